@@ -1,0 +1,162 @@
+/**
+ * Makes a checkout ready to run with nothing but Node and npm:
+ *   node scripts/ready.mjs install          `npm ci`, when node_modules is not what package-lock.json says
+ *   node scripts/ready.mjs build [--force]  src -> dist, when a source has changed (or always)
+ * Silent and quick when there is nothing to do. No dependencies: it runs before they are there.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+
+const STAMP = 'dist/.ready';
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`modbus-sim: ${text}\n`);
+}
+
+/**
+ * Runs a command with our terminal; ends this process when it fails.
+ * @param {string} what for the message
+ * @param {string} command
+ * @param {string[]} args
+ * @param {() => void} [cleanUp] called before ending on failure
+ */
+function run(what, command, args, cleanUp) {
+  // Its standard output goes to our standard error: `npm start` leaves standard output to the program.
+  const { status, error } = spawnSync(command, args, { stdio: ['ignore', 2, 2] });
+  if (status === 0) return;
+  cleanUp?.();
+  say(`${what} failed${error ? `: ${error.message}` : ''}`);
+  process.exit(status || 1);
+}
+
+/**
+ * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked
+ * @param {string} path
+ * @returns {Record<string, Locked>}
+ */
+function lockedPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages;
+}
+
+/**
+ * True when npm's own record of what it installed has every package that the lock file asks for.
+ * npm writes that record last, so a broken-off install counts as none.
+ * @param {boolean} withDev also the packages needed to build and test
+ */
+function installed(withDev) {
+  const record = 'node_modules/.package-lock.json';
+  if (!existsSync(record)) return false;
+  const there = lockedPackages(record);
+  return Object.entries(lockedPackages('package-lock.json')).every(([path, wanted]) => {
+    const found = there[path];
+    if (found) return found.version === wanted.version && found.integrity === wanted.integrity;
+    const mayBeAbsent = wanted.optional || wanted.devOptional || (wanted.dev && !withDev);
+    return path === '' || mayBeAbsent;
+  });
+}
+
+/** @param {boolean} withDev */
+function install(withDev) {
+  if (installed(withDev)) return;
+  say('installing the packages of package-lock.json (npm ci)');
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+  if (npm) run('npm ci', process.execPath, [npm, ...args]);
+  else run('npm ci', 'npm', args);
+}
+
+/**
+ * Every file below a folder, as paths from the root.
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    })
+    .sort();
+}
+
+/** What dist is made of: name, size and time of each source, so that a removed or older file counts too. */
+function fingerprint() {
+  return [...filesBelow('src'), 'tsconfig.json', 'tsconfig.build.json']
+    .map((path) => {
+      const { size, mtimeMs } = statSync(path);
+      return `${path} ${size} ${mtimeMs}\n`;
+    })
+    .join('');
+}
+
+/** @param {string} wanted fingerprint of the sources */
+function upToDate(wanted) {
+  return existsSync('dist/main.js') && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted;
+}
+
+/**
+ * Compiles beside dist and moves the files in one by one, so that a failed build leaves the last good one and a
+ * program that is starting meanwhile finds every file.
+ * @param {string} sources fingerprint of the sources, taken before compiling
+ */
+function compile(sources) {
+  const fresh = `dist.${process.pid}`;
+  const cleanUp = () => rmSync(fresh, { recursive: true, force: true });
+  run(
+    'tsc',
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
+    cleanUp,
+  );
+  // What tsc does not compile (the page) is part of the program all the same.
+  for (const path of filesBelow('src').filter((path) => !path.endsWith('.ts'))) {
+    const copy = path.replace(/^src/, fresh);
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(path, copy);
+  }
+  const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
+  for (const path of made) {
+    mkdirSync(dirname(path), { recursive: true });
+    renameSync(path.replace('dist', fresh), path);
+  }
+  const kept = new Set(made);
+  for (const path of filesBelow('dist')) if (!kept.has(path)) rmSync(path);
+  chmodSync('dist/main.js', 0o755);
+  writeFileSync(STAMP, sources);
+  cleanUp();
+}
+
+/** @param {boolean} force */
+function build(force) {
+  if (!existsSync('src')) return install(false); // an installed package: dist came with it
+  const sources = fingerprint();
+  if (!force && upToDate(sources)) return install(false);
+  install(true);
+  say('building dist');
+  compile(sources);
+}
+
+const [verb, ...flags] = process.argv.slice(2);
+if (verb === 'install') install(true);
+else if (verb === 'build') build(flags.includes('--force'));
+else {
+  say('usage: node scripts/ready.mjs install | build [--force]');
+  process.exit(2);
+}

@@ -1,0 +1,145 @@
+import { parseArgs } from 'node:util';
+import { startProgram } from '../test/support/program.mjs';
+import { Master } from './soak/master.mjs';
+import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
+
+/*
+ * node scripts/soak.mjs [--transactions 1000] [--seed 1] [--json]
+ *
+ * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
+ * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
+ * or before t3.5.
+ */
+
+const { values } = parseArgs({
+  options: {
+    transactions: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const quantity = Number(values.transactions);
+const seed = Number(values.seed);
+if (!(Number.isInteger(quantity) && quantity > 0 && Number.isInteger(seed))) {
+  console.error('--transactions and --seed are whole numbers, and at least one transaction is made');
+  process.exit(2);
+}
+
+/** @type {readonly {baudRate: number, chunk: 1 | 8 | 16 | 'usb', t35: number}[]} */
+const LINES = [
+  { baudRate: 9600, t35: 38_500 / 9600 },
+  { baudRate: 115200, t35: 1.75 },
+].flatMap((speed) =>
+  [1, 8, 16, 'usb'].map((chunk) => ({ ...speed, chunk: /** @type {1 | 8 | 16 | 'usb'} */ (chunk) })),
+);
+
+/** How often a request is sent again before the transaction is given up. */
+const RETRIES = 2;
+/** What the machine may take on top of the time on the wire, in ms: it may be busy, and this is no timing test. */
+const PATIENCE_MS = 3000;
+
+/**
+ * @typedef {object} Result
+ * @property {string} line
+ * @property {number} transactions
+ * @property {number} lost Requests that got no answer in time.
+ * @property {number} retries Requests sent again because of that.
+ * @property {number} wrong Answers with other bytes than the right ones.
+ * @property {number} early Answers whose first byte was there before the request, t3.5 and one character could be over.
+ * @property {number} strayBytes Bytes beyond the answers.
+ * @property {number} median Round trip in ms, from writing the request to the answer's last byte.
+ * @property {number} p99
+ */
+
+/** @param {{baudRate: number, chunk: 1 | 8 | 16 | 'usb'}} line */
+const nameOf = ({ baudRate, chunk }) => `${baudRate}-${chunk}`;
+
+const program = await startProgram({
+  config: {
+    devices: Object.fromEntries(LINES.map((line) => [nameOf(line), soakDevice])),
+    lines: Object.fromEntries(
+      LINES.map((line) => [
+        nameOf(line),
+        {
+          serial: { path: 'virtual', baudRate: line.baudRate, parity: 'none', pacing: { chunk: line.chunk } },
+          units: { 1: nameOf(line) },
+        },
+      ]),
+    ),
+  },
+});
+const startedAt = performance.now();
+const results = await Promise.all(LINES.map(soak));
+const seconds = (performance.now() - startedAt) / 1000;
+const exitCode = await program.stop();
+
+if (values.json) console.log(JSON.stringify(results));
+else {
+  console.table(
+    results.map(({ median, p99, ...rest }) => ({
+      ...rest,
+      'median ms': median.toFixed(1),
+      'p99 ms': p99.toFixed(1),
+    })),
+  );
+  console.log(
+    `${LINES.length} x ${quantity} transactions, all lines at once, in ${seconds.toFixed(0)} s; seed ${seed}`,
+  );
+}
+const isClean = results.every(
+  ({ lost, wrong, early, strayBytes }) => lost + wrong + early + strayBytes === 0,
+);
+if (exitCode !== 0) console.error(`the program ended with ${exitCode}\n${program.output.stderr}`);
+process.exit(isClean && exitCode === 0 ? 0 : 1);
+
+/**
+ * @param {{baudRate: number, chunk: 1 | 8 | 16 | 'usb', t35: number}} line
+ * @param {number} index
+ * @returns {Promise<Result>}
+ */
+async function soak(line, index) {
+  const { baudRate, t35 } = line;
+  const characterTime = 11_000 / baudRate;
+  const master = await Master.open(program.serialPath(nameOf(line)), baudRate, t35);
+  const random = randomNumbers(seed + index);
+  const result = {
+    line: nameOf(line),
+    transactions: 0,
+    lost: 0,
+    retries: 0,
+    wrong: 0,
+    early: 0,
+    strayBytes: 0,
+  };
+  const roundTrips = [];
+  const mix = transactions(seed + index);
+  for (; result.transactions < quantity; result.transactions++) {
+    const { request, answer } = mix.next().value;
+    const timeout = PATIENCE_MS + (request.length + answer.length) * characterTime;
+    for (let attempt = 0; attempt <= RETRIES; attempt++) {
+      const got = await master.exchange(request, answer.length, timeout);
+      if (!got) {
+        result.lost++;
+        if (attempt < RETRIES) result.retries++;
+        continue;
+      }
+      if (!got.bytes.equals(answer)) result.wrong++;
+      if (got.firstAt - got.sentAt < (request.length + 1) * characterTime + t35) result.early++;
+      roundTrips.push(got.lastAt - got.sentAt);
+      break;
+    }
+    // Masters do not ask in step with anything.
+    if (random(4) === 0) await new Promise((resolve) => setTimeout(resolve, random(8)));
+  }
+  result.strayBytes = master.strayBytes;
+  await master.close();
+  return { ...result, ...spread(roundTrips) };
+}
+
+/** @param {number[]} times */
+function spread(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  /** @param {number} share */
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  return { median: at(0.5), p99: at(0.99) };
+}

@@ -1,0 +1,94 @@
+import { addressRanges } from '../../protocol/address-range.js';
+import { hex } from '../../protocol/bytes.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import type { Exchange, Ledger } from '../../traffic/ledger.js';
+import type { MonitorRequest } from './call-request.js';
+import { FUNCTION_CODES } from './function-codes.js';
+
+/** A request or a response that was seen. */
+export interface CallRow {
+  readonly call: 'request' | 'response';
+  readonly time: string;
+  readonly line: string;
+  readonly unit: number;
+  readonly fc: number;
+  readonly address: number | null;
+  readonly count: number | null;
+  readonly data: string;
+}
+
+const MAX_ROWS = 1000;
+
+/** Lists calls from the moment it is made. */
+export class CallMonitor {
+  readonly filter: MonitorRequest;
+  readonly #ledger: Ledger;
+  readonly #since: number;
+
+  constructor(filter: MonitorRequest, ledger: Ledger) {
+    this.filter = filter;
+    this.#ledger = ledger;
+    this.#since = ledger.lastId;
+  }
+
+  /** The calls that match the filter, the newest first. */
+  rows(): CallRow[] {
+    return this.#ledger
+      .latest(undefined, this.#since)
+      .filter((exchange) => matches(this.filter, exchange))
+      .flatMap((exchange) => rowsOf(exchange, this.filter))
+      .slice(0, MAX_ROWS);
+  }
+}
+
+function matches(
+  { function: code, range_start, range_stop }: MonitorRequest,
+  { requestPdu }: Exchange,
+): boolean {
+  if (code != null && requestPdu[0] !== code) return false;
+  if (range_start == null && range_stop == null) return true;
+  const first = range_start ?? 0;
+  const last = range_stop ?? first;
+  return addressRanges(requestPdu).some(
+    ({ address, quantity }) => address <= last && address + quantity > first,
+  );
+}
+
+/** The response, if there was one, above its request. */
+function rowsOf(
+  { time, line, unitId, requestPdu, requestAdu, plan }: Exchange,
+  filter: MonitorRequest,
+): CallRow[] {
+  const [range] = addressRanges(requestPdu);
+  const place = { address: range?.address ?? null, count: range?.quantity ?? null };
+  const common = { time: time.toISOString(), line, unit: unitId, fc: requestPdu[0] as number, ...place };
+  const request: CallRow = {
+    call: 'request',
+    ...common,
+    data: dataText(
+      filter,
+      requestAdu,
+      `${FUNCTION_CODES.get(common.fc) ?? `function ${common.fc}`} ${rangeText(requestPdu)}`,
+    ),
+  };
+  const sent = sentBytes(plan);
+  if (sent.length === 0) return [request];
+  return [{ call: 'response', ...common, data: dataText(filter, sent, `${sent.length} bytes`) }, request];
+}
+
+function sentBytes(plan: ReplyPlan): Uint8Array {
+  if (plan.kind === 'silence') return new Uint8Array(0);
+  return Uint8Array.from(plan.steps.flatMap((step) => (step.kind === 'bytes' ? [...step.bytes] : [])));
+}
+
+function rangeText(pdu: Uint8Array): string {
+  return addressRanges(pdu)
+    .map(({ address, quantity }) => `address ${address} quantity ${quantity}`)
+    .join(', ');
+}
+
+function dataText({ show_hex, show_decode }: MonitorRequest, bytes: Uint8Array, decoded: string): string {
+  return [show_hex !== undefined && hex(bytes), show_decode !== undefined && decoded]
+    .filter(Boolean)
+    .join('; ');
+}

@@ -1,0 +1,89 @@
+import type { Device } from '../../device/device.js';
+import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import { parseValue } from '../../registers/parse-value.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { failure, type Outcome, problemsOf } from './outcome.js';
+import { type RegisterRequest, registerRequest } from './register-request.js';
+import { type RegisterList, type RegisterRow, registerRows } from './register-rows.js';
+import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
+
+interface RegisterAnswer {
+  readonly result: 'ok';
+  readonly footer: string;
+  readonly register_types: typeof REGISTER_TYPES;
+  readonly register_actions: typeof REGISTER_ACTIONS;
+  readonly register_rows: readonly RegisterRow[];
+}
+
+/** POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag. */
+export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegisterAnswer> {
+  const parsed = registerRequest.safeParse(body);
+  if (!parsed.success) return failure(problemsOf(parsed.error));
+  const request = parsed.data;
+  const list = findList(simulator, request);
+  if (typeof list === 'string') return failure(list);
+  const range = findRange(request, list);
+  if (typeof range === 'string') return failure(range);
+  if (request.submit === 'Set') {
+    const problem = setRegister(list, request);
+    if (problem) return failure(problem);
+  }
+  return {
+    result: 'ok',
+    footer: 'Operation completed successfully',
+    register_types: REGISTER_TYPES,
+    register_actions: REGISTER_ACTIONS,
+    register_rows: registerRows(list, range.start, range.end),
+  };
+}
+
+/** The list of registers that is meant, or what is wrong with its name. */
+function findList(simulator: Simulator, { device: name, table }: RegisterRequest): RegisterList | string {
+  const device = name === undefined ? simulator.defaultDevice : simulator.devices.get(name);
+  if (!device) return `device: expected one of ${[...simulator.devices.keys()].join(', ')}`;
+  return listOf(device, table);
+}
+
+function listOf({ name, cells, tables }: Device, table: RegisterRequest['table']): RegisterList | string {
+  if (!cells) return { image: tables[table ?? 'holding'].window.image, size: ADDRESS_SPACE };
+  if (table !== undefined) return `table: the registers of device ${name} are one list, without tables`;
+  return { image: cells, size: cells.size };
+}
+
+/** First and last register, or what is wrong with them. Without any, a Set answers with the register it set. */
+function findRange(
+  request: RegisterRequest,
+  { size }: RegisterList,
+): { start: number; end: number } | string {
+  const { range_end, range_stop } = request;
+  if (range_end != null && range_stop != null && range_end !== range_stop) {
+    return `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`;
+  }
+  const start = request.range_start ?? (request.submit === 'Set' ? request.register : 0);
+  const end = range_end ?? range_stop ?? start;
+  if (start > end) return `range_start ${start} is after the last register ${end}`;
+  if (end >= size) return `range: expected registers from 0 to ${size - 1}, got ${start} to ${end}`;
+  return { start, end };
+}
+
+/** Sets the value or the access flag, or both; says what is wrong and does nothing otherwise. */
+function setRegister(
+  { image, size }: RegisterList,
+  { register, value, writeable }: Extract<RegisterRequest, { submit: 'Set' }>,
+): string | undefined {
+  if (register >= size) return `register: expected 0 to ${size - 1}, got ${register}`;
+  const span = image.valueSpan(register);
+  if (!span) return `register: ${register} is not defined`;
+  if (span.address !== register) {
+    return `register: ${register} is a part of the ${span.type} at ${span.address}, expected ${span.address}`;
+  }
+  if (value == null && !writeable) return 'value: missing, expected a value to set (or writeable: true)';
+  if (value != null) {
+    const parsed = parseValue(span.type, value, span.cells);
+    if (!parsed.ok) return `value: expected ${parsed.expected}, got ${JSON.stringify(value)}`;
+    image.setValue(span, parsed.value);
+  }
+  if (writeable)
+    for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);
+  return undefined;
+}

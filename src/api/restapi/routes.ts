@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { Simulator } from '../../simulator/simulator.js';
+import { CallsEndpoint } from './calls.js';
+import { failure } from './outcome.js';
+import { handleRegisters } from './registers.js';
+
+/**
+ * The REST interface of pymodbus' simulator. What a body asks for wrongly is answered with status 200 and
+ * `result: "error"`, as its clients expect; HTTP's own errors keep their status with the same kind of body.
+ */
+export function restapiRoutes(app: FastifyInstance, simulator: Simulator): void {
+  const calls = new CallsEndpoint(simulator);
+  const endpoints = new Map<string, (body: unknown) => object>([
+    ['registers', (body) => handleRegisters(simulator, body)],
+    ['calls', (body) => calls.handle(body)],
+    ['server', () => failure('server: not implemented yet')],
+    ['log', () => failure('log: not implemented yet')],
+  ]);
+  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', (request) => {
+    const { endpoint } = request.params;
+    const handle = endpoints.get(endpoint);
+    if (!handle)
+      return failure(`${endpoint}: no such endpoint, expected one of ${[...endpoints.keys()].join(', ')}`);
+    const { body } = request;
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      return failure('body: expected a JSON object');
+    return handle(body);
+  });
+  app.route({
+    method: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    url: '/restapi/:endpoint',
+    handler: (_, reply) => reply.code(405).header('allow', 'POST').send(failure('method: expected POST')),
+  });
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { hex } from '../../protocol/bytes.js';
+import type { StepReport } from '../../protocol/play-report.js';
+import type { Step } from '../../protocol/reply-plan.js';
+import type { Exchange } from '../../traffic/ledger.js';
+
+/** One step of a reply. Times are in µs since the last byte of the request was received. */
+const stepView = z.object({
+  kind: z.enum(['bytes', 'break', 'close']),
+  /** Hexadecimal bytes of a `bytes` step. */
+  bytes: z.string().optional(),
+  plannedUs: z.number().nullable(),
+  achievedUs: z.number().nullable(),
+  /** The true moment lies between `achievedUs` and so many µs later, as far as is known of the port. */
+  uncertaintyUs: z.number().nullable(),
+  outcome: z.enum(['achieved', 'not achieved', 'pending']),
+  reason: z.string().optional(),
+});
+
+export const exchangeViewSchema = z.object({
+  id: z.number(),
+  time: z.string(),
+  line: z.string(),
+  client: z.string().nullable(),
+  unitId: z.number(),
+  request: z.string(),
+  /** Why nothing was sent; null for a reply. */
+  silence: z.string().nullable(),
+  /** The faults that were to act on the reply, in order. */
+  faults: z.array(
+    z.object({
+      rule: z.string(),
+      kind: z.string(),
+      outcome: z.enum(['applied', 'not achieved']),
+      reason: z.string().optional(),
+    }),
+  ),
+  steps: z.array(stepView),
+  ended: z.enum(['complete', 'superseded', 'disconnected', 'pending']),
+});
+
+export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSchema> {
+  const { id, time, line, client, unitId, requestAdu, receivedAt, plan, acted, report } = exchange;
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  return {
+    id,
+    time: time.toISOString(),
+    line,
+    client: client ?? null,
+    unitId,
+    request: hex(requestAdu),
+    silence: plan.kind === 'silence' ? plan.reason : null,
+    faults: acted.map(({ rule, kind, notAchieved }) =>
+      notAchieved === undefined
+        ? { rule, kind, outcome: 'applied' as const }
+        : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
+    ),
+    steps: steps.map((step, i) => viewStep(step, report?.steps[i], report !== undefined, receivedAt)),
+    ended: report?.ended ?? 'pending',
+  };
+}
+
+function viewStep(step: Step, report: StepReport | undefined, played: boolean, receivedAt: number) {
+  const us = (at: number) => Math.round(1000 * (at - receivedAt));
+  const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
+  if (!report) {
+    const outcome = played ? ('not achieved' as const) : ('pending' as const);
+    return { kind: step.kind, ...bytes, plannedUs: null, achievedUs: null, uncertaintyUs: null, outcome };
+  }
+  const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;
+  return {
+    kind: step.kind,
+    ...bytes,
+    plannedUs: us(plannedAt),
+    achievedUs: outcome === 'achieved' ? us(achievedAt) : null,
+    uncertaintyUs: outcome === 'achieved' ? Math.round(1000 * uncertainty) : null,
+    outcome,
+    ...(reason !== undefined && { reason }),
+  };
+}

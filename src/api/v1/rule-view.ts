@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { conditionSchema } from '../../faults/condition.js';
+import type { RuleStatus } from '../../faults/rules.js';
+
+/** A fault rule as it was written, and what has come of it. */
+export const ruleViewSchema = z.object({
+  name: z.string(),
+  when: conditionSchema,
+  do: z.array(z.record(z.string(), z.unknown())),
+  /** The seed in use: drawn when the rule has none of its own; feed it back to get the same faults again. */
+  seed: z.number(),
+  /** Requests that the rule was for, whether it was their turn or not. */
+  matches: z.number(),
+  /** Requests that the rule acted on. */
+  hits: z.number(),
+  lastHit: z.string().nullable(),
+  /** How often the rule will still act; null when there is no limit. */
+  remaining: z.number().nullable(),
+});
+
+export function ruleView({
+  rule,
+  seed,
+  matches,
+  hits,
+  lastHit,
+  remaining,
+}: RuleStatus): z.infer<typeof ruleViewSchema> {
+  return {
+    name: rule.name,
+    when: rule.when,
+    do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
+    seed,
+    matches,
+    hits,
+    lastHit: lastHit?.toISOString() ?? null,
+    remaining: remaining ?? null,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Issue, Path } from '../schema/problem.js';
+import { compact } from './compact.js';
+import type { ApiDefinition } from './configuration.js';
+
+/** What the command line and the environment say about the REST interface; it goes before what the file says. */
+export interface ApiOverrides {
+  readonly httpHost?: string;
+  readonly httpPort?: number;
+  readonly token?: string;
+}
+
+/** What a file says. */
+export interface ConfiguredApi {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly token?: string | undefined;
+}
+
+export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
+
+/** The REST interface to open, or an issue: whoever reaches it commands the bus, so beyond this machine it has a token. */
+export function resolveApi(
+  configured: ConfiguredApi,
+  overrides: ApiOverrides,
+  issues: Issue[],
+  defaults: ApiDefinition = DEFAULT_API,
+): ApiDefinition {
+  const host = overrides.httpHost ?? configured.host ?? defaults.host;
+  const port = overrides.httpPort ?? configured.port ?? defaults.port;
+  const token = overrides.token ?? configured.token;
+  if (token === undefined && !isLoopback(host)) {
+    const path: Path = overrides.httpHost === undefined ? ['api', 'host'] : ['--http_host'];
+    issues.push({
+      path,
+      message: `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
+    });
+  }
+  return compact({ host, port, token });
+}
+
+function isLoopback(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,169 @@
+import { parseArgs } from 'node:util';
+import { nearest } from '../schema/nearest.js';
+import { quote } from '../schema/problem.js';
+import type { ApiOverrides } from './api-definition.js';
+import { compact } from './compact.js';
+import { HELP } from './help.js';
+import type { ConfigurationSource } from './load.js';
+
+/** Levels of pymodbus.simulator's --log. */
+const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
+
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Standard output when absent. */
+  readonly file?: string;
+}
+
+/** What the user asked for. */
+export type Command =
+  | {
+      readonly kind: 'serve';
+      readonly source: ConfigurationSource;
+      readonly api: ApiOverrides;
+      readonly log: LogOptions;
+    }
+  | { readonly kind: 'check'; readonly file: string; readonly api: ApiOverrides }
+  | { readonly kind: 'ports' }
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'version' }
+  /** Wrong usage, in one line. */
+  | { readonly kind: 'error'; readonly message: string };
+
+const OPTIONS = {
+  config: { type: 'string' },
+  json_file: { type: 'string' },
+  modbus_server: { type: 'string' },
+  modbus_device: { type: 'string' },
+  http_host: { type: 'string' },
+  http_port: { type: 'string' },
+  log: { type: 'string' },
+  log_file: { type: 'string' },
+  custom_actions_module: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
+
+type OptionName = keyof typeof OPTIONS;
+type Values = Readonly<Partial<Record<OptionName, string>>>;
+
+/** Understands the arguments after the program's name. The token of REST comes from MODBUS_SIM_TOKEN in `env`. */
+export function parseCommandLine(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Command {
+  const scanned = scan(args);
+  if (typeof scanned === 'string') return { kind: 'error', message: scanned };
+  const { values, words } = scanned;
+  if (values.help !== undefined) return { kind: 'help', text: HELP };
+  if (values.version !== undefined) return { kind: 'version' };
+  const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
+  return words.length > 0 ? subcommand(words, values, token) : serve(values, token);
+}
+
+/** Options by name and the words beside them, or what is wrong. The last of equal options counts. */
+function scan(args: readonly string[]): { values: Values; words: string[] } | string {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: Partial<Record<OptionName, string>> = {};
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    if (!isOption(name)) return unknownOption(rawName);
+    if (OPTIONS[name].type === 'boolean') {
+      if (value !== undefined) return `${rawName} takes no value`;
+      values[name] = '';
+    } else {
+      if (!value || (!inlineValue && value.startsWith('-'))) return `${rawName} needs a value`;
+      values[name] = value;
+    }
+  }
+  return { values, words };
+}
+
+function isOption(name: string): name is OptionName {
+  return Object.hasOwn(OPTIONS, name);
+}
+
+function unknownOption(rawName: string): string {
+  const meant = nearest(rawName.replace(/^-+/, ''), Object.keys(OPTIONS));
+  const hint = meant === undefined ? '' : `, did you mean --${meant}?`;
+  return `unknown option ${quote(rawName)}${hint} (see modbus-sim --help)`;
+}
+
+function subcommand(
+  [word = '', ...rest]: readonly string[],
+  values: Values,
+  token: string | undefined,
+): Command {
+  const error = (message: string): Command => ({
+    kind: 'error',
+    message: `${message} (see modbus-sim --help)`,
+  });
+  if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
+  const option = Object.keys(values)[0];
+  if (option !== undefined) return error(`${word} takes no option --${option}`);
+  if (word === 'ports') return rest.length === 0 ? { kind: 'ports' } : error('ports takes nothing more');
+  const [file] = rest;
+  if (file === undefined || rest.length > 1) return error('check takes one file');
+  return { kind: 'check', file, api: compact({ token }) };
+}
+
+function serve(values: Values, token: string | undefined): Command {
+  const source = sourceOf(values);
+  if (typeof source === 'string') return { kind: 'error', message: source };
+  const httpPort = values.http_port === undefined ? undefined : portOf(values.http_port);
+  if (httpPort === null) {
+    return {
+      kind: 'error',
+      message: `--http_port: expected a port from 0 to 65535, got ${quote(values.http_port ?? '')}`,
+    };
+  }
+  const level = LOG_LEVELS.find((each) => each === (values.log ?? 'info'));
+  if (level === undefined) {
+    return {
+      kind: 'error',
+      message: `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log ?? '')}`,
+    };
+  }
+  return {
+    kind: 'serve',
+    source,
+    api: compact({ httpHost: values.http_host, httpPort, token }),
+    log: compact({ level, file: values.log_file }),
+  };
+}
+
+function sourceOf(values: Values): ConfigurationSource | string {
+  if (values.custom_actions_module !== undefined) {
+    return '--custom_actions_module: custom actions of Python modules are not supported';
+  }
+  if (values.json_file === undefined) {
+    for (const option of ['modbus_server', 'modbus_device'] as const) {
+      if (values[option] !== undefined)
+        return `--${option} chooses from a pymodbus file, which --json_file names`;
+    }
+    return values.config === undefined ? { kind: 'demo' } : { kind: 'native', file: values.config };
+  }
+  if (values.config !== undefined)
+    return '--config and --json_file are two ways to configure, use one of them';
+  return compact({
+    kind: 'pymodbus' as const,
+    file: values.json_file,
+    server: values.modbus_server,
+    device: values.modbus_device,
+  });
+}
+
+function portOf(text: string): number | null {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : null;
+}

@@ -1,0 +1,85 @@
+import type { Identity } from '../device/device.js';
+import type { TableName } from '../device/tables.js';
+import type { FaultRule } from '../faults/rule.js';
+import type { RegisterLayout } from '../registers/layout.js';
+
+/** What a simulator is built from, whichever kind of file said it. Plain data, already checked. */
+export interface Configuration {
+  readonly devices: readonly DeviceDefinition[];
+  readonly lines: readonly LineDefinition[];
+  readonly faults: readonly FaultRule[];
+  readonly api: ApiDefinition;
+}
+
+export interface DeviceDefinition {
+  readonly name: string;
+  readonly identity: Identity;
+  readonly tables: Readonly<Record<TableName, WindowDefinition>>;
+  /** The layout that holds all tables, where registers are numbered through (pymodbus files). */
+  readonly cells?: RegisterLayout;
+}
+
+/** What a device has besides its name and identity. */
+export type DeviceRegisters = Pick<DeviceDefinition, 'tables' | 'cells'>;
+
+/** One table: `size` cells from `base` of a layout. Tables that name the same layout object share its registers. */
+export interface WindowDefinition {
+  readonly layout: RegisterLayout;
+  readonly base: number;
+  readonly size: number;
+  readonly bitsPerCell: 1 | 16;
+  readonly wholeValues: boolean;
+}
+
+export type LineDefinition = SerialLineDefinition | TcpLineDefinition;
+
+/** Which device answers for a unit identifier; `*` for every one that is not listed. */
+export type Units = ReadonlyMap<number | '*', string>;
+
+export interface SerialLineDefinition {
+  readonly kind: 'serial';
+  readonly name: string;
+  /** Path of the port, or `virtual` for a pseudo-terminal of our own. */
+  readonly path: string;
+  readonly baudRate: number;
+  readonly dataBits: 7 | 8;
+  readonly parity: 'none' | 'even' | 'odd';
+  readonly stopBits: 1 | 2;
+  readonly timing: TimingDefinition;
+  /** Virtual line only: where the client's path is linked, and how bytes are paced. */
+  readonly link?: string;
+  readonly pacing?: PacingDefinition;
+  readonly units: Units;
+}
+
+/** Times in ms; what is absent follows from the baud rate and the adapter. */
+interface TimingDefinition {
+  readonly t35?: number;
+  /** Wait before a reply: t3.5, t3.5 and that many ms more, or none at all. */
+  readonly turnaround: number | 't3.5' | 'eager';
+  /** Silence after which an incomplete frame is thrown away. */
+  readonly gap?: number;
+}
+
+interface PacingDefinition {
+  /** Bytes that arrive at once: a FIFO's worth, or a USB packet's. */
+  readonly chunk: 1 | 8 | 16 | 'usb';
+  /** USB only: how long the adapter holds bytes back, in ms. */
+  readonly latency?: number;
+}
+
+export interface TcpLineDefinition {
+  readonly kind: 'tcp';
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly units: Units;
+  /** What a request for a unit that is not there gets: exception 11, or nothing. */
+  readonly missingUnit: 'exception' | 'silence';
+}
+
+export interface ApiDefinition {
+  readonly host: string;
+  readonly port: number;
+  readonly token?: string;
+}

@@ -1,0 +1,22 @@
+/** What `modbus-sim --help` prints. */
+export const HELP = `modbus-sim: a Modbus server (slave) simulator for serial lines and TCP
+
+  modbus-sim                   run the built-in demo: a virtual serial line, TCP on 127.0.0.1:5020
+  modbus-sim --config FILE     run what a file (YAML or JSON) describes
+  modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
+  modbus-sim ports             list serial ports by their stable names
+
+Files of pymodbus.simulator
+  --json_file FILE             its configuration file
+  --modbus_server NAME         which of server_list (default: server, or the only one)
+  --modbus_device NAME         which of device_list (default: device, or the only one)
+
+REST interface, with all of them; goes before what the file says
+  --http_host HOST             default 127.0.0.1; beyond loopback a token is needed
+  --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
+  MODBUS_SIM_TOKEN             environment: the token that clients must send
+
+  --log LEVEL                  critical, error, warning, info (default) or debug
+  --log_file FILE              log into a file
+  --help, --version
+`;

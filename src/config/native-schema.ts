@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { ACTION_NAMES } from '../registers/action.js';
+import { CELL_TYPES, type ValueType } from '../registers/cell-type.js';
+import {
+  flag,
+  identityText,
+  milliseconds,
+  number,
+  oneOf,
+  section,
+  text,
+  wholeNumber,
+} from '../schema/parts.js';
+
+/*
+ * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.
+ * What may stand together, and which values a type can hold, is checked where the part is built.
+ */
+
+/** The file as a whole. A new section begins here; native.ts builds it. */
+export const fileSections = section({
+  devices: z.unknown().optional(),
+  lines: z.unknown().optional(),
+  faults: z.unknown().optional(),
+  api: z.unknown().optional(),
+});
+
+export const identitySchema = section({
+  vendorName: identityText.optional(),
+  productCode: identityText.optional(),
+  majorMinorRevision: identityText.optional(),
+  vendorUrl: identityText.optional(),
+  productName: identityText.optional(),
+  modelName: identityText.optional(),
+  userApplicationName: identityText.optional(),
+});
+
+/** A device with registers of its own. */
+export const deviceSections = section({
+  identity: z.unknown().optional(),
+  registers: z.unknown().optional(),
+});
+
+/** A device of a pymodbus file. */
+export const pymodbusReferenceSchema = section({
+  identity: z.unknown().optional(),
+  pymodbus: text('the path of a pymodbus file'),
+  device: text('the name of a device in that file').optional(),
+});
+
+export const tableSections = section({
+  coils: z.unknown().optional(),
+  discrete: z.unknown().optional(),
+  holding: z.unknown().optional(),
+  input: z.unknown().optional(),
+});
+
+export const ADDRESSES = 65536;
+
+const entryShape = {
+  address: wholeNumber(0, ADDRESSES - 1),
+  value: z.unknown().optional(),
+  quantity: wholeNumber(1, ADDRESSES).optional(),
+  write: flag.optional(),
+  action: oneOf(ACTION_NAMES).optional(),
+  min: number.optional(),
+  max: number.optional(),
+};
+
+/** An entry of coils or discrete inputs. */
+export const bitEntrySchema = section(entryShape);
+
+export type RegisterType = Exclude<ValueType, 'bit'>;
+
+const REGISTER_TYPES = CELL_TYPES.filter(
+  (type): type is RegisterType => type !== 'invalid' && type !== 'next' && type !== 'bit',
+);
+
+/** An entry of holding or input registers. `quantity` counts values, `length` the registers of a string. */
+export const registerEntrySchema = section({
+  ...entryShape,
+  type: oneOf(REGISTER_TYPES).optional(),
+  length: wholeNumber(1, ADDRESSES).optional(),
+  wordOrder: oneOf(['big', 'little']).optional(),
+  byteOrder: oneOf(['big', 'little']).optional(),
+});
+
+export type RegisterEntry = z.output<typeof registerEntrySchema>;
+
+/** The longest wait that makes sense on a line; anything beyond is a slip of the unit. */
+const LONGEST_WAIT = 60_000;
+
+const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
+
+// A union passes on the error of the only option that fits by type, so every option has the error of all.
+const turnaround = z.union(
+  [
+    z.literal(['t3.5', 'eager']),
+    z.number({ error: TURNAROUND }).min(0, { error: TURNAROUND }).max(LONGEST_WAIT, { error: TURNAROUND }),
+  ],
+  { error: TURNAROUND },
+);
+
+const pacingSchema = section({
+  chunk: oneOf([1, 8, 16, 'usb']),
+  latency: milliseconds(0, 1000).optional(),
+});
+
+export const serialLineSchema = section({
+  serial: section({
+    path: text('the path of a serial port, or virtual'),
+    baudRate: wholeNumber(50, 4_000_000).default(19200),
+    dataBits: z.literal(8, { error: '8 (7 is for Modbus ASCII, which is not served)' }).default(8),
+    parity: oneOf(['none', 'even', 'odd']).default('even'),
+    stopBits: oneOf([1, 2]).default(1),
+    link: text('the path of a link to the virtual port').optional(),
+    pacing: pacingSchema.optional(),
+  }),
+  timing: section({
+    t35: milliseconds(0, LONGEST_WAIT).optional(),
+    turnaround: turnaround.default('t3.5'),
+    gap: milliseconds(0, LONGEST_WAIT).optional(),
+  }).optional(),
+  units: z.unknown().optional(),
+});
+
+export const tcpLineSchema = section({
+  tcp: section({
+    host: text('a host name or an address').default('127.0.0.1'),
+    port: wholeNumber(0, 65535).default(5020),
+  }),
+  units: z.unknown().optional(),
+  missingUnit: oneOf(['exception', 'silence']).default('exception'),
+});
+
+export const apiSchema = section({
+  host: text('a host name or an address').optional(),
+  port: wholeNumber(0, 65535).optional(),
+  token: text('text of at least one character').optional(),
+});

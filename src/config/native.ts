@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { ABILITIES } from '../faults/ability.js';
+import { type FaultLine, lineProblems } from '../faults/line-problems.js';
+import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { check, namedEntries, sectionOf } from '../schema/parts.js';
+import { type Issue, type Path, pathText } from '../schema/problem.js';
+import { type ApiOverrides, DEFAULT_API, resolveApi } from './api-definition.js';
+import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from './configuration.js';
+import { NativeDeviceReader, type PymodbusDevices } from './native-device.js';
+import { nativeLine } from './native-lines.js';
+import { apiSchema, fileSections } from './native-schema.js';
+import { isPymodbus } from './pymodbus.js';
+
+export interface NativeContext {
+  readonly pymodbusDevices: PymodbusDevices;
+  readonly api: ApiOverrides;
+}
+
+const EMPTY: Configuration = { devices: [], lines: [], faults: [], api: DEFAULT_API };
+
+/** The configuration that a native file's data describes, unless `issues` got something. Never throws. */
+export function nativeConfiguration(value: unknown, context: NativeContext, issues: Issue[]): Configuration {
+  if (isPymodbus(value)) {
+    issues.push({ path: [], message: 'this is a file of pymodbus.simulator: use it with --json_file' });
+    return EMPTY;
+  }
+  if (!namedEntries(value, 'a mapping with devices and lines', [], issues)) {
+    return EMPTY;
+  }
+  check(fileSections, value, [], issues);
+  const devices = readDevices(sectionOf(value, 'devices'), context.pymodbusDevices, issues);
+  const lines = readLines(sectionOf(value, 'lines'), devices.names, issues);
+  const faults = readFaults(sectionOf(value, 'faults'), lines, issues);
+  const api = readApi(sectionOf(value, 'api'), context.api, issues);
+  for (const issue of sharedPlaces(lines, api)) issues.push(issue);
+  return { devices: devices.definitions, lines, faults, api };
+}
+
+function readDevices(
+  value: unknown,
+  pymodbusDevices: PymodbusDevices,
+  issues: Issue[],
+): { names: string[]; definitions: DeviceDefinition[] } {
+  const reader = new NativeDeviceReader(pymodbusDevices);
+  const entries = namedEntries(value, 'devices by name', ['devices'], issues) ?? [];
+  const definitions = entries.flatMap(([name, content]) => {
+    nameIssue('device', name, ['devices', name], issues);
+    return reader.read(name, content, ['devices', name], issues) ?? [];
+  });
+  return { names: entries.map(([name]) => name), definitions };
+}
+
+function readLines(value: unknown, deviceNames: readonly string[], issues: Issue[]): LineDefinition[] {
+  const entries = namedEntries(value, 'lines by name', ['lines'], issues) ?? [];
+  return entries.flatMap(([name, content]) => {
+    nameIssue('line', name, ['lines', name], issues);
+    return nativeLine(name, content, deviceNames, ['lines', name], issues) ?? [];
+  });
+}
+
+function readFaults(value: unknown, lines: readonly LineDefinition[], issues: Issue[]): FaultRule[] {
+  const entries =
+    value === undefined
+      ? []
+      : (check(z.array(z.unknown(), { error: 'a list of fault rules' }), value, ['faults'], issues) ?? []);
+  const names = new Set<string>();
+  return entries.flatMap((entry, i) => {
+    const path: Path = ['faults', i];
+    const rule = check(ruleSchema, entry, path, issues);
+    if (!rule) return [];
+    if (names.has(rule.name))
+      issues.push({ path: [...path, 'name'], message: `there is a rule ${rule.name} already` });
+    names.add(rule.name);
+    for (const problem of lineProblems(rule, lines.map(faultLine))) {
+      issues.push({ path: [...path, ...problem.path], message: problem.message });
+    }
+    return [rule];
+  });
+}
+
+function faultLine(line: LineDefinition): FaultLine {
+  if (line.kind === 'tcp') return { name: line.name, abilities: ABILITIES.tcp };
+  return { name: line.name, abilities: ABILITIES[line.path === 'virtual' ? 'virtual' : 'serial'] };
+}
+
+/** Names appear in addresses of the REST interface, in logs and metrics. */
+function nameIssue(kind: string, name: string, path: Path, issues: Issue[]): void {
+  if (/^[^\p{Cc}]{1,64}$/u.test(name)) return;
+  issues.push({ path, message: `expected a ${kind} name of 1 to 64 printable characters` });
+}
+
+function readApi(value: unknown, overrides: ApiOverrides, issues: Issue[]): ApiDefinition {
+  const configured = value === undefined ? {} : check(apiSchema, value, ['api'], issues);
+  return configured ? resolveApi(configured, overrides, issues) : DEFAULT_API;
+}
+
+/** Issues for what two would open at once: a serial port, a link, a TCP port. */
+function sharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition): Issue[] {
+  const users = new Map<string, Path>();
+  const issues: Issue[] = [];
+  const take = (place: string, path: Path, what: string) => {
+    const user = users.get(place);
+    if (user) issues.push({ path, message: `${what} is used by ${pathText(user)} already` });
+    else users.set(place, path);
+  };
+  for (const line of lines) {
+    const path: Path = ['lines', line.name];
+    if (line.kind === 'tcp') takePort(line, [...path, 'tcp', 'port']);
+    else if (line.path !== 'virtual') take(`serial ${line.path}`, [...path, 'serial', 'path'], line.path);
+    else if (line.link !== undefined) take(`link ${line.link}`, [...path, 'serial', 'link'], line.link);
+  }
+  takePort(api, ['api', 'port']);
+  return issues;
+
+  function takePort({ host, port }: { host: string; port: number }, path: Path): void {
+    // Port 0 is any free one, so it is never the same.
+    if (port !== 0) take(`tcp ${host.toLowerCase()} ${port}`, path, `${host}:${port}`);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Action } from '../registers/action.js';
+import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../registers/cell-type.js';
+import type { LayoutBuilder } from '../registers/layout.js';
+import type { Value } from '../registers/value.js';
+import { type Issue, type Path, pathText } from '../schema/problem.js';
+
+/** Equal values side by side, or a list of them: what one entry of a file defines. */
+export interface PlacedValues {
+  /** The entry's place in the file. */
+  readonly path: Path;
+  readonly first: number;
+  readonly last: number;
+  readonly type: ValueType;
+  /** Cells of one value. */
+  readonly cells: number;
+  /** One value for all of them, or one for each. */
+  readonly values: readonly Value[];
+  readonly order?: ValueOrder;
+  readonly writable?: boolean;
+  readonly action?: Action | undefined;
+}
+
+/** The entries that share no address with an earlier one; the others become issues that name both. */
+export function withoutOverlaps(entries: readonly PlacedValues[], issues: Issue[]): PlacedValues[] {
+  const rank = new Map(entries.map((entry, i) => [entry, i]));
+  const rejected = new Set<PlacedValues>();
+  let reach: PlacedValues | undefined;
+  for (const entry of [...entries].sort((a, b) => a.first - b.first)) {
+    if (reach && entry.first <= reach.last) {
+      const [earlier, later] =
+        (rank.get(reach) as number) < (rank.get(entry) as number) ? [reach, entry] : [entry, reach];
+      rejected.add(later);
+      issues.push({
+        path: later.path,
+        message: `address ${entry.first} is defined by ${pathText(earlier.path)} already`,
+      });
+    }
+    if (!reach || entry.last > reach.last) reach = entry;
+  }
+  return entries.filter((entry) => !rejected.has(entry));
+}
+
+/** Defines what an entry says. A value that repeats is encoded once: an entry may stand for 65,536 of them. */
+export function definePlaced(builder: LayoutBuilder, entry: PlacedValues): void {
+  const { first, last, type, cells, values, order = BIG_ENDIAN, writable = false, action } = entry;
+  values.forEach((value, i) => {
+    const definition = { address: first + i * cells, type, cells, value, order, writable };
+    const conflict = builder.define(action ? { ...definition, action } : definition);
+    if (conflict)
+      throw new Error(`entry checked before does not fit: ${conflict.kind} at ${conflict.address}`);
+  });
+  const defined = values.length * cells;
+  for (let cell = first + defined; cell <= last; cell++) builder.copyCell(cell - defined, cell);
+}

@@ -1,0 +1,37 @@
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { FaultContext } from './kind.js';
+import type { ActingRule } from './rules.js';
+
+/** One fault that was to act on a reply; `notAchieved` tells why it could not. */
+export interface ActedFault {
+  readonly rule: string;
+  readonly kind: string;
+  readonly notAchieved?: string;
+}
+
+/** True when one of the rules keeps the request from the device. */
+export function prevents(acting: readonly ActingRule[]): boolean {
+  return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
+}
+
+/** Lets each fault of each rule change the plan, in order, and notes what came of it. */
+export function applyFaults(
+  plan: ReplyPlan,
+  acting: readonly ActingRule[],
+  context: Omit<FaultContext, 'random'>,
+): { readonly plan: ReplyPlan; readonly acted: readonly ActedFault[] } {
+  let current = plan;
+  const acted: ActedFault[] = [];
+  for (const { rule, random } of acting) {
+    for (const fault of rule.faults) {
+      const applied = fault.apply(current, { ...context, random });
+      if (typeof applied === 'string') {
+        acted.push({ rule: rule.name, kind: fault.kind, notAchieved: applied });
+      } else {
+        current = applied;
+        acted.push({ rule: rule.name, kind: fault.kind });
+      }
+    }
+  }
+  return { plan: current, acted };
+}

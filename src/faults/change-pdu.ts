@@ -1,0 +1,42 @@
+import type { AduContent } from '../protocol/framing.js';
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { Applied, FaultContext } from './kind.js';
+import { hasFrame, mapFrames } from './plan.js';
+
+/** What a change makes of the fields of a frame: other values for some of them, or undefined where it can't act. */
+type FieldChange = (fields: AduContent) => Partial<AduContent> | undefined;
+
+/**
+ * The plan with some fields of its frames changed and the CRC (or the length field) made anew, so that the frames
+ * are valid. `cannot` is the reason to give when no frame could be changed.
+ */
+export function changeFields(
+  plan: ReplyPlan,
+  { framing }: FaultContext,
+  cannot: string,
+  change: FieldChange,
+): Applied {
+  if (!hasFrame(plan)) return cannot;
+  let changed = false;
+  const result = mapFrames(plan, (frame) => {
+    const fields = framing.fields(frame);
+    const changes = fields && change(fields);
+    if (!changes) return frame;
+    changed = true;
+    return framing.encode({ ...fields, ...changes });
+  });
+  return changed ? result : cannot;
+}
+
+/** The same for the PDU alone. */
+export function changePdu(
+  plan: ReplyPlan,
+  context: FaultContext,
+  cannot: string,
+  change: (pdu: Uint8Array) => Uint8Array | undefined,
+): Applied {
+  return changeFields(plan, context, cannot, ({ pdu }) => {
+    const changed = change(pdu);
+    return changed && { pdu: changed };
+  });
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { AddressRange } from '../protocol/address-range.js';
+import { section } from '../schema/parts.js';
+import { probability, wholeNumber } from './parameters.js';
+
+/** What a rule looks at to decide whether a request is meant. */
+export interface RequestFacts {
+  readonly line: string;
+  readonly unitId: number;
+  readonly functionCode: number;
+  /** The addresses that the request touches; none for functions without any. */
+  readonly ranges: readonly AddressRange[];
+}
+
+function oneOrMore<Schema extends z.ZodType>(schema: Schema, what: string) {
+  return z.union([schema, z.array(schema).min(1, { error: 'at least one' })], { error: `${what}` });
+}
+
+const address = wholeNumber('an address', 0, 0xffff);
+
+const addressRange = z
+  .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
+  .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
+
+/** `when`: which requests a rule is for. What is absent matches anything. */
+export const conditionSchema = section({
+  line: oneOrMore(z.string(), 'the name of a line or a list of them').optional(),
+  unit: oneOrMore(
+    wholeNumber('a unit identifier', 0, 255),
+    'a unit identifier, 0 to 255, or a list of them',
+  ).optional(),
+  function: oneOrMore(
+    wholeNumber('a function code', 1, 255),
+    'a function code, 1 to 255, or a list of them',
+  ).optional(),
+  address: z
+    .union([address, addressRange, z.array(addressRange).min(1)], {
+      error: 'an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs',
+    })
+    .optional(),
+  quantity: oneOrMore(
+    wholeNumber('a quantity', 1, 0xffff),
+    'a quantity, 1 to 65535, or a list of them',
+  ).optional(),
+  after: wholeNumber('a number of requests', 0).optional(),
+  every: wholeNumber('a number of requests', 1).optional(),
+  count: wholeNumber('a number of requests', 1).optional(),
+  probability: probability.optional(),
+});
+
+export type Condition = z.infer<typeof conditionSchema>;
+
+/** True when the request is of the kind that the condition names, whatever its turn. */
+export function matchesRequest(
+  { line, unit, function: code, address, quantity }: Condition,
+  facts: RequestFacts,
+): boolean {
+  return (
+    includes(line, facts.line) &&
+    includes(unit, facts.unitId) &&
+    includes(code, facts.functionCode) &&
+    (address === undefined || facts.ranges.some((range) => touches(range, address))) &&
+    (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
+  );
+}
+
+function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item): boolean {
+  if (wanted === undefined) return true;
+  return Array.isArray(wanted) ? wanted.includes(item) : wanted === item;
+}
+
+type Addresses = NonNullable<Condition['address']>;
+
+function touches(range: AddressRange, wanted: Addresses): boolean {
+  return pairs(wanted).some(
+    ([first, last]) => range.address <= last && range.address + range.quantity > first,
+  );
+}
+
+function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
+  if (typeof wanted === 'number') return [[wanted, wanted]];
+  return isPair(wanted) ? [wanted] : wanted;
+}
+
+function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] {
+  return typeof wanted[0] === 'number';
+}
+
+/** The lines a condition can match. */
+export function aimsAt({ line }: Condition, name: string): boolean {
+  return includes(line, name);
+}

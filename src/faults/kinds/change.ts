@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { dataOffset } from '../../protocol/response-data.js';
+import { section } from '../../schema/parts.js';
+import { changePdu } from '../change-pdu.js';
+import type { FaultKind } from '../kind.js';
+import { percent, probability } from '../parameters.js';
+import { pick } from '../random.js';
+
+/**
+ * `change: percent`: that share of the data bytes altered, at least one; the frame stays valid, so a client that
+ * does not check plausibility is fooled. `{percent, probability}` alters only some of the replies.
+ */
+export const change: FaultKind<{ percent: number; probability: number }> = {
+  schema: z.union(
+    [percent.transform((percent) => ({ percent, probability: 1 })), section({ percent, probability })],
+    { error: 'percent, 0 to 100, or {percent, probability}' },
+  ),
+  apply(plan, { percent, probability }, context) {
+    const { random } = context;
+    if (random.next() >= probability) return plan;
+    return changePdu(plan, context, 'no data to change', (pdu) => {
+      const first = dataOffset(pdu);
+      const length = pdu.length - first;
+      if (length === 0) return undefined;
+      const changed = pdu.slice();
+      for (const index of pick(random, Math.ceil((length * percent) / 100), length)) {
+        // 1 to 255: the byte is another one in any case.
+        changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
+      }
+      return changed;
+    });
+  },
+};

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Step } from '../../protocol/reply-plan.js';
+import { section } from '../../schema/parts.js';
+import type { FaultKind } from '../kind.js';
+import { wholeNumber } from '../parameters.js';
+import { stepsOf, withSteps } from '../plan.js';
+
+const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
+
+/**
+ * `close: "end" | "reset"`: the connection is closed after the reply, in an orderly way or with a reset;
+ * `{how, after}` closes after so many bytes.
+ */
+export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
+  schema: z.union(
+    [
+      how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
+      section({ how, after: wholeNumber('a number of bytes', 0) }),
+    ],
+    { error: '"end", "reset" or {how, after: bytes}' },
+  ),
+  needs: 'close',
+  apply: (plan, { how, after }) =>
+    withSteps(plan, [...firstBytes(stepsOf(plan), after), { kind: 'close', waitMs: 0, how }]),
+};
+
+function firstBytes(steps: readonly Step[], count: number): Step[] {
+  const kept: Step[] = [];
+  let left = count;
+  for (const step of steps) {
+    if (step.kind === 'bytes' && step.bytes.length >= left) {
+      return left > 0 ? [...kept, { ...step, bytes: step.bytes.subarray(0, left) }] : kept;
+    }
+    kept.push(step);
+    if (step.kind === 'bytes') left -= step.bytes.length;
+  }
+  return kept;
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { FaultKind } from '../kind.js';
+import { wholeNumber } from '../parameters.js';
+import { hasFrame, mapFrames } from '../plan.js';
+
+type WrongCrc = 'invert' | 'zero' | 'swap' | number;
+
+/** `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, its bytes in the wrong order, or this one. */
+export const crc: FaultKind<WrongCrc> = {
+  schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber('a CRC', 0, 0xffff)], {
+    error: '"invert", "zero", "swap" or a value from 0 to 65535',
+  }),
+  needs: 'crc',
+  apply(plan, wrong) {
+    if (!hasFrame(plan)) return 'no frame with a CRC';
+    return mapFrames(plan, (frame) => {
+      if (frame.length < 2) return frame;
+      const [low, high] = frame.slice(-2) as unknown as [number, number];
+      const changed = frame.slice();
+      changed.set(wrongCrc(wrong, low, high), frame.length - 2);
+      return changed;
+    });
+  },
+};
+
+/** The two bytes as sent, low byte first. */
+function wrongCrc(wrong: WrongCrc, low: number, high: number): [number, number] {
+  switch (wrong) {
+    case 'invert':
+      return [low ^ 0xff, high ^ 0xff];
+    case 'zero':
+      return [0, 0];
+    case 'swap':
+      return [high, low];
+    default:
+      return [wrong & 0xff, wrong >> 8];
+  }
+}

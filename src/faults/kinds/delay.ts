@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { section } from '../../schema/parts.js';
+import type { FaultKind } from '../kind.js';
+import { milliseconds } from '../parameters.js';
+import { stepsOf, withSteps } from '../plan.js';
+
+/** `delay: ms` or `delay: {ms, jitter}`: the reply begins later by `ms`, give or take up to `jitter` ms. */
+export const delay: FaultKind<{ ms: number; jitter: number }> = {
+  schema: z.union(
+    [
+      milliseconds.transform((ms) => ({ ms, jitter: 0 })),
+      section({ ms: milliseconds, jitter: milliseconds }),
+    ],
+    { error: 'ms, or {ms, jitter}' },
+  ),
+  extent: ({ bytes, ms }, delay) => ({ bytes, ms: ms + delay.ms + delay.jitter }),
+  apply(plan, { ms, jitter }, { random }) {
+    const [first, ...rest] = stepsOf(plan);
+    if (!first) return 'nothing is sent that could be late';
+    const late = Math.max(0, ms + jitter * (2 * random.next() - 1));
+    return withSteps(plan, [{ ...first, waitMs: first.waitMs + late }, ...rest]);
+  },
+};

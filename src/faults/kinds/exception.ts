@@ -1,0 +1,14 @@
+import { exceptionResponse } from '../../protocol/response.js';
+import type { FaultKind } from '../kind.js';
+import { wholeNumber } from '../parameters.js';
+import { withOneFrame } from '../plan.js';
+
+/** `exception: code`: an exception response instead of the true one. The device does not execute the request. */
+export const exception: FaultKind<number> = {
+  schema: wholeNumber('an exception code', 0, 255),
+  prevents: true,
+  apply: (plan, code, { framing, requestPdu, unitId, transactionId }) => {
+    const pdu = exceptionResponse(requestPdu[0] as number, code);
+    return withOneFrame(plan, framing.encode({ unitId, transactionId, pdu }));
+  },
+};

@@ -1,0 +1,15 @@
+import type { FaultKind } from '../kind.js';
+import { milliseconds } from '../parameters.js';
+import { stepsOf, withSteps } from '../plan.js';
+
+/** `break: ms`: the line is held in the break state for `ms` before the reply, or instead of one. */
+export const serialBreak: FaultKind<number> = {
+  schema: milliseconds,
+  needs: 'break',
+  extent: ({ bytes, ms }, length) => ({ bytes, ms: ms + length }),
+  apply(plan, ms) {
+    const [first, ...rest] = stepsOf(plan);
+    const step = { kind: 'break', waitMs: first?.waitMs ?? 0, ms } as const;
+    return withSteps(plan, first ? [step, { ...first, waitMs: 0 }, ...rest] : [step]);
+  },
+};

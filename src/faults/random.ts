@@ -1,0 +1,44 @@
+/** A source of random numbers that a seed decides: the same seed gives the same numbers, on every machine. */
+export interface Random {
+  /** At least 0, below 1. */
+  next(): number;
+  /** A whole number from 0 to `limit - 1`. */
+  below(limit: number): number;
+}
+
+/** Seeds are 32-bit: short enough to read out over the telephone. */
+export const MAX_SEED = 0xffffffff;
+
+/**
+ * The random source for the `hit`-th use of a seed. Each use has its own, so that what one reply draws never
+ * depends on how much an earlier one has drawn.
+ */
+export function seededRandom(seed: number, hit: number): Random {
+  // SplitMix32 (Steele, Lea, Flood 2014): full period, and good from any starting state.
+  let state = (seed ^ Math.imul(hit, 0x9e3779b9)) >>> 0;
+  const next = () => {
+    state = (state + 0x9e3779b9) >>> 0;
+    let mixed = state ^ (state >>> 16);
+    mixed = Math.imul(mixed, 0x21f0aaad);
+    mixed ^= mixed >>> 15;
+    mixed = Math.imul(mixed, 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000;
+  };
+  return { next, below: (limit) => Math.floor(next() * limit) };
+}
+
+/** `length` random bytes. */
+export function randomBytes(random: Random, length: number): Uint8Array {
+  return Uint8Array.from({ length }, () => random.below(256));
+}
+
+/** `count` different numbers below `limit`, all of them when there are no more. */
+export function pick(random: Random, count: number, limit: number): number[] {
+  const numbers = Array.from({ length: limit }, (_, i) => i);
+  const picked = Math.min(count, limit);
+  for (let i = 0; i < picked; i++) {
+    const j = i + random.below(limit - i);
+    [numbers[i], numbers[j]] = [numbers[j] as number, numbers[i] as number];
+  }
+  return numbers.slice(0, picked);
+}

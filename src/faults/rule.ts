@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { unknownName } from '../schema/nearest.js';
+import { section } from '../schema/parts.js';
+import { expectedMessage, type Path } from '../schema/problem.js';
+import { type Condition, conditionSchema } from './condition.js';
+import type { Extent } from './kind.js';
+import { type Fault, faultKinds, faultParser } from './kinds.js';
+import { wholeNumber } from './parameters.js';
+import { MAX_SEED } from './random.js';
+
+const MAX_NAME_LENGTH = 64;
+
+/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
+const LONGEST_FRAME = 520;
+
+/** What a rule may stretch a reply to. */
+const MAX_BYTES = 64 * 1024;
+const MAX_MS = 60 * 60 * 1000;
+
+/** One entry of `do`: an object with one key, the kind of fault. */
+const faultSchema = z.unknown().transform((input, context): Fault => {
+  const fail = (path: Path, message: string) => {
+    context.issues.push({ code: 'custom', input, path: [...path], message });
+    return z.NEVER;
+  };
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return fail([], expectedMessage('one kind of fault with its parameters, as in {delay: 100}', input));
+  }
+  const entries = Object.entries(input);
+  const [entry] = entries;
+  if (!entry || entries.length > 1) return fail([], `expected one kind of fault, got ${entries.length} keys`);
+  const [kind, parameters] = entry;
+  const parse = faultParser(kind);
+  if (!parse) return fail([kind], unknownName('kind of fault', kind, faultKinds()));
+  const parsed = parse(parameters);
+  if (parsed.ok) return parsed.fault;
+  for (const { path, message } of parsed.issues) fail([kind, ...path], message);
+  return z.NEVER;
+});
+
+const nameSchema = z
+  .string({ error: 'a name' })
+  .min(1, { error: 'a name' })
+  .max(MAX_NAME_LENGTH, { error: `at most ${MAX_NAME_LENGTH} characters` })
+  .regex(/^[\w.-]+$/, { error: 'letters, digits, dots, hyphens and underscores' });
+
+const doSchema = z
+  .array(faultSchema, { error: 'a list of faults, as in [{delay: 100}]' })
+  .min(1, { error: 'at least one fault' })
+  .superRefine((faults, context) => {
+    const { bytes, ms } = faults.reduce((before, fault) => fault.extent(before), {
+      bytes: LONGEST_FRAME,
+      ms: 0,
+    } as Extent);
+    if (bytes > MAX_BYTES) {
+      context.addIssue({
+        code: 'custom',
+        message: `expected at most ${MAX_BYTES} bytes in a reply, got up to ${bytes}`,
+      });
+    }
+    if (ms > MAX_MS) {
+      context.addIssue({
+        code: 'custom',
+        message: `expected at most ${MAX_MS} ms in a reply, got up to ${ms}`,
+      });
+    }
+  });
+
+/** A fault rule as in the native file and over REST. */
+export const ruleSchema = section({
+  name: nameSchema,
+  when: conditionSchema.default({}),
+  do: doSchema,
+  seed: wholeNumber('a seed', 0, MAX_SEED).optional(),
+}).transform(
+  ({ name, when, do: faults, seed }): FaultRule => ({
+    name,
+    when,
+    faults,
+    ...(seed !== undefined && { seed }),
+  }),
+);
+
+/** A rule, checked. Without a seed one is drawn when the rule is put to use. */
+export interface FaultRule {
+  readonly name: string;
+  readonly when: Condition;
+  readonly faults: readonly Fault[];
+  readonly seed?: number;
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { buildApp } from './api/app.js';
+import { type Command, type LogOptions, parseCommandLine } from './config/command-line.js';
+import type { ApiDefinition } from './config/configuration.js';
+import { checkFile, loadConfiguration } from './config/load.js';
+import { formatProblems } from './schema/problem.js';
+import { Simulator } from './simulator/simulator.js';
+import { listPorts } from './transport/serial/list-ports.js';
+
+const OK = 0;
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Nothing may keep the process from ending when it was asked to. */
+const STOP_LIMIT_MS = 1500;
+
+/** Runs one command of the command line; resolves with the exit code, or never while it serves. */
+async function run(command: Command): Promise<number> {
+  switch (command.kind) {
+    case 'help':
+      return say(command.text);
+    case 'version':
+      return say(version());
+    case 'error':
+      return complain(command.message, WRONG_USAGE);
+    case 'check':
+      return check(command.file);
+    case 'ports':
+      return ports();
+    case 'serve':
+      return serve(command);
+  }
+}
+
+function say(text: string): number {
+  console.log(text);
+  return OK;
+}
+
+function complain(text: string, code = FAILED): number {
+  console.error(text);
+  return code;
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}
+
+function check(file: string): number {
+  const result = checkFile(file);
+  return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
+}
+
+async function ports(): Promise<number> {
+  const found = await listPorts();
+  if (found.length === 0) return say('no serial ports found');
+  for (const { path, stableNames, adapter, usb } of found) {
+    say(
+      [path, ...stableNames, adapter.name, usb && `${usb.vendorId}:${usb.productId}`]
+        .filter(Boolean)
+        .join('  '),
+    );
+    if (adapter.hint) say(`  ${adapter.hint}`);
+  }
+  return OK;
+}
+
+async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 'serve' }>): Promise<number> {
+  const loaded = loadConfiguration(source, api);
+  if (!loaded.ok)
+    return complain(formatProblems(source.kind === 'demo' ? 'demo' : source.file, loaded.problems));
+  const { configuration } = loaded;
+  const log = createLog(logOptions);
+  if (typeof log === 'string') return complain(log);
+
+  const simulator = new Simulator(configuration, log);
+  const started = await simulator.start();
+  if (!started.ok) return complain(started.error);
+  for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
+
+  const app = buildApp(simulator, configuration.api, log);
+  const listening = await app.listen({ host: configuration.api.host, port: configuration.api.port }).then(
+    (address) => ({ ok: true, address }) as const,
+    (error: NodeJS.ErrnoException) => ({ ok: false, error }) as const,
+  );
+  if (!listening.ok) {
+    await simulator.stop();
+    return complain(`REST: ${explainListenError(listening.error, configuration.api)}`);
+  }
+  say(`REST on ${listening.address}`);
+  const stopped = untilStopped(async () => {
+    await Promise.all([app.close(), simulator.stop()]);
+  });
+  say('ready');
+  return stopped;
+}
+
+function explainListenError({ code, message }: NodeJS.ErrnoException, { host, port }: ApiDefinition): string {
+  if (code === 'EADDRINUSE')
+    return `${host}:${port} is in use by another program; choose another port with --http_port`;
+  return `can't listen on ${host}:${port}: ${message}`;
+}
+
+/** Logs are JSON lines on standard error, so that standard output stays readable for people; or in a file. */
+function createLog({ level, file }: LogOptions): Logger | string {
+  const levels = {
+    critical: 'fatal',
+    error: 'error',
+    warning: 'warn',
+    info: 'info',
+    debug: 'debug',
+  } as const;
+  let destination: DestinationStream;
+  try {
+    destination = pino.destination({ dest: file ?? process.stderr.fd, sync: true });
+  } catch (error) {
+    return `--log_file ${file}: ${(error as Error).message}`;
+  }
+  return pino({ name: 'modbus-sim', level: levels[level] }, destination);
+}
+
+/** Resolves with the exit code once SIGTERM or SIGINT has come and `stop` is done, or has taken too long. */
+function untilStopped(stop: () => Promise<void>): Promise<number> {
+  return new Promise((resolve) => {
+    const onSignal = () => {
+      setTimeout(() => resolve(OK), STOP_LIMIT_MS).unref();
+      stop().then(
+        () => resolve(OK),
+        (error: Error) => resolve(complain(`stopping failed: ${error.message}`)),
+      );
+    };
+    process.once('SIGTERM', onSignal);
+    process.once('SIGINT', onSignal);
+  });
+}
+
+process.exit(await run(parseCommandLine(process.argv.slice(2), process.env)));

@@ -1,0 +1,32 @@
+import { wordAt } from './bytes.js';
+import { FunctionCode } from './function-code.js';
+
+export interface AddressRange {
+  readonly address: number;
+  readonly quantity: number;
+}
+
+/**
+ * The addresses that a request PDU names, without judging them: none for functions that address no registers,
+ * two ranges for function 23, which reads one and writes the other.
+ */
+export function addressRanges(pdu: Uint8Array): AddressRange[] {
+  const range = { address: wordAt(pdu, 1), quantity: wordAt(pdu, 3) };
+  switch (pdu[0]) {
+    case FunctionCode.readCoils:
+    case FunctionCode.readDiscreteInputs:
+    case FunctionCode.readHoldingRegisters:
+    case FunctionCode.readInputRegisters:
+    case FunctionCode.writeMultipleCoils:
+    case FunctionCode.writeMultipleRegisters:
+      return [range];
+    case FunctionCode.writeSingleCoil:
+    case FunctionCode.writeSingleRegister:
+    case FunctionCode.maskWriteRegister:
+      return [{ ...range, quantity: 1 }];
+    case FunctionCode.readWriteMultipleRegisters:
+      return [range, { address: wordAt(pdu, 5), quantity: wordAt(pdu, 7) }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,56 @@
+/** Big-endian words and packed bits: the two data encodings of Application Protocol V1.1b3 (4.2 and 6.1). */
+
+/** The 16-bit word at `offset`, most significant byte first. Bytes past the end read as 0. */
+export function wordAt(bytes: Uint8Array, offset: number): number {
+  return ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+}
+
+export function setWord(bytes: Uint8Array, offset: number, word: number): void {
+  bytes[offset] = (word >>> 8) & 0xff;
+  bytes[offset + 1] = word & 0xff;
+}
+
+/** `quantity` words starting at `offset`. */
+export function wordsAt(bytes: Uint8Array, offset: number, quantity: number): number[] {
+  return Array.from({ length: quantity }, (_, i) => wordAt(bytes, offset + 2 * i));
+}
+
+/** `quantity` bits starting at `offset`; the first is the least significant bit of the first byte. */
+export function bitsAt(bytes: Uint8Array, offset: number, quantity: number): boolean[] {
+  return Array.from(
+    { length: quantity },
+    (_, i) => (((bytes[offset + (i >>> 3)] ?? 0) >>> (i & 7)) & 1) === 1,
+  );
+}
+
+/** Packs bits eight to a byte, the first in the least significant bit; unused bits of the last byte are 0. */
+export function packBits(bits: readonly boolean[]): Uint8Array {
+  const bytes = new Uint8Array((bits.length + 7) >>> 3);
+  bits.forEach((bit, i) => {
+    if (bit) bytes[i >>> 3] = (bytes[i >>> 3] ?? 0) | (1 << (i & 7));
+  });
+  return bytes;
+}
+
+export function packWords(words: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(2 * words.length);
+  words.forEach((word, i) => {
+    setWord(bytes, 2 * i, word);
+  });
+  return bytes;
+}
+
+export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
+}
+
+/** Bytes as people read them in frames: `01 03 00 0a`. */
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
+}

@@ -1,0 +1,49 @@
+import { concatBytes, wordAt } from './bytes.js';
+import { MAX_PDU_LENGTH } from './limits.js';
+
+/** Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
+export interface MbapFrame {
+  readonly transactionId: number;
+  readonly unitId: number;
+  readonly pdu: Uint8Array;
+}
+
+/** Bytes before the PDU. */
+export const MBAP_LENGTH = 7;
+const PROTOCOL_ID = 0;
+
+export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Array {
+  const length = pdu.length + 1;
+  return concatBytes(
+    [transactionId >>> 8, transactionId & 0xff, 0, PROTOCOL_ID, length >>> 8, length & 0xff, unitId],
+    pdu,
+  );
+}
+
+/**
+ * The first frame of `bytes`: `more` means the frame is not complete yet; `invalid` means that this is no
+ * Modbus TCP (protocol identifier not 0, or a length that no PDU has) and nothing after it can be trusted.
+ */
+export type DecodedMbap =
+  | { readonly kind: 'frame'; readonly frame: MbapFrame; readonly length: number }
+  | { readonly kind: 'more' }
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+export function decodeMbap(bytes: Uint8Array): DecodedMbap {
+  if (bytes.length >= 4 && wordAt(bytes, 2) !== PROTOCOL_ID) {
+    return { kind: 'invalid', reason: `protocol identifier ${wordAt(bytes, 2)}, expected 0` };
+  }
+  if (bytes.length < 6) return { kind: 'more' };
+  const length = wordAt(bytes, 4);
+  if (length < 2 || length > MAX_PDU_LENGTH + 1) {
+    return { kind: 'invalid', reason: `length ${length}, expected 2 to ${MAX_PDU_LENGTH + 1}` };
+  }
+  const end = MBAP_LENGTH - 1 + length;
+  if (bytes.length < end) return { kind: 'more' };
+  const frame = {
+    transactionId: wordAt(bytes, 0),
+    unitId: bytes[6] as number,
+    pdu: bytes.slice(MBAP_LENGTH, end),
+  };
+  return { kind: 'frame', frame, length: end };
+}

@@ -1,0 +1,90 @@
+import { concatBytes } from './bytes.js';
+import { crc16 } from './crc16.js';
+import { EXCEPTION_FLAG } from './function-code.js';
+
+/** Sizes of an RTU ADU: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02, 2.5.1). */
+export const MIN_RTU_LENGTH = 4;
+export const MAX_RTU_LENGTH = 256;
+
+/** Unit identifier that addresses every server of a serial line (2.2). */
+export const BROADCAST = 0;
+
+/** The RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
+export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
+  const adu = concatBytes([unitId], pdu, [0, 0]);
+  const crc = crc16(adu, 0, adu.length - 2);
+  adu[adu.length - 2] = crc & 0xff;
+  adu[adu.length - 1] = crc >>> 8;
+  return adu;
+}
+
+/** True when `bytes[start..end)` is as long as an ADU can be and closes with its CRC. */
+export function isRtuFrame(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  const length = end - start;
+  return length >= MIN_RTU_LENGTH && length <= MAX_RTU_LENGTH && crc16(bytes, start, end) === 0;
+}
+
+/** Unit identifier and PDU of a valid RTU ADU. The PDU is a view, not a copy. */
+export function decodeRtu(adu: Uint8Array): { readonly unitId: number; readonly pdu: Uint8Array } {
+  return { unitId: adu[0] as number, pdu: adu.subarray(1, -2) };
+}
+
+/**
+ * Length of the ADU that starts at `start`, or why it is not known:
+ * `more` while the bytes that tell it are still missing, `unknown` for a function whose length the
+ * specification does not fix (it ends at the silence).
+ */
+export type PredictedLength = number | 'more' | 'unknown';
+
+/** How a function's ADU length follows from its bytes: fixed, or one byte at `countAt` bytes after the unit identifier. */
+type LengthRule = number | { readonly countAt: number; readonly plus: number };
+
+const REQUEST_LENGTH: Readonly<Record<number, LengthRule>> = {
+  1: 8,
+  2: 8,
+  3: 8,
+  4: 8,
+  5: 8,
+  6: 8,
+  15: { countAt: 6, plus: 9 },
+  16: { countAt: 6, plus: 9 },
+  22: 10,
+  23: { countAt: 10, plus: 13 },
+};
+
+const RESPONSE_LENGTH: Readonly<Record<number, LengthRule>> = {
+  1: { countAt: 2, plus: 5 },
+  2: { countAt: 2, plus: 5 },
+  3: { countAt: 2, plus: 5 },
+  4: { countAt: 2, plus: 5 },
+  5: 8,
+  6: 8,
+  15: 8,
+  16: 8,
+  22: 10,
+  23: { countAt: 2, plus: 5 },
+};
+
+const EXCEPTION_LENGTH = 5;
+
+/** Predicts the length of a request ADU at `start` from its function code and byte count. */
+export function requestLength(bytes: Uint8Array, start: number, end: number): PredictedLength {
+  const code = bytes[start + 1];
+  if (end - start < 2 || code === undefined) return 'more';
+  return apply(REQUEST_LENGTH[code], bytes, start, end);
+}
+
+/** Predicts the length of a response ADU at `start`; an exception response has 5 bytes. */
+export function responseLength(bytes: Uint8Array, start: number, end: number): PredictedLength {
+  const code = bytes[start + 1];
+  if (end - start < 2 || code === undefined) return 'more';
+  if (code & EXCEPTION_FLAG) return EXCEPTION_LENGTH;
+  return apply(RESPONSE_LENGTH[code], bytes, start, end);
+}
+
+function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, end: number): PredictedLength {
+  if (rule === undefined) return 'unknown';
+  if (typeof rule === 'number') return rule;
+  if (end - start <= rule.countAt) return 'more';
+  return rule.plus + (bytes[start + rule.countAt] as number);
+}

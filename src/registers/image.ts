@@ -1,0 +1,101 @@
+import type { Action, ActionSource } from './action.js';
+import type { CellType } from './cell-type.js';
+import { Counters } from './counters.js';
+import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
+import { type ActiveCells, runAction } from './run-action.js';
+import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
+
+/**
+ * The registers of a device as they are now: a layout's cells with current words, access flags and counters.
+ * Words and flags are the layout's own until the first write, so devices that share a layout share its memory.
+ * Addresses are indices into the cells and must be below `size`; callers check that.
+ */
+export class RegisterImage implements ActiveCells {
+  readonly #layout: RegisterLayout;
+  readonly #source: ActionSource;
+  readonly restart: () => void;
+  #words: Uint16Array;
+  #meta: Uint8Array;
+  readonly reads = new Counters();
+  readonly writes = new Counters();
+
+  /** @param restart what the action `reset` does: all images of the device go back; by default this one alone. */
+  constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
+    this.#layout = layout;
+    this.#source = source;
+    this.restart = restart;
+    this.#words = layout.words;
+    this.#meta = layout.meta;
+  }
+
+  get size(): number {
+    return this.#layout.size;
+  }
+
+  typeAt(address: number): CellType {
+    return address < this.size ? typeOfMeta(this.#meta[address] as number) : 'invalid';
+  }
+
+  isWritable(address: number): boolean {
+    return isWritableMeta(this.#meta[address] as number);
+  }
+
+  setWritable(address: number, writable: boolean): void {
+    if (this.#meta === this.#layout.meta) this.#meta = this.#layout.meta.slice();
+    this.#meta[address] = withWritable(this.#meta[address] as number, writable);
+  }
+
+  wordAt(address: number): number {
+    return this.#words[address] as number;
+  }
+
+  setWord(address: number, word: number): void {
+    if (this.#words === this.#layout.words) this.#words = this.#layout.words.slice();
+    this.#words[address] = word;
+  }
+
+  actionAt(address: number): Action | undefined {
+    return this.#layout.actions.get(address);
+  }
+
+  /** The value that the cell belongs to; undefined for an undefined cell. */
+  valueSpan(address: number): PlacedValue | undefined {
+    let start = address;
+    while (start > 0 && this.typeAt(start) === 'next') start--;
+    const type = this.typeAt(start);
+    if (type === 'invalid' || type === 'next') return undefined;
+    let end = start + 1;
+    while (this.typeAt(end) === 'next') end++;
+    return { address: start, cells: end - start, type };
+  }
+
+  valueAt({ address, cells, type }: PlacedValue): Value {
+    const words = Array.from(this.#words.subarray(address, address + cells));
+    return valueOfWords(type, words, orderOfMeta(this.#meta[address] as number));
+  }
+
+  /** Stores a value that `parseValue` accepted for this type and size. */
+  setValue({ address, cells, type }: PlacedValue, value: Value): void {
+    const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
+    words.forEach((word, i) => {
+      this.setWord(address + i, word);
+    });
+  }
+
+  /** Runs the actions of `count` cells from `address` and counts a read of each: what a client's read does first. */
+  touch(address: number, count: number): void {
+    for (let cell = address; cell < address + count; cell++) {
+      const action = this.#layout.actions.get(cell);
+      if (action) runAction(this, cell, action, this.#source);
+      this.reads.increment(cell);
+    }
+  }
+
+  /** Back to the configured values, access flags and zero counters, as after a restart of the device. */
+  reset(): void {
+    this.#words = this.#layout.words;
+    this.#meta = this.#layout.meta;
+    this.reads.clear();
+    this.writes.clear();
+  }
+}

@@ -1,0 +1,118 @@
+import type { Action } from './action.js';
+import { BIG_ENDIAN, CELL_TYPES, type CellType, type ValueOrder, type ValueType } from './cell-type.js';
+import { type Value, wordsOfValue } from './value.js';
+
+/** One value to define: where it begins, how many cells it takes, what it holds at first. */
+export interface ValueDefinition {
+  readonly address: number;
+  readonly type: ValueType;
+  readonly cells: number;
+  readonly value: Value;
+  readonly order?: ValueOrder;
+  readonly writable?: boolean;
+  readonly action?: Action;
+}
+
+/** Why a value can't be defined: the cells it needs end outside, or a value is there already. */
+export type LayoutConflict =
+  | { readonly kind: 'outside'; readonly address: number; readonly size: number }
+  | { readonly kind: 'overlap'; readonly address: number };
+
+/** Meta byte of a cell: its type's index, and flags. One byte, because a device may define 262,144 cells. */
+const TYPE_MASK = 0x0f;
+const WRITABLE = 0x10;
+const WORDS_LITTLE = 0x20;
+const BYTES_LITTLE = 0x40;
+
+export function typeOfMeta(meta: number): CellType {
+  return CELL_TYPES[meta & TYPE_MASK] as CellType;
+}
+
+export function isWritableMeta(meta: number): boolean {
+  return (meta & WRITABLE) !== 0;
+}
+
+export function withWritable(meta: number, writable: boolean): number {
+  return writable ? meta | WRITABLE : meta & ~WRITABLE;
+}
+
+export function orderOfMeta(meta: number): ValueOrder {
+  if ((meta & (WORDS_LITTLE | BYTES_LITTLE)) === 0) return BIG_ENDIAN;
+  return {
+    wordOrder: meta & WORDS_LITTLE ? 'little' : 'big',
+    byteOrder: meta & BYTES_LITTLE ? 'little' : 'big',
+  };
+}
+
+function metaOf(type: CellType, { wordOrder, byteOrder }: ValueOrder, writable: boolean): number {
+  return (
+    CELL_TYPES.indexOf(type) |
+    (writable ? WRITABLE : 0) |
+    (wordOrder === 'little' ? WORDS_LITTLE : 0) |
+    (byteOrder === 'little' ? BYTES_LITTLE : 0)
+  );
+}
+
+/**
+ * How a list of cells is configured: types, access, first values, actions. Never changed once it is built, so that
+ * any number of images share it and a reset finds the configured values in it.
+ */
+export interface RegisterLayout {
+  readonly size: number;
+  readonly meta: Uint8Array;
+  readonly words: Uint16Array;
+  readonly actions: ReadonlyMap<number, Action>;
+}
+
+/** Builds a {@link RegisterLayout} value by value. */
+export class LayoutBuilder {
+  readonly #meta: Uint8Array;
+  readonly #words: Uint16Array;
+  readonly #actions = new Map<number, Action>();
+
+  constructor(size: number) {
+    this.#meta = new Uint8Array(size);
+    this.#words = new Uint16Array(size);
+  }
+
+  get size(): number {
+    return this.#meta.length;
+  }
+
+  isDefined(address: number): boolean {
+    return address < this.size && typeOfMeta(this.#meta[address] as number) !== 'invalid';
+  }
+
+  /** Defines one value, or nothing at all when it doesn't fit. */
+  define(definition: ValueDefinition): LayoutConflict | undefined {
+    const { address, type, cells, value, order = BIG_ENDIAN, writable = false, action } = definition;
+    if (address + cells > this.size)
+      return { kind: 'outside', address: address + cells - 1, size: this.size };
+    for (let cell = address; cell < address + cells; cell++) {
+      if (this.isDefined(cell)) return { kind: 'overlap', address: cell };
+    }
+    this.#words.set(wordsOfValue(type, value, cells, order), address);
+    this.#meta.fill(metaOf('next', order, writable), address, address + cells);
+    this.#meta[address] = metaOf(type, order, writable);
+    if (action) this.#actions.set(address, action);
+    return undefined;
+  }
+
+  /** Lets clients write the cell at `address`. */
+  allowWrite(address: number): void {
+    this.#meta[address] = withWritable(this.#meta[address] as number, true);
+  }
+
+  /** Makes the cell at `to` like the cell at `from`, whatever it was. */
+  copyCell(from: number, to: number): void {
+    this.#meta[to] = this.#meta[from] as number;
+    this.#words[to] = this.#words[from] as number;
+    const action = this.#actions.get(from);
+    if (action) this.#actions.set(to, action);
+    else this.#actions.delete(to);
+  }
+
+  build(): RegisterLayout {
+    return { size: this.size, meta: this.#meta, words: this.#words, actions: this.#actions };
+  }
+}

@@ -1,0 +1,107 @@
+import { ADDRESS_SPACE } from '../protocol/limits.js';
+import type { RegisterImage } from './image.js';
+
+/**
+ * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.
+ * Several tables may look at the same cells. With 16 bits to a cell, bit address 16n+k is bit k of cell n,
+ * least significant first.
+ */
+export interface TableWindow {
+  readonly image: RegisterImage;
+  /** Index of the window's first cell in the image. */
+  readonly base: number;
+  /** Cells in the window. */
+  readonly size: number;
+  readonly bitsPerCell: 1 | 16;
+  /** Refuse access that takes only a part of a value of several cells (pymodbus' `type exception`). */
+  readonly wholeValues: boolean;
+}
+
+/** Reading and writing as a client does it: nothing happens at all unless every cell that is touched allows it. */
+export class Table {
+  readonly window: TableWindow;
+
+  constructor(window: TableWindow) {
+    this.window = window;
+  }
+
+  /** May `quantity` registers at `address` be read? False stands for exception 02. */
+  canReadWords(address: number, quantity: number): boolean {
+    return this.#allows(address, address + quantity - 1, false);
+  }
+
+  canWriteWords(address: number, quantity: number): boolean {
+    return this.#allows(address, address + quantity - 1, true);
+  }
+
+  canReadBits(address: number, quantity: number): boolean {
+    return this.#allowsBits(address, address + quantity - 1, false);
+  }
+
+  canWriteBits(address: number, quantity: number): boolean {
+    return this.#allowsBits(address, address + quantity - 1, true);
+  }
+
+  /** Reads words after running the actions of their cells. Call only where {@link canReadWords}. */
+  readWords(address: number, quantity: number): number[] {
+    const { image, base } = this.window;
+    image.touch(base + address, quantity);
+    return Array.from({ length: quantity }, (_, i) => image.wordAt(base + address + i));
+  }
+
+  /** Call only where {@link canWriteWords}. */
+  writeWords(address: number, words: readonly number[]): void {
+    const { image, base } = this.window;
+    words.forEach((word, i) => {
+      image.setWord(base + address + i, word);
+      image.writes.increment(base + address + i);
+    });
+  }
+
+  /** The word at `address` with the bits of `andMask` kept and the others taken from `orMask` (6.16). */
+  maskWord(address: number, andMask: number, orMask: number): void {
+    const word = this.window.image.wordAt(this.window.base + address);
+    this.writeWords(address, [(word & andMask) | (orMask & ~andMask & 0xffff)]);
+  }
+
+  /** Call only where {@link canReadBits}. */
+  readBits(address: number, quantity: number): boolean[] {
+    const { image, base, bitsPerCell } = this.window;
+    const first = this.#cellOfBit(address);
+    image.touch(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
+    return Array.from({ length: quantity }, (_, i) => {
+      const word = image.wordAt(base + this.#cellOfBit(address + i));
+      return ((word >>> ((address + i) % bitsPerCell)) & 1) === 1;
+    });
+  }
+
+  /** Call only where {@link canWriteBits}. */
+  writeBits(address: number, bits: readonly boolean[]): void {
+    const { image, base, bitsPerCell } = this.window;
+    bits.forEach((bit, i) => {
+      const cell = base + this.#cellOfBit(address + i);
+      const mask = 1 << ((address + i) % bitsPerCell);
+      image.setWord(cell, bit ? image.wordAt(cell) | mask : image.wordAt(cell) & ~mask & 0xffff);
+      if (i === 0 || (address + i) % bitsPerCell === 0) image.writes.increment(cell);
+    });
+  }
+
+  #cellOfBit(address: number): number {
+    return this.window.bitsPerCell === 1 ? address : address >>> 4;
+  }
+
+  /** Cells behind the 4096th have no bit addresses, although they may be there for registers. */
+  #allowsBits(first: number, last: number, write: boolean): boolean {
+    return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
+  }
+
+  #allows(first: number, last: number, write: boolean): boolean {
+    const { image, base, size, wholeValues } = this.window;
+    if (last >= size) return false;
+    for (let cell = base + first; cell <= base + last; cell++) {
+      if (image.typeAt(cell) === 'invalid' || (write && !image.isWritable(cell))) return false;
+    }
+    if (!wholeValues) return true;
+    return image.typeAt(base + first) !== 'next' && image.typeAt(base + last + 1) !== 'next';
+  }
+}

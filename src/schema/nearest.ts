@@ -1,0 +1,50 @@
+import { quote } from './problem.js';
+
+const LONGEST_COMPARED = 40;
+const MOST_LISTED = 20;
+
+/** `unknown KIND "name"` with the name that was probably meant, and those that are known. */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const listed = known
+    .slice(0, MOST_LISTED)
+    .map((each) => (/^[\w* -]{1,60}$/.test(each) ? each : quote(each)));
+  if (known.length > MOST_LISTED) listed.push('…');
+  const hint = meant === undefined ? '' : `, did you mean ${quote(meant)}?`;
+  return `unknown ${kind} ${quote(name)}${hint} (known: ${listed.join(', ') || 'none'})`;
+}
+
+/**
+ * The known name that `name` most likely stands for: at most a third of its letters are
+ * different, or it is the beginning.
+ */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LONGEST_COMPARED) return undefined;
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    if (candidate.length > LONGEST_COMPARED) continue;
+    const distance = editDistance(plain(name), plain(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best ?? (name.length < 3 ? undefined : known.find((each) => plain(each).startsWith(plain(name))));
+}
+
+/** Case and separators are what people get wrong most, so they don't count: baud_rate is baudRate. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_\s-]/g, '');
+}
+
+/** Levenshtein distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

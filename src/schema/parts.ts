@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { unknownName } from './nearest.js';
+import { expectedMessage, type Issue, type Path } from './problem.js';
+
+/*
+ * Schemas of files and requests are made of these parts. Their `error` is what a message puts after "expected";
+ * for unknown keys it is the list of known ones. `check` makes issues of it, and says what was found.
+ */
+
+/** A mapping with these keys and no others. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const keys = Object.keys(shape).join(KEY_SEPARATOR);
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? keys : 'a mapping'),
+  });
+}
+
+const KEY_SEPARATOR = ', ';
+
+export function wholeNumber(min: number, max: number) {
+  const error = `a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** A number of milliseconds, fractions allowed. */
+export function milliseconds(min: number, max: number) {
+  const error = `a number of milliseconds from ${min} to ${max}`;
+  return z.number({ error }).min(min, { error }).max(max, { error });
+}
+
+export function oneOf<const Value extends string | number>(values: readonly Value[]) {
+  const words = values.map(String);
+  const last = words.pop() as string;
+  return z.literal(values, { error: words.length === 0 ? last : `${words.join(', ')} or ${last}` });
+}
+
+export const flag = z.boolean({ error: 'true or false' });
+
+export const number = z.number({ error: 'a number' });
+
+/** Text of at least one character, without control characters: names, hosts, paths. */
+export function text(error: string) {
+  return z.string({ error }).regex(/^\P{Cc}+$/u, { error });
+}
+
+/** An object of the device identification: ASCII, and short enough for one response (Application Protocol, 6.21). */
+export const identityText = z
+  .string({ error: 'text (in quotes)' })
+  .regex(/^[\x20-\x7e]{0,244}$/, { error: 'printable ASCII text of at most 244 bytes' });
+
+/** `value` as `schema` says, or undefined after telling every reason why not in `issues`. */
+export function check<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  path: Path,
+  issues: Issue[],
+): Output | undefined {
+  const result = schema.safeParse(value, { reportInput: true });
+  if (result.success) return result.data;
+  issues.push(...issuesOf(result.error, path));
+  return undefined;
+}
+
+/** What a schema found, each mistake once, with what was found in its place: parse with `reportInput`. */
+export function issuesOf(error: z.ZodError, base: Path): Issue[] {
+  const issues = new Map<string, Issue>();
+  for (const issue of error.issues.flatMap((each) => describe(each, base))) {
+    issues.set(JSON.stringify([issue.path, issue.message]), issue);
+  }
+  return [...issues.values()];
+}
+
+function describe(issue: z.core.$ZodIssue, base: Path): Issue[] {
+  const path = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
+  if (issue.code === 'unrecognized_keys') {
+    const known = issue.message.split(KEY_SEPARATOR);
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownName('key', key, known) }));
+  }
+  // A message of our own is whole; those of schemas are the part after "expected".
+  return [
+    { path, message: issue.code === 'custom' ? issue.message : expectedMessage(issue.message, issue.input) },
+  ];
+}
+
+/** Names and contents of a mapping with names of the user's choice; undefined, and an issue, when it is none. */
+export function namedEntries(
+  value: unknown,
+  expected: string,
+  path: Path,
+  issues: Issue[],
+): [name: string, content: unknown][] | undefined {
+  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const entries = isMapping ? Object.entries(value) : [];
+  if (entries.length > 0) return entries;
+  const found = isMapping ? 'an empty mapping' : undefined;
+  issues.push({
+    path,
+    message: found ? `expected ${expected}, got ${found}` : expectedMessage(expected, value),
+  });
+  return undefined;
+}
+
+/** What stands under a key, whether or not the keys beside it are right. */
+export function sectionOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
+}

@@ -1,0 +1,68 @@
+/** Where something stands in a file: keys of mappings, indices of lists. */
+export type Path = readonly (string | number)[];
+
+/** A mistake, while it is still known by its path alone. */
+export interface Issue {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** A mistake as a person reads it. Line and column count from 1; absent where no place in a file is to blame. */
+export interface Problem {
+  /** Such as `lines.bench.serial.parity` or `device_list.meter.uint16[3].addr`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+const PLAIN_NAME = /^[\w*-]+$/;
+
+/** A path as text. Names that could be misread are put in brackets and quotes: `setup["co size"]`. */
+export function pathText(path: Path): string {
+  return path
+    .map((part, i) => {
+      if (typeof part === 'number') return `[${part}]`;
+      if (!PLAIN_NAME.test(part)) return `[${quote(part)}]`;
+      return i === 0 ? part : `.${part}`;
+    })
+    .join('');
+}
+
+const LONGEST_TEXT = 60;
+
+/** Text in quotes, shortened, and with nothing in it that a terminal would obey. */
+export function quote(text: string): string {
+  const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return JSON.stringify(short).replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** What was found, in a few words: `"mark"`, `70000`, `a list`. */
+export function describeFound(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  return typeof value === 'object' ? 'a mapping' : String(value);
+}
+
+/** `expected X, got Y`, or that it is missing. */
+export function expectedMessage(expected: string, found: unknown): string {
+  return found === undefined
+    ? `missing, expected ${expected}`
+    : `expected ${expected}, got ${describeFound(found)}`;
+}
+
+const MOST_PRINTED = 100;
+
+/** The mistakes of a file for a terminal, one a line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
+export function formatProblems(file: string, problems: readonly Problem[]): string {
+  const lines = problems.slice(0, MOST_PRINTED).map((problem) => {
+    const place = problem.line === undefined ? '' : `:${problem.line}:${problem.column ?? 1}`;
+    return `${file}${place}: ${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`;
+  });
+  const more = problems.length - lines.length;
+  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}

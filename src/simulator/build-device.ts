@@ -1,0 +1,37 @@
+import type { DeviceDefinition } from '../config/configuration.js';
+import { Device } from '../device/device.js';
+import type { ActionSource } from '../registers/action.js';
+import { RegisterImage } from '../registers/image.js';
+import type { RegisterLayout } from '../registers/layout.js';
+import { Table } from '../registers/table.js';
+
+/** A device with its registers as configured. Tables that name one layout share one image. */
+export function buildDevice(
+  { name, identity, tables, cells }: DeviceDefinition,
+  source: ActionSource,
+): Device {
+  const images = new Map<RegisterLayout, RegisterImage>();
+  const restart = () => {
+    for (const image of images.values()) image.reset();
+  };
+  const imageOf = (layout: RegisterLayout) => {
+    const image = images.get(layout) ?? new RegisterImage(layout, source, restart);
+    images.set(layout, image);
+    return image;
+  };
+  const table = (tableName: keyof typeof tables) => {
+    const { layout, ...window } = tables[tableName];
+    return new Table({ image: imageOf(layout), ...window });
+  };
+  return new Device({
+    name,
+    identity,
+    tables: {
+      coils: table('coils'),
+      discrete: table('discrete'),
+      input: table('input'),
+      holding: table('holding'),
+    },
+    ...(cells && { cells: imageOf(cells) }),
+  });
+}

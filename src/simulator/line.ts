@@ -1,0 +1,34 @@
+import type { Bus } from '../bus/bus.js';
+import type { Ability } from '../faults/ability.js';
+
+/** How a line was opened: what to tell the person who started the simulator, or why it could not be opened. */
+export type LineStart =
+  | { readonly ok: true; readonly description: string }
+  | { readonly ok: false; readonly error: string };
+
+/** What has passed over a line since it was made. */
+export interface LineCounters {
+  /** Requests to units of ours, broadcasts included. */
+  requests: number;
+  broadcasts: number;
+  replies: number;
+  /** Frames between others. */
+  foreignFrames: number;
+  /** Bytes that were no part of a valid frame. */
+  noiseBytes: number;
+}
+
+/** One serial port or one listening socket with the devices behind it. */
+export interface Line {
+  readonly name: string;
+  readonly bus: Bus;
+  /** What fault rules can do on it. */
+  readonly abilities: ReadonlySet<Ability>;
+  readonly counters: Readonly<LineCounters>;
+  start(): Promise<LineStart>;
+  stop(): Promise<void>;
+}
+
+export function zeroCounters(): LineCounters {
+  return { requests: 0, broadcasts: 0, replies: 0, foreignFrames: 0, noiseBytes: 0 };
+}

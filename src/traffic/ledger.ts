@@ -1,0 +1,52 @@
+import type { ActedFault } from '../faults/apply.js';
+import type { PlayReport } from '../protocol/play-report.js';
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+
+/** One request and what became of it. */
+export interface Exchange {
+  /** Counts the exchanges from 1. */
+  readonly id: number;
+  readonly time: Date;
+  readonly line: string;
+  /** Address of the client, where it has one. */
+  readonly client: string | undefined;
+  readonly unitId: number;
+  readonly requestPdu: Uint8Array;
+  readonly requestAdu: Uint8Array;
+  /** When the last byte of the request came, in ms of `performance.now()`: what the times of the report count from. */
+  readonly receivedAt: number;
+  readonly plan: ReplyPlan;
+  readonly acted: readonly ActedFault[];
+  /** What was really sent and when; absent until the plan has been played. */
+  report?: PlayReport;
+}
+
+const CAPACITY = 1000;
+
+/** The last exchanges of all lines: what was asked, what was answered, which faults acted, and when it left. */
+export class Ledger {
+  readonly #exchanges: (Exchange | undefined)[] = new Array(CAPACITY);
+  #count = 0;
+
+  /** Enters a request with its plan; the report is added to the entry when there is one. */
+  enter(exchange: Omit<Exchange, 'id' | 'report'>): Exchange {
+    const entry: Exchange = { id: ++this.#count, ...exchange };
+    this.#exchanges[entry.id % CAPACITY] = entry;
+    return entry;
+  }
+
+  /** At most `limit` exchanges, the newest first, down to but without the one with the identifier `after`. */
+  latest(limit = CAPACITY, after = 0): Exchange[] {
+    const found: Exchange[] = [];
+    for (let id = this.#count; id > Math.max(after, this.#count - CAPACITY) && found.length < limit; id--) {
+      const exchange = this.#exchanges[id % CAPACITY];
+      if (exchange) found.push(exchange);
+    }
+    return found;
+  }
+
+  /** Identifier of the newest exchange, 0 when there is none. */
+  get lastId(): number {
+    return this.#count;
+  }
+}

@@ -1,0 +1,179 @@
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { characterTime } from '../../protocol/timing.js';
+
+/** What carries the bytes between the wire and the kernel, and how long it may hold them back. */
+export interface Adapter {
+  readonly kind: 'pl011' | 'mini-uart' | '16550' | 'ftdi' | 'usb' | 'pty' | 'unknown';
+  /** For people: the driver's name and what is special about it. */
+  readonly name: string;
+  /** K: characters of one unbroken frame that may lie between two chunks. */
+  readonly fifoCharacters: number;
+  /** L: time for which a USB adapter may hold bytes back, in ms. */
+  readonly latencyMs: number;
+  /** What its user should know or do. */
+  readonly hint?: string;
+}
+
+/** A pseudo-terminal, the virtual line included: the client behind it and its pacing may behave like any adapter. */
+export const ptyAdapter: Adapter = {
+  kind: 'pty',
+  name: 'pseudo-terminal',
+  fifoCharacters: 18,
+  latencyMs: 20,
+};
+
+/** Where nothing is known of an USB adapter: above the 16 ms that FTDI, the slowest common one, waits by default. */
+const UNKNOWN_USB_LATENCY = 20;
+/** A UART that reports characters as they come: one, and one in the making. */
+const SHORT_FIFO = 2;
+
+/**
+ * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because an adapter delivers
+ * the pieces of one unbroken frame up to K characters and its latency timer apart.
+ * @param t35 in ms
+ */
+export function discardGap(adapter: Adapter, baudRate: number, t35: number): number {
+  return Math.max(t35, (adapter.fifoCharacters * 11_000) / baudRate + adapter.latencyMs) + 3;
+}
+
+/** A full-speed USB adapter takes bytes from the bus once in a frame of 1 ms. */
+const USB_FRAME_MS = 1;
+
+/**
+ * How long a written byte may wait in the adapter before it is on the wire, in ms, as far as that is known:
+ * a USB frame, the character that a UART is shifting out, nothing at all on a pseudo-terminal.
+ */
+export function outputHold({ kind }: Adapter, baudRate: number): number {
+  if (kind === 'pty') return 0;
+  return kind === 'usb' || kind === 'ftdi' ? USB_FRAME_MS : characterTime(baudRate);
+}
+
+/**
+ * Finds out from sysfs what is behind a serial port. Never fails: what can't be found out is 'unknown'.
+ * @param path the port's path or a link to it, such as /dev/serial/by-id/…
+ * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ */
+export function identifyAdapter(path: string, root = '/'): Adapter {
+  const device = realPathOf(join(root, path)) ?? path;
+  if (dirname(device).endsWith('/dev/pts')) return ptyAdapter;
+  const entry = join(root, 'sys/class/tty', basename(device));
+  const ancestors = ancestorsOf(realPathOf(join(entry, 'device')), root);
+  const driver = ancestors
+    .map(driverOf)
+    .find((name) => name !== undefined && !serialCoreDrivers.includes(name));
+  if (ancestors.some((directory) => existsSync(join(directory, 'idVendor'))))
+    return usbAdapter(driver, entry);
+  switch (driver) {
+    case 'uart-pl011':
+      return pl011Adapter(root);
+    case 'bcm2835-aux-uart':
+      return {
+        kind: 'mini-uart',
+        name: 'mini UART of a Raspberry Pi (bcm2835-aux-uart)',
+        fifoCharacters: SHORT_FIFO,
+        latencyMs: 0,
+        hint: 'it has no parity and its clock follows the core; dtoverlay=disable-bt puts the PL011 on these pins',
+      };
+    default:
+      return uart16550(entry, driver) ?? unknownAdapter(driver);
+  }
+}
+
+/** Since Linux 6.5 the serial core puts two devices of its own between a port and the hardware. */
+const serialCoreDrivers = ['port', 'ctrl'];
+
+function usbAdapter(driver: string | undefined, entry: string): Adapter {
+  const name = `USB adapter (${driver ?? 'driver unknown'})`;
+  if (driver !== 'ftdi_sio') {
+    return { kind: 'usb', name, fifoCharacters: SHORT_FIFO, latencyMs: UNKNOWN_USB_LATENCY };
+  }
+  const timer = Number.parseInt(readText(join(entry, 'device/latency_timer')) ?? '', 10);
+  const latencyMs = Number.isNaN(timer) ? UNKNOWN_USB_LATENCY : timer;
+  return {
+    kind: 'ftdi',
+    name,
+    fifoCharacters: SHORT_FIFO,
+    latencyMs,
+    ...(latencyMs > 1 && {
+      hint: `its latency timer is ${latencyMs} ms; a udev rule with ATTR{latency_timer}="1" makes it quicker`,
+    }),
+  };
+}
+
+/** The PL011 hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from the Pi 4 on. */
+function pl011Adapter(root: string): Adapter {
+  const model = (readText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
+  const short = /^Raspberry Pi (Model|Zero|2|3|Compute Module (Rev|1|3))/.test(model);
+  return {
+    kind: 'pl011',
+    name: `PL011 (${model === '' ? 'machine unknown' : model})`,
+    fifoCharacters: short ? 10 : 18,
+    latencyMs: 0,
+  };
+}
+
+/** PORT_16550A of linux/serial_core.h; all later ones are its descendants. */
+const PORT_16550A = 4;
+
+/** 8 characters trigger a 16550A, or what its port says in sysfs; the rest comes after 4 character times. */
+function uart16550(entry: string, driver: string | undefined): Adapter | undefined {
+  const type = Number.parseInt(readText(join(entry, 'type')) ?? '', 10);
+  const trigger = Number.parseInt(readText(join(entry, 'rx_trig_bytes')) ?? '', 10);
+  if (Number.isNaN(trigger) && !(type >= PORT_16550A)) return undefined;
+  return {
+    kind: '16550',
+    name: `16550A UART (${driver ?? 'driver unknown'})`,
+    fifoCharacters: (Number.isNaN(trigger) ? 8 : trigger) + 4,
+    latencyMs: 0,
+  };
+}
+
+function unknownAdapter(driver: string | undefined): Adapter {
+  const name = driver === undefined ? 'unknown' : `unknown UART (${driver})`;
+  return { kind: 'unknown', name, fifoCharacters: SHORT_FIFO, latencyMs: 0 };
+}
+
+/** The directory and those above it, up to sys/devices, nearest first. */
+export function ancestorsOf(directory: string | undefined, root: string): string[] {
+  const top = realPathOf(join(root, 'sys/devices'));
+  const found: string[] = [];
+  let current = directory;
+  while (top !== undefined && current?.startsWith(`${top}/`)) {
+    found.push(current);
+    current = dirname(current);
+  }
+  return found;
+}
+
+function driverOf(directory: string): string | undefined {
+  const driver = realPathOf(join(directory, 'driver'));
+  return driver === undefined ? undefined : basename(driver);
+}
+
+/** The path with all links followed, or undefined where it leads nowhere. */
+export function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a small file without the white space around it; undefined when it can't be read. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names in a directory, sorted; none when it can't be read. */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,53 @@
+import { concatBytes } from '../../protocol/bytes.js';
+
+/** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
+export interface TimedBytes {
+  readonly bytes: Uint8Array;
+  readonly startedAt: number;
+  readonly receivedAt: number;
+}
+
+interface Chunk {
+  /** Where the chunk begins in the pending bytes; negative when its beginning was taken already. */
+  offset: number;
+  readonly at: number;
+  readonly afterPause: boolean;
+}
+
+/** Received bytes that no frame has claimed yet, with the arrival time of each chunk. */
+export class Burst {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #chunks: Chunk[] = [];
+
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  append(bytes: Uint8Array, at: number, afterPause: boolean): void {
+    this.#chunks.push({ offset: this.length, at, afterPause });
+    this.#bytes = this.length > 0 ? concatBytes(this.#bytes, bytes) : bytes;
+  }
+
+  /** Offsets, in ascending order, of bytes that came first after a pause of t3.5. */
+  pauses(): number[] {
+    return this.#chunks
+      .filter(({ offset, afterPause }) => afterPause && offset >= 0)
+      .map(({ offset }) => offset);
+  }
+
+  /** Removes the first `length` bytes, at least one. */
+  take(length: number): TimedBytes {
+    const bytes = this.#bytes.subarray(0, length);
+    const last = this.#chunks.findLast(({ offset }) => offset < length) as Chunk;
+    const startedAt = (this.#chunks[0] as Chunk).at;
+    this.#bytes = this.#bytes.subarray(length);
+    for (const chunk of this.#chunks) chunk.offset -= length;
+    const firstKept = this.#chunks.findLastIndex(({ offset }) => offset <= 0);
+    this.#chunks = this.length > 0 ? this.#chunks.slice(firstKept) : [];
+    return { bytes, startedAt, receivedAt: last.at };
+  }
+}

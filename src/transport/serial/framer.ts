@@ -1,0 +1,212 @@
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import {
+  BROADCAST,
+  isRtuFrame,
+  MAX_RTU_LENGTH,
+  type PredictedLength,
+  requestLength,
+  responseLength,
+} from '../../protocol/rtu.js';
+import { Burst, type TimedBytes } from './burst.js';
+
+/** What the framer made of the bytes. */
+export type FramerEvent =
+  /** A request to one of our units, or a broadcast. */
+  | ({ readonly kind: 'request' } & TimedBytes)
+  /** A frame between others on the bus. */
+  | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
+  /** Bytes that belong to no valid frame. */
+  | ({ readonly kind: 'noise' } & TimedBytes);
+
+type Role = 'request' | 'response';
+
+/** A frame that begins at the front of some bytes: its length, and what it is if it isn't ours. */
+interface Reading {
+  readonly length: PredictedLength;
+  readonly role: Role;
+}
+
+interface Found {
+  readonly length: number;
+  readonly role: Role;
+}
+
+/** A frame may follow this many stray bytes at the beginning of a burst: a driver that switches on late leaves them. */
+const MAX_STRAY_BYTES = 2;
+
+/**
+ * Finds RTU frames in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.1).
+ *
+ * The specification delimits frames by silence alone; behind a FIFO, a USB adapter and an operating system the
+ * silences inside and between frames can't be told apart any more. So a frame is recognised by the length that its
+ * function code predicts and by its CRC, and silence only cleans up. What keeps a damaged or foreign byte sequence
+ * from being executed is where a frame may begin: at the beginning of a burst, right after a valid frame, after at
+ * most two stray bytes or after a pause of t3.5, the last two only when everything up to the next silence is valid.
+ *
+ * Pure: the caller brings the clock, and calls `silence` when nothing has come for the discard gap.
+ */
+export class RtuFramer {
+  readonly #owns: (unitId: number) => boolean;
+  readonly #t35: number;
+  #burst = new Burst();
+  #lastAt = Number.NEGATIVE_INFINITY;
+  /** Does a frame begin at the first pending byte, as far as can be known? */
+  #aligned = true;
+  /** The foreign request whose response would come next. */
+  #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
+
+  /** @param owns tells whether a unit identifier is ours; @param t35 in ms. */
+  constructor(owns: (unitId: number) => boolean, t35: number) {
+    this.#owns = owns;
+    this.#t35 = t35;
+  }
+
+  /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
+  get busy(): boolean {
+    return this.#burst.length > 0;
+  }
+
+  /** When the last byte came, in ms. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /**
+   * Forgets everything, as after the port was opened anew. Not `aligned` means that the first bytes may come from
+   * the middle of a frame, so they are only taken as frames when a silence shows that nothing is left over.
+   */
+  reset({ aligned }: { aligned: boolean }): void {
+    this.#burst = new Burst();
+    this.#lastAt = Number.NEGATIVE_INFINITY;
+    this.#aligned = aligned;
+    this.#awaited = undefined;
+  }
+
+  /** Takes the bytes of one read, received at `at`. */
+  push(chunk: Uint8Array, at: number): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    const afterPause = at - this.#lastAt >= this.#t35;
+    if (afterPause && this.busy && this.#aligned) this.#takeWholeFrames(events);
+    this.#burst.append(chunk, at, afterPause);
+    this.#lastAt = at;
+    if (this.#aligned) this.#takeHeads(events);
+    this.#shed(events);
+    return events;
+  }
+
+  /** Nothing has arrived for the discard gap: what is pending is a frame as it stands, or noise. */
+  silence(): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    if (this.busy && !this.#takeExactly(this.#possibleStarts(), true, events))
+      this.#discard(this.#burst.length, events);
+    this.#aligned = true;
+    return events;
+  }
+
+  /** Takes valid frames from the front while there are any: USB adapters merge frames into one chunk. */
+  #takeHeads(events: FramerEvent[]): void {
+    for (let found = this.#headFrame(); found; found = this.#headFrame()) this.#take(found, events);
+  }
+
+  /**
+   * The frame at the front when it is complete. While the likelier reading of the front still lacks bytes, the
+   * other reading does not count: a response may well begin like a request.
+   */
+  #headFrame(): Found | undefined {
+    const { bytes } = this.#burst;
+    if (bytes.length === 0) return undefined;
+    for (const { length, role } of this.#readings(0)) {
+      if (length === 'unknown') continue;
+      if (length === 'more' || length > bytes.length) return undefined;
+      if (isRtuFrame(bytes, 0, length)) return { length, role };
+    }
+    return undefined;
+  }
+
+  /** The ways to read the frame at `start`, the likelier one first. Our own units only ever receive requests. */
+  #readings(start: number): Reading[] {
+    const { bytes } = this.#burst;
+    const unitId = bytes[start] as number;
+    const request: Reading = { length: requestLength(bytes, start, bytes.length), role: 'request' };
+    if (this.#isOurs(unitId)) return [request];
+    const response: Reading = { length: responseLength(bytes, start, bytes.length), role: 'response' };
+    return this.#isAwaited(unitId, bytes[start + 1]) ? [response, request] : [request, response];
+  }
+
+  #isOurs(unitId: number): boolean {
+    return unitId === BROADCAST || this.#owns(unitId);
+  }
+
+  #isAwaited(unitId: number, functionCode: number | undefined): boolean {
+    if (this.#awaited?.unitId !== unitId) return false;
+    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited.functionCode;
+  }
+
+  /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
+  #takeWholeFrames(events: FramerEvent[]): void {
+    const endsAtSilence = this.#readings(0).every(({ length }) => length === 'unknown');
+    this.#takeExactly([0], endsAtSilence, events);
+  }
+
+  #possibleStarts(): number[] {
+    const first = this.#aligned ? Array.from({ length: MAX_STRAY_BYTES + 1 }, (_, i) => i) : [];
+    return [...first, ...this.#burst.pauses().filter((offset) => !first.includes(offset))];
+  }
+
+  /** Takes everything from the first of `starts` that leaves nothing over; bytes before it are noise. */
+  #takeExactly(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
+    for (const start of starts) {
+      const frames = this.#exactFrames(start, anyLength);
+      if (frames.length === 0) continue;
+      if (start > 0) this.#discard(start, events);
+      for (const frame of frames) this.#take(frame, events);
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * The frames that fill the pending bytes from `start` to the last byte; none when that can't be.
+   * With `anyLength` the last one may be of a function whose length is not known, or of a wrong length.
+   */
+  #exactFrames(start: number, anyLength: boolean): Found[] {
+    const { bytes } = this.#burst;
+    for (const { length, role } of this.#readings(start)) {
+      if (typeof length !== 'number' || start + length > bytes.length) continue;
+      if (!isRtuFrame(bytes, start, start + length)) continue;
+      if (start + length === bytes.length) return [{ length, role }];
+      const rest = this.#exactFrames(start + length, anyLength);
+      if (rest.length > 0) return [{ length, role }, ...rest];
+    }
+    if (!anyLength || !isRtuFrame(bytes, start)) return [];
+    const role = this.#isAwaited(bytes[start] as number, bytes[start + 1]) ? 'response' : 'request';
+    return [{ length: bytes.length - start, role }];
+  }
+
+  #take({ length, role }: Found, events: FramerEvent[]): void {
+    const frame = this.#burst.take(length);
+    const [unitId, functionCode] = frame.bytes as unknown as [number, number];
+    if (this.#isOurs(unitId)) {
+      this.#awaited = undefined;
+      events.push({ kind: 'request', ...frame });
+    } else {
+      this.#awaited = role === 'request' ? { unitId, functionCode } : undefined;
+      events.push({ kind: 'foreign', role, ...frame });
+    }
+  }
+
+  #discard(length: number, events: FramerEvent[]): void {
+    events.push({ kind: 'noise', ...this.#burst.take(length) });
+  }
+
+  /**
+   * More bytes than any frame has, and still no frame at the front: goes on from the next pause, where a frame may
+   * begin. So memory is bounded whatever comes.
+   */
+  #shed(events: FramerEvent[]): void {
+    while (this.#burst.length > MAX_RTU_LENGTH) {
+      this.#aligned = false;
+      this.#discard(this.#burst.pauses().find((offset) => offset > 0) ?? this.#burst.length, events);
+    }
+  }
+}

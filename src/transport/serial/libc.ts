@@ -1,0 +1,97 @@
+/**
+ * The C library functions this project needs, called through koffi. Every function returns what the C function
+ * returns, or the negative errno (as the kernel does) when that was an error.
+ *
+ * Terminal settings go through the kernel's `termios2` ioctls and not through tcgetattr: glibc 2.42 changed what the
+ * speed fields of its `struct termios` hold, while the kernel's structure is fixed and has the speed as a number.
+ */
+export interface Libc {
+  posixOpenpt(flags: number): number;
+  grantpt(fd: number): number;
+  unlockpt(fd: number): number;
+  /** Writes the path of the client side, NUL-terminated, into `buffer`. */
+  ptsnameR(fd: number, buffer: Uint8Array): number;
+  /** `argument` is the structure the request reads or writes; null for requests without one. */
+  ioctl(fd: number, request: number, argument: Uint8Array | null): number;
+  /** `queue`: 0 input not read yet (TCIFLUSH), 1 output not sent yet (TCOFLUSH). */
+  tcflush(fd: number, queue: 0 | 1): number;
+  /** The events of one descriptor at this moment (poll(2) with timeout 0). */
+  pollNow(fd: number): number;
+}
+
+/** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
+export type LibcResult =
+  | { readonly ok: true; readonly libc: Libc }
+  | { readonly ok: false; readonly reason: string };
+
+/** ioctl requests of asm-generic/ioctls.h. */
+export const TCGETS2 = 0x802c542a;
+export const TCSETS2 = 0x402c542b;
+export const TIOCEXCL = 0x540c;
+export const TIOCNXCL = 0x540d;
+export const TIOCGEXCL = 0x80045440;
+/** Number of bytes that can be read. */
+export const FIONREAD = 0x541b;
+
+/** poll(2): the other side is closed. */
+export const POLLHUP = 0x10;
+
+/** Little-endian machines with the ioctl numbers of asm-generic; mips, ppc and s390x differ. */
+const knownMachines = ['x64', 'arm64', 'arm', 'ia32', 'riscv64', 'loong64'];
+
+type Native = (...args: (number | Uint8Array | null)[]) => number;
+
+let loading: Promise<LibcResult> | undefined;
+
+/**
+ * Loads the C library on first use; later calls share the result, because koffi never frees a function it defined
+ * and a vanished port is reopened again and again.
+ */
+export function loadLibc(): Promise<LibcResult> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<LibcResult> {
+  if (process.platform !== 'linux')
+    return { ok: false, reason: `it needs Linux, this is ${process.platform}` };
+  if (!knownMachines.includes(process.arch)) {
+    return { ok: false, reason: `the terminal ioctls of ${process.arch} are not known` };
+  }
+  try {
+    const { default: koffi } = await import('koffi');
+    // The process itself: it has the C library it runs with, glibc or musl, already loaded.
+    const library = koffi.load(null);
+    const define = (name: string, args: string[]): Native => {
+      const native = library.func(name, 'int', args) as Native;
+      return (...values) => {
+        const result = native(...values);
+        return result < 0 ? -koffi.errno() : result;
+      };
+    };
+    return { ok: true, libc: bind(define) };
+  } catch (error) {
+    const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    return { ok: false, reason: `koffi did not load (${message})` };
+  }
+}
+
+function bind(define: (name: string, args: string[]) => Native): Libc {
+  const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
+  const poll = define('poll', ['void *', 'ulong', 'int']);
+  return {
+    posixOpenpt: define('posix_openpt', ['int']),
+    grantpt: define('grantpt', ['int']),
+    unlockpt: define('unlockpt', ['int']),
+    // ptsname_r returns the errno itself.
+    ptsnameR: (fd, buffer) => -ptsname(fd, buffer, buffer.length),
+    ioctl: define('ioctl', ['int', 'ulong', 'void *']),
+    tcflush: define('tcflush', ['int', 'int']),
+    pollNow: (fd) => {
+      const entry = Buffer.alloc(8);
+      entry.writeInt32LE(fd, 0);
+      const result = poll(entry, 1, 0);
+      return result < 0 ? result : entry.readInt16LE(6);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Adapter, ancestorsOf, identifyAdapter, namesIn, readText, realPathOf } from './adapter.js';
+
+/** A serial port of this machine. */
+export interface PortInfo {
+  /** For example /dev/ttyUSB0; may be another one after the next start of the machine. */
+  readonly path: string;
+  /** Names that stay the same: links in /dev/serial/by-id (named after the adapter) and by-path (after the socket). */
+  readonly stableNames: readonly string[];
+  readonly adapter: Adapter;
+  readonly usb?: UsbIdentity;
+}
+
+/** What a USB adapter says of itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write them. */
+interface UsbIdentity {
+  readonly vendorId: string;
+  readonly productId: string;
+  readonly manufacturer?: string;
+  readonly product?: string;
+  readonly serialNumber?: string;
+}
+
+/**
+ * Lists the serial ports that have hardware behind them, in the order of their names. It reads /sys and /dev itself:
+ * serialport's own list() starts udevadm and ends the process where that is missing.
+ * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ */
+export async function listPorts(root = '/'): Promise<PortInfo[]> {
+  const links = stableLinks(root);
+  const ports: PortInfo[] = [];
+  for (const name of namesIn(join(root, 'sys/class/tty'))) {
+    const entry = join(root, 'sys/class/tty', name);
+    const ancestors = ancestorsOf(realPathOf(join(entry, 'device')), root);
+    const device = realPathOf(join(root, 'dev', name));
+    if (ancestors.length === 0 || device === undefined || isPhantom(entry, ancestors)) continue;
+    const path = `/dev/${name}`;
+    const usb = usbIdentity(ancestors);
+    ports.push({
+      path,
+      stableNames: links.filter((link) => link.device === device).map((link) => link.path),
+      adapter: identifyAdapter(path, root),
+      ...(usb && { usb }),
+    });
+  }
+  return ports.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+}
+
+/**
+ * The 8250 driver registers ttyS0 to ttyS3 whether or not there is a UART; their `type` is 0, PORT_UNKNOWN.
+ * Only root may read `type`; to others the ports without hardware are those of the platform device 'serial8250'.
+ */
+function isPhantom(entry: string, ancestors: readonly string[]): boolean {
+  const type = readText(join(entry, 'type'));
+  if (type !== undefined) return type === '0';
+  return ancestors.some((directory) => basename(directory) === 'serial8250');
+}
+
+function stableLinks(root: string): { path: string; device: string | undefined }[] {
+  return ['by-id', 'by-path'].flatMap((kind) =>
+    namesIn(join(root, 'dev/serial', kind)).map((name) => {
+      const path = join('/dev/serial', kind, name);
+      return { path, device: realPathOf(join(root, path)) };
+    }),
+  );
+}
+
+function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
+  const device = ancestors.find((directory) => existsSync(join(directory, 'idVendor')));
+  if (device === undefined) return undefined;
+  const read = (name: string): string | undefined => readText(join(device, name)) || undefined;
+  const manufacturer = read('manufacturer');
+  const product = read('product');
+  const serialNumber = read('serial');
+  return {
+    vendorId: read('idVendor') ?? '',
+    productId: read('idProduct') ?? '',
+    ...(manufacturer !== undefined && { manufacturer }),
+    ...(product !== undefined && { product }),
+    ...(serialNumber !== undefined && { serialNumber }),
+  };
+}

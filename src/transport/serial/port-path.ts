@@ -1,0 +1,61 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { realPathOf } from './adapter.js';
+
+/** @returns the device, or what is wrong with the path. Opening a strange device could set off something. */
+export function checkPath(path: string): Stats | string {
+  const stats = statOf(path);
+  if (typeof stats === 'string') return stats;
+  if (stats.isDirectory()) return 'is a directory, not a serial port';
+  if (!stats.isCharacterDevice()) return 'is not a character device, so it is no serial port';
+  const { major, minor } = deviceNumber(stats.rdev);
+  const subsystem = realPathOf(`/sys/dev/char/${major}:${minor}/subsystem`);
+  if (subsystem !== undefined && basename(subsystem) !== 'tty') {
+    return `is a device of the kind '${basename(subsystem)}', not a serial port`;
+  }
+  return stats;
+}
+
+export function statOf(path: string): Stats | string {
+  try {
+    return (
+      statSync(path, { throwIfNoEntry: false }) ?? 'does not exist; modbus-sim ports lists the serial ports'
+    );
+  } catch (error) {
+    return `can't be looked at: ${(error as Error).message}`;
+  }
+}
+
+/** dev_t as glibc packs it. */
+function deviceNumber(dev: number): { major: number; minor: number } {
+  return {
+    major: Math.floor(dev / 256) & 0xfff,
+    minor: (dev & 0xff) + (Math.floor(dev / 0x100000) & 0xfffff) * 256,
+  };
+}
+
+/** Documentation/admin-guide/devices.txt: 136–143 are the client sides of Unix98 pseudo-terminals. */
+export function isPseudoTerminal(stats: Stats): boolean {
+  const { major } = deviceNumber(stats.rdev);
+  return major >= 136 && major <= 143;
+}
+
+/** The program that holds an flock(2) on the device, from /proc/locks; undefined when nobody does, or none is shown. */
+export function lockHolder(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    const { major, minor } = deviceNumber(dev);
+    const hex = (value: number): string => value.toString(16).padStart(2, '0');
+    const file = `${hex(major)}:${hex(minor)}:${ino}`;
+    const fields = readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .find((line) => line[1] === 'FLOCK' && line[5] === file);
+    const pid = Number(fields?.[4]);
+    if (fields === undefined || !(pid > 0)) return undefined;
+    if (pid === process.pid) return 'another line of this program';
+    return `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} (process ${pid}); end it first`;
+  } catch {
+    return undefined;
+  }
+}

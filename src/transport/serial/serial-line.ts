@@ -1,0 +1,172 @@
+import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
+import type { PlayReport } from '../../protocol/play-report.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import { BROADCAST, decodeRtu } from '../../protocol/rtu.js';
+import type { TimedBytes } from './burst.js';
+import { type FramerEvent, RtuFramer } from './framer.js';
+import type { BytePort, OpenResult, PortListener } from './port.js';
+import { ReplyPlayer, type ReplyTiming } from './reply-player.js';
+
+/** A request to one of the line's units, or a broadcast (unit identifier 0). Times in ms of `performance.now()`. */
+export interface SerialRequest {
+  readonly unitId: number;
+  readonly pdu: Uint8Array;
+  readonly adu: Uint8Array;
+  readonly receivedAt: number;
+}
+
+export type SerialLineEvent =
+  | { readonly kind: 'open'; readonly path: string; readonly notes: readonly string[] }
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
+  | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
+  | { readonly kind: 'noise'; readonly noise: TimedBytes };
+
+/** What a line needs from the rest of the simulator. Nothing of it may throw. */
+export interface SerialLineHandler {
+  owns(unitId: number): boolean;
+  request(request: SerialRequest): ReplyPlan;
+  /** What was done of a plan; called once for each request. */
+  played(request: SerialRequest, report: PlayReport): void;
+  event(event: SerialLineEvent): void;
+}
+
+export interface SerialLineOptions {
+  readonly open: (listener: PortListener) => Promise<OpenResult>;
+  readonly timing: ReplyTiming;
+  /** Silence after which what is pending is discarded, in ms. */
+  readonly gap: number;
+  /** May the line be in the middle of a frame when the port opens? Then the first bytes wait for a silence. */
+  readonly joinsTraffic: boolean;
+}
+
+export type LineState =
+  | { readonly kind: 'open'; readonly path: string }
+  | { readonly kind: 'waiting'; readonly reason: string }
+  | { readonly kind: 'stopped' };
+
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 5000;
+
+/** A Modbus RTU server's end of a serial line: opens the port and keeps it open, takes requests, plays replies. */
+export class SerialLine implements PortListener {
+  readonly #options: SerialLineOptions;
+  readonly #handler: SerialLineHandler;
+  readonly #framer: RtuFramer;
+  #state: LineState = { kind: 'stopped' };
+  #port: BytePort | undefined;
+  #player: ReplyPlayer | undefined;
+  #silenceDetector: InterByteTimeoutParser | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: SerialLineOptions, handler: SerialLineHandler) {
+    this.#options = options;
+    this.#handler = handler;
+    this.#framer = new RtuFramer((unitId) => handler.owns(unitId), options.timing.t35);
+  }
+
+  get state(): LineState {
+    return this.#state;
+  }
+
+  /** Opens the port. A port that can't be opened now is an error; one that vanishes later is waited for. */
+  async start(): Promise<
+    { readonly ok: true; readonly path: string } | { readonly ok: false; readonly error: string }
+  > {
+    const opened = await this.#options.open(this);
+    if (!opened.ok) return opened;
+    this.#attach(opened.port, opened.notes);
+    return { ok: true, path: opened.port.path };
+  }
+
+  async stop(): Promise<void> {
+    this.#state = { kind: 'stopped' };
+    clearTimeout(this.#retryTimer);
+    const port = this.#port;
+    this.#detach();
+    await port?.close();
+  }
+
+  onData(chunk: Uint8Array): void {
+    const events = this.#framer.push(chunk, performance.now());
+    this.#silenceDetector?.write(chunk);
+    this.#dispatch(events);
+  }
+
+  onClose(reason: string): void {
+    this.#detach();
+    if (this.#state.kind === 'stopped') return;
+    this.#state = { kind: 'waiting', reason };
+    this.#handler.event({ kind: 'lost', reason });
+    this.#retry(FIRST_RETRY_MS);
+  }
+
+  #attach(port: BytePort, notes: readonly string[]): void {
+    this.#port = port;
+    this.#framer.reset({ aligned: !this.#options.joinsTraffic });
+    this.#player = new ReplyPlayer(port, this.#options.timing, this.#framer);
+    this.#silenceDetector = new InterByteTimeoutParser({ interval: Math.max(1, this.#options.gap) });
+    this.#silenceDetector.on('data', () => this.#onSilence());
+    this.#state = { kind: 'open', path: port.path };
+    this.#handler.event({ kind: 'open', path: port.path, notes });
+  }
+
+  #detach(): void {
+    this.#port = undefined;
+    this.#player?.supersede('disconnected');
+    this.#player = undefined;
+    this.#silenceDetector?.removeAllListeners();
+    this.#silenceDetector?.destroy();
+    this.#silenceDetector = undefined;
+  }
+
+  #onSilence(): void {
+    // The detector also reports when its buffer is full, which is no silence.
+    if (performance.now() - this.#framer.lastAt < this.#options.gap / 2) return;
+    this.#dispatch(this.#framer.silence());
+  }
+
+  #dispatch(events: readonly FramerEvent[]): void {
+    for (const event of events) {
+      switch (event.kind) {
+        case 'request':
+          this.#request(event);
+          break;
+        case 'foreign':
+          // Whoever waited for our reply has turned to somebody else.
+          if (event.role === 'request') this.#player?.supersede();
+          this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
+          break;
+        case 'noise':
+          this.#handler.event({ kind: 'noise', noise: event });
+      }
+    }
+    this.#player?.listened();
+  }
+
+  #request(frame: TimedBytes): void {
+    const { unitId, pdu } = decodeRtu(frame.bytes);
+    const request = { unitId, pdu, adu: frame.bytes, receivedAt: frame.receivedAt };
+    const plan = this.#handler.request(request);
+    if (unitId === BROADCAST) this.#player?.supersede();
+    this.#player?.play(frame, plan, (report) => this.#handler.played(request, report));
+  }
+
+  #retry(delay: number): void {
+    this.#retryTimer = setTimeout(async () => {
+      const opened = await this.#options.open(this);
+      if (this.#state.kind === 'stopped') {
+        if (opened.ok) await opened.port.close();
+        return;
+      }
+      if (opened.ok) {
+        this.#attach(opened.port, opened.notes);
+        return;
+      }
+      const inMs = Math.min(2 * delay, LAST_RETRY_MS);
+      this.#state = { kind: 'waiting', reason: opened.error };
+      this.#handler.event({ kind: 'retry', error: opened.error, inMs });
+      this.#retry(inMs);
+    }, delay);
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The kernel's `struct termios2` (asm-generic/termbits.h), 44 bytes, little-endian:
+ * c_iflag, c_oflag, c_cflag, c_lflag (u32 each), c_line (u8), c_cc[19], c_ispeed, c_ospeed (u32, bits per second).
+ */
+export const TERMIOS2_BYTES = 44;
+
+const offsets = {
+  inputFlags: 0,
+  outputFlags: 4,
+  controlFlags: 8,
+  localFlags: 12,
+  controlChars: 17,
+  outputSpeed: 40,
+};
+
+/** Bits of c_cflag, and indexes into c_cc. */
+const CSIZE = 0o60;
+const CSTOPB = 0o100;
+const CREAD = 0o200;
+const PARENB = 0o400;
+const PARODD = 0o1000;
+const CLOCAL = 0o4000;
+const CMSPAR = 0o10000000000;
+const VTIME = 5;
+const VMIN = 6;
+
+/** What a terminal is set to. */
+export interface LineSettings {
+  /** Bits per second, as the driver reports it. */
+  readonly baudRate: number;
+  readonly dataBits: 5 | 6 | 7 | 8;
+  readonly parity: 'none' | 'even' | 'odd' | 'mark' | 'space';
+  readonly stopBits: 1 | 2;
+}
+
+/** Reads the line settings out of a termios2 structure of at least 44 bytes. */
+export function parseTermios2(bytes: Uint8Array): LineSettings {
+  const view = viewOf(bytes);
+  const flags = view.getUint32(offsets.controlFlags, true);
+  return {
+    baudRate: view.getUint32(offsets.outputSpeed, true),
+    dataBits: (5 + ((flags & CSIZE) >> 4)) as LineSettings['dataBits'],
+    parity: parityOf(flags),
+    stopBits: flags & CSTOPB ? 2 : 1,
+  };
+}
+
+function parityOf(flags: number): LineSettings['parity'] {
+  if (!(flags & PARENB)) return 'none';
+  if (flags & CMSPAR) return flags & PARODD ? 'mark' : 'space';
+  return flags & PARODD ? 'odd' : 'even';
+}
+
+/**
+ * The same structure in raw mode: all 256 byte values pass unchanged in both directions, nothing is echoed.
+ * libuv's own raw mode won't do: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
+ */
+export function rawTermios2(bytes: Uint8Array): Uint8Array {
+  const raw = Uint8Array.from(bytes);
+  const view = viewOf(raw);
+  view.setUint32(offsets.inputFlags, 0, true);
+  view.setUint32(offsets.outputFlags, 0, true);
+  view.setUint32(offsets.localFlags, 0, true);
+  const flags = view.getUint32(offsets.controlFlags, true);
+  view.setUint32(offsets.controlFlags, (flags & ~(CSIZE | PARENB)) | CSIZE | CREAD | CLOCAL, true);
+  raw[offsets.controlChars + VMIN] = 1;
+  raw[offsets.controlChars + VTIME] = 0;
+  return raw;
+}
+
+/**
+ * Compares settings that were asked for with those found.
+ * Baud rates may differ by 2 %: drivers report what their divisor really makes (115384 for 115200), and two stations
+ * may be that far apart; it is the tolerance the kernel itself uses.
+ * @returns undefined when they agree, else both as text: `{wanted: '19200 8E1', found: '19200 8N1'}`.
+ */
+export function settingsDifference(
+  wanted: LineSettings,
+  found: LineSettings,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const same =
+    Math.abs(found.baudRate - wanted.baudRate) <= wanted.baudRate * 0.02 &&
+    found.dataBits === wanted.dataBits &&
+    found.parity === wanted.parity &&
+    found.stopBits === wanted.stopBits;
+  return same ? undefined : { wanted: describeSettings(wanted), found: describeSettings(found) };
+}
+
+/** Settings as people write them: '19200 8E1'. */
+export function describeSettings(settings: LineSettings): string {
+  const parity = { none: 'N', even: 'E', odd: 'O', mark: 'M', space: 'S' }[settings.parity];
+  return `${settings.baudRate} ${settings.dataBits}${parity}${settings.stopBits}`;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,173 @@
+import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ReadStream } from 'node:tty';
+import { type Pacing, startPacedLane } from './pacing.js';
+import type { BytePort, OpenResult, PortListener } from './port.js';
+import { openPty, type Pty } from './pty.js';
+
+export interface VirtualPortOptions {
+  /** A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing. */
+  readonly link?: string;
+  /** Behave like a real adapter in both directions; without it bytes pass at once. */
+  readonly pacing?: Pacing;
+}
+
+/** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
+export interface VirtualPort extends BytePort {
+  readonly link?: string;
+  /** Number of bytes written so far that no client took: nobody had the line open, or its buffer was full. */
+  unheard(): number;
+}
+
+/** A client that writes faster than the paced line carries is made to wait from here on, as on a real port; bytes. */
+const PACED_INPUT_LIMIT = 4096;
+
+/** How often bytes are looked at that a client left unread, in ms. */
+const LEFTOVER_CHECK = 100;
+
+/**
+ * Opens a virtual line.
+ *
+ * What it does with bytes a client does not read is what a real port's kernel buffer does:
+ * - Nobody has the line open: they are lost. A pseudo-terminal would keep them for the next client, which would take
+ *   a reply to somebody else for its own; so each write first asks whether there is a client, and what a client left
+ *   behind is thrown away within 0.1 s of its closing.
+ * - A client has it open and does not read: they wait for it, until the buffer (some 20 kB) is full; then they are
+ *   lost, as in an overrun. A write never blocks and never queues.
+ */
+export async function openVirtualPort(
+  options: VirtualPortOptions,
+  listener: PortListener,
+): Promise<OpenResult<VirtualPort>> {
+  const opened = await openPty();
+  if (!opened.ok) return opened;
+  const { pty } = opened;
+  const stream = new ReadStream(pty.masterFd);
+
+  const linkError = options.link === undefined ? undefined : createLink(options.link, pty.path);
+  if (linkError !== undefined) {
+    stream.destroy();
+    pty.close();
+    return { ok: false, error: linkError };
+  }
+  return { ok: true, port: runPort(pty, stream, options, listener), notes: [] };
+}
+
+function runPort(
+  pty: Pty,
+  stream: ReadStream,
+  options: VirtualPortOptions,
+  listener: PortListener,
+): VirtualPort {
+  const { link, pacing } = options;
+  let open = true;
+  const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+  const output = startOutput(pty, (reason) => gone(reason));
+  const input = pacing && startPacedLane(pacing, (chunk) => deliver(chunk));
+  const paced = pacing && startPacedLane(pacing, output.write);
+  const deliver = (chunk: Uint8Array): void => {
+    listener.onData(chunk);
+    if (open && input !== undefined && input.pending() < PACED_INPUT_LIMIT) stream.resume();
+  };
+  const receive = (chunk: Uint8Array): void => {
+    input?.write(chunk);
+    if (input === undefined) listener.onData(chunk);
+    else if (input.pending() >= PACED_INPUT_LIMIT) stream.pause();
+  };
+
+  const shut = (): void => {
+    open = false;
+    input?.stop();
+    paced?.stop();
+    output.stop();
+    stream.destroy();
+    pty.close();
+    if (link !== undefined) removeLink(link, pty.path);
+  };
+  const gone = (reason: string): void => {
+    if (!open) return;
+    shut();
+    listener.onClose(`${pty.path}: ${reason}`);
+  };
+  stream.on('data', receive);
+  stream.on('error', (error) => gone(error.message));
+  stream.on('close', () => gone('the pseudo-terminal was closed'));
+
+  return {
+    path: pty.path,
+    ...(link !== undefined && { link }),
+    write: (bytes) => {
+      if (open) (paced ?? output).write(bytes);
+    },
+    unheard: output.unheard,
+    close: () => {
+      if (open) shut();
+      return closed;
+    },
+  };
+}
+
+/** Writing to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
+function startOutput(pty: Pty, onError: (reason: string) => void) {
+  let lost = 0;
+  let check: NodeJS.Timeout | undefined;
+
+  const checkLeftovers = (): void => {
+    check = undefined;
+    if (pty.unread() === 0) return;
+    if (pty.hasClient()) check = setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
+    else pty.discardUnread();
+  };
+
+  return {
+    write(bytes: Uint8Array): void {
+      if (!pty.hasClient()) {
+        pty.discardUnread();
+        lost += bytes.length;
+        return;
+      }
+      check ??= setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
+      try {
+        lost += bytes.length - writeSync(pty.masterFd, bytes);
+      } catch (error) {
+        lost += bytes.length;
+        const { code, message } = error as NodeJS.ErrnoException;
+        if (code !== 'EAGAIN') onError(message);
+      }
+    },
+    unheard: () => lost,
+    stop: () => clearTimeout(check),
+  };
+}
+
+/** Replaces a symbolic link, nothing else. @returns what is wrong, as a sentence. */
+function createLink(link: string, target: string): string | undefined {
+  try {
+    mkdirSync(dirname(link), { recursive: true, mode: 0o755 });
+    const present = lstatSync(link, { throwIfNoEntry: false });
+    if (present !== undefined && !present.isSymbolicLink()) {
+      return `${link}: exists and is not a symbolic link, so it is not replaced by the virtual line's; choose another name or remove it`;
+    }
+    // Renamed into place, so that a client never finds the name missing.
+    const fresh = `${link}.${process.pid}.${target.replaceAll('/', '-')}`;
+    symlinkSync(target, fresh);
+    try {
+      renameSync(fresh, link);
+    } catch (error) {
+      unlinkSync(fresh);
+      throw error;
+    }
+    return undefined;
+  } catch (error) {
+    return `${link}: the link to the virtual line can't be made: ${(error as Error).message}`;
+  }
+}
+
+/** Somebody else's link of the same name stays. */
+function removeLink(link: string, target: string): void {
+  try {
+    if (readlinkSync(link) === target) unlinkSync(link);
+  } catch {
+    // Gone already, or not ours any more.
+  }
+}

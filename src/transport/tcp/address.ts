@@ -1,0 +1,13 @@
+import type { Socket } from 'node:net';
+
+/** `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
+export function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The client's address as people know it; IPv4 clients of a dual-stack socket without their IPv6 prefix. */
+export function clientAddress({ remoteAddress, remotePort }: Socket): string {
+  // A client that reset its connection before it was accepted has none.
+  if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
+  return hostPort(remoteAddress.replace(/^::ffff:(?=\d+\.)/i, ''), remotePort);
+}

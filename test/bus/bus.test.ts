@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { Bus, type Units } from '../../src/bus/bus.js';
+import type { Device } from '../../src/device/device.js';
+import { FaultRules } from '../../src/faults/rules.js';
+import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
+import { isRtuFrame } from '../../src/protocol/rtu.js';
+import { ask, deviceOf } from '../device/build.js';
+import type { Entry } from '../registers/build.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+
+const READ = '03 0000 0001';
+
+/** A device whose register 0 says which one it is. */
+const holding = (value: number, more: readonly Entry[] = []): Device =>
+  deviceOf({ holding: [{ address: 0, value }, ...more], coils: [{ address: 0 }] }, { size: 4 });
+
+function busOf(units: Units, framing: Framing = RTU): Bus {
+  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  return new Bus({ name: 'bench', framing, characterTime: 0 }, units, rules);
+}
+
+/** The PDU of the bus' reply as hex; undefined when it has none to give. */
+function reply(bus: Bus, unitId: number, pdu: string): string | undefined {
+  const answer = bus.answer({ unitId, pdu: bytesOf(pdu), transactionId: 0, clientId: 1 });
+  if (answer === undefined) return undefined;
+  if (answer.plan.kind === 'silence') throw new Error(`silence: ${answer.plan.reason}`);
+  expect(answer.plan.steps).toHaveLength(1);
+  const [step] = answer.plan.steps;
+  if (step?.kind !== 'bytes') throw new Error(`a step of kind ${step?.kind}`);
+  expect(isRtuFrame(step.bytes)).toBe(true);
+  expect(step.bytes[0]).toBe(unitId);
+  return hexOf(step.bytes.slice(1, -2));
+}
+
+describe('routing by unit identifier', () => {
+  const bus = busOf(
+    new Map([
+      [1, holding(11)],
+      [17, holding(17)],
+      [247, holding(247)],
+    ]),
+  );
+
+  it.each([
+    [1, '0302000b'],
+    [17, '03020011'],
+    [247, '030200f7'],
+  ])('unit %i is answered by its device', (unitId, response) => {
+    expect(reply(bus, unitId, READ)).toBe(response);
+    expect(bus.owns(unitId)).toBe(true);
+  });
+
+  it.each([0, 2, 16, 18, 248, 255])('unit %i, which nobody is, gets no plan at all', (unitId) => {
+    expect(reply(bus, unitId, READ)).toBeUndefined();
+    expect(bus.owns(unitId)).toBe(false);
+  });
+
+  it('reaches no other device with a write', () => {
+    const [first, second] = [holding(1), holding(2)];
+    const pair = busOf(
+      new Map([
+        [1, first],
+        [2, second],
+      ]),
+    );
+    expect(reply(pair, 2, '06 0000 00FF')).toBe('06000000ff');
+    expect(reply(pair, 3, '06 0000 00EE')).toBeUndefined();
+    expect([ask(first, READ), ask(second, READ)]).toEqual(['03020001', '030200ff']);
+  });
+
+  it('answers an exception of the device like any response', () => {
+    expect(reply(bus, 1, '03 0009 0001')).toBe('8302');
+    expect(reply(bus, 1, '63')).toBe('e301');
+  });
+
+  const lines: [framing: Framing, adu: string][] = [
+    [RTU, '11 03 02 0011 B98B'],
+    [SOCKET, '1234 0000 0005 11 03 02 0011'],
+  ];
+  it.each(lines)('the reply is one $name frame for the unit, at its time, with no fault', (framing, adu) => {
+    const request = { unitId: 17, pdu: bytesOf(READ), transactionId: 0x1234, clientId: 1 };
+    expect(busOf(new Map([[17, holding(17)]]), framing).answer(request)).toEqual({
+      plan: {
+        kind: 'send',
+        early: false,
+        steps: [{ kind: 'bytes', waitMs: 0, bytes: bytesOf(adu), continues: false }],
+      },
+      acted: [],
+    });
+  });
+});
+
+describe('the unit *', () => {
+  it('answers every unit identifier that is not listed, and no other', () => {
+    const bus = busOf(
+      new Map<number | '*', Device>([
+        ['*', holding(42)],
+        [5, holding(5)],
+      ]),
+    );
+    for (const unitId of [0, 1, 4, 6, 247, 255]) {
+      expect(reply(bus, unitId, READ), `unit ${unitId}`).toBe('0302002a');
+      expect(bus.owns(unitId)).toBe(true);
+    }
+    expect(reply(bus, 5, READ)).toBe('03020005');
+  });
+});
+
+describe('a broadcast', () => {
+  const write = bytesOf('06 0000 0063');
+
+  it('is executed by every device and answered by none', () => {
+    const devices = [holding(1), holding(2), holding(3)] as const;
+    const bus = busOf(
+      new Map<number | '*', Device>([
+        [1, devices[0]],
+        [2, devices[1]],
+        ['*', devices[2]],
+      ]),
+    );
+    expect(bus.broadcast(write)).toEqual({
+      plan: { kind: 'silence', reason: expect.any(String) as string },
+      acted: [],
+    });
+    expect(devices.map((device) => ask(device, READ))).toEqual(Array(3).fill('03020063'));
+  });
+
+  it('is executed once by a device that has several unit identifiers', () => {
+    const device = holding(1);
+    const bus = busOf(
+      new Map<number | '*', Device>([
+        [1, device],
+        [2, device],
+        ['*', device],
+      ]),
+    );
+    expect(bus.devices.size).toBe(1);
+    bus.broadcast(write);
+    expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
+  });
+
+  it('is executed by the devices that can, although another one can not', () => {
+    const [able, unable] = [holding(1), deviceOf({}, { size: 4 })];
+    const bus = busOf(
+      new Map([
+        [1, unable],
+        [2, able],
+      ]),
+    );
+    expect(bus.broadcast(write).plan.kind).toBe('silence');
+    expect(ask(able, READ)).toBe('03020063');
+  });
+
+  it.each([
+    '05 0000 FF00',
+    '06 0000 0007',
+    '0F 0000 0001 01 01',
+    '10 0000 0001 02 0007',
+    '16 0000 0000 0007',
+    '17 0000 0001 0000 0001 02 0007',
+  ])('of %s writes', (pdu) => {
+    const device = holding(0);
+    expect(busOf(new Map([[1, device]])).broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+    const { coils, holding: registers } = device.tables;
+    expect(coils.window.image.wordAt(0) + registers.window.image.wordAt(0)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    '01 0000 0001',
+    '02 0000 0001',
+    '03 0000 0001',
+    '04 0000 0001',
+    '07',
+    '2B 0E 01 00',
+    '00',
+    '83',
+    '86 0000 0007',
+    '',
+  ])('of %s, which does not write, reaches no device', (pdu) => {
+    const device = deviceOf(
+      { holding: [{ address: 0, value: 5, action: { name: 'increment' } }] },
+      { size: 4 },
+    );
+    expect(busOf(new Map([[1, device]])).broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+    const { image } = device.tables.holding.window;
+    expect([image.wordAt(0), image.reads.get(0), image.writes.get(0)]).toEqual([5, 0, 0]);
+  });
+
+  it('that is damaged writes nothing and is not answered', () => {
+    const device = holding(5);
+    const bus = busOf(new Map([[1, device]]));
+    for (const pdu of ['06', '06 0000', '06 0000 0001 00', '10 0000 0002 02 0007', '05 0000 1234']) {
+      expect(bus.broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+    }
+    expect(ask(device, READ)).toBe('03020005');
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { type Command, parseCommandLine } from '../../src/config/command-line.js';
+
+const parse = (line: string, env: Record<string, string> = {}): Command =>
+  parseCommandLine(line === '' ? [] : line.split(' '), env);
+const error = (line: string) => {
+  const command = parse(line);
+  return command.kind === 'error' ? command.message : command;
+};
+
+const info = { level: 'info' };
+
+describe('the command line', () => {
+  it.each<[string, Command]>([
+    ['', { kind: 'serve', source: { kind: 'demo' }, api: {}, log: info } as Command],
+    [
+      '--config a.yaml',
+      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info } as Command,
+    ],
+    [
+      '--config=a.yaml',
+      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info } as Command,
+    ],
+    ['check a.yaml', { kind: 'check', file: 'a.yaml', api: {} }],
+    ['ports', { kind: 'ports' }],
+    ['--version', { kind: 'version' }],
+    [
+      '--json_file s.json --modbus_server srv --modbus_device=dev --http_host localhost --http_port 9 --log debug --log_file l',
+      {
+        kind: 'serve',
+        source: { kind: 'pymodbus', file: 's.json', server: 'srv', device: 'dev' },
+        api: { httpHost: 'localhost', httpPort: 9 },
+        log: { level: 'debug', file: 'l' },
+      },
+    ],
+    [
+      '--http_port=0 --log error',
+      { kind: 'serve', source: { kind: 'demo' }, api: { httpPort: 0 }, log: { level: 'error' } },
+    ],
+  ])('%s', (line, command) => {
+    expect(parse(line)).toEqual(command);
+  });
+
+  it.each(['--help', '-h', 'check --help'])('explains itself with %s', (line) => {
+    const command = parse(line);
+    expect(command.kind).toBe('help');
+    const text = command.kind === 'help' ? command.text : '';
+    for (const option of [
+      '--config',
+      'check',
+      'ports',
+      '--json_file',
+      '--modbus_server',
+      '--modbus_device',
+    ]) {
+      expect(text).toContain(option);
+    }
+    for (const option of [
+      '--http_host',
+      '--http_port',
+      '--log',
+      '--log_file',
+      '--version',
+      'MODBUS_SIM_TOKEN',
+    ]) {
+      expect(text).toContain(option);
+    }
+  });
+
+  it('takes the token of REST from the environment, an empty one is none', () => {
+    expect(parse('', { MODBUS_SIM_TOKEN: 'secret' })).toMatchObject({ api: { token: 'secret' } });
+    expect(parse('check f', { MODBUS_SIM_TOKEN: 'secret' })).toMatchObject({ api: { token: 'secret' } });
+    expect(parse('', { MODBUS_SIM_TOKEN: '' })).toMatchObject({ api: {} });
+    expect(parse('', { MODBUS_SIM_TOKEN: '' })).not.toHaveProperty('api.token');
+  });
+
+  it('lets the last of equal options count', () => {
+    expect(parse('--config a --config b')).toMatchObject({ source: { file: 'b' } });
+  });
+
+  it.each([
+    ['--confg a', 'unknown option "--confg", did you mean --config? (see modbus-sim --help)'],
+    ['--json-file a', 'unknown option "--json-file", did you mean --json_file? (see modbus-sim --help)'],
+    ['-x', 'unknown option "-x" (see modbus-sim --help)'],
+    ['--__proto__', 'unknown option "--__proto__" (see modbus-sim --help)'],
+    ['--config', '--config needs a value'],
+    ['--config=', '--config needs a value'],
+    ['--config --log', '--config needs a value'],
+    ['--help=yes', '--help takes no value'],
+    ['run', 'unknown command "run" (see modbus-sim --help)'],
+    ['check', 'check takes one file (see modbus-sim --help)'],
+    ['check a b', 'check takes one file (see modbus-sim --help)'],
+    ['check a --log info', 'check takes no option --log (see modbus-sim --help)'],
+    ['ports a', 'ports takes nothing more (see modbus-sim --help)'],
+    ['--config a --json_file b', '--config and --json_file are two ways to configure, use one of them'],
+    ['--modbus_server a', '--modbus_server chooses from a pymodbus file, which --json_file names'],
+    ['--config a --modbus_device b', '--modbus_device chooses from a pymodbus file, which --json_file names'],
+    [
+      '--json_file a --custom_actions_module b',
+      '--custom_actions_module: custom actions of Python modules are not supported',
+    ],
+    ['--http_port 65536', '--http_port: expected a port from 0 to 65535, got "65536"'],
+    ['--http_port 0x50', '--http_port: expected a port from 0 to 65535, got "0x50"'],
+    ['--log loud', '--log: expected critical, error, warning, info, debug, got "loud"'],
+  ])('%s: %s', (line, message) => {
+    expect(error(line)).toBe(message);
+  });
+});

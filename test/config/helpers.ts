@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import type { Configuration, DeviceDefinition } from '../../src/config/configuration.js';
+import type { LoadResult } from '../../src/config/load.js';
+import { nativeConfiguration } from '../../src/config/native.js';
+import { parseText } from '../../src/config/parse-text.js';
+import { type PymodbusChoice, pymodbusConfiguration } from '../../src/config/pymodbus.js';
+import type { TableName } from '../../src/device/tables.js';
+import { RegisterImage } from '../../src/registers/image.js';
+import type { RegisterLayout } from '../../src/registers/layout.js';
+import { type Issue, type Problem, pathText } from '../../src/schema/problem.js';
+
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`../vectors/config/${name}`, import.meta.url));
+}
+
+/** A function that writes a file into a directory that is gone after the tests. */
+export function scratchFiles(): (name: string, content: string | Uint8Array) => string {
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-config-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return (name, content) => {
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    return path;
+  };
+}
+
+/** `path: message` of each mistake in a native file's text. */
+export function nativeMistakes(text: string): string[] {
+  const issues: Issue[] = [];
+  nativeConfiguration(
+    dataOf(text),
+    { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }), api: {} },
+    issues,
+  );
+  return issues.map(asText);
+}
+
+export function pymodbusMistakes(data: unknown, choice: PymodbusChoice = {}): string[] {
+  const issues: Issue[] = [];
+  pymodbusConfiguration(data, choice, issues);
+  return issues.map(asText);
+}
+
+function asText({ path, message }: Issue): string {
+  return `${pathText(path)}: ${message}`;
+}
+
+function dataOf(text: string): unknown {
+  const parsed = parseText(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.source.value;
+}
+
+export function loaded(result: LoadResult): Configuration {
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.configuration;
+}
+
+export function problemsOf(
+  result: { ok: true } | { ok: false; problems: readonly Problem[] },
+): readonly Problem[] {
+  if (result.ok) throw new Error('expected mistakes');
+  return result.problems;
+}
+
+export function deviceOf(configuration: Configuration, name: string): DeviceDefinition {
+  const device = configuration.devices.find((each) => each.name === name);
+  if (!device) throw new Error(`no device ${name}`);
+  return device;
+}
+
+/** The registers as a device would hold them. */
+export function imageOf(layout: RegisterLayout): RegisterImage {
+  return new RegisterImage(layout, { random: () => 0.5, now: () => new Date(0), uptime: () => 0 });
+}
+
+/** The typed value at an address of a table. */
+export function valueAt(device: DeviceDefinition, table: TableName, address: number): unknown {
+  const { layout, base } = device.tables[table];
+  const image = imageOf(layout);
+  const span = image.valueSpan(base + address);
+  return span && image.valueAt(span);
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from '../../src/config/command-line.js';
+import { nativeConfiguration } from '../../src/config/native.js';
+import { parseText } from '../../src/config/parse-text.js';
+import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus.js';
+import { type Issue, pathText } from '../../src/schema/problem.js';
+import { fixture } from './helpers.js';
+
+const NONE = { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }) as const, api: {} };
+
+/** Builds `value` as every kind of file: nothing throws, and what is refused is told. */
+function buildAll(value: unknown): void {
+  const native: Issue[] = [];
+  nativeConfiguration(value, NONE, native);
+  const pymodbus: Issue[] = [];
+  if (!pymodbusConfiguration(value, {}, pymodbus)) expect(pymodbus.length).toBeGreaterThan(0);
+  checkPymodbus(value, pymodbus);
+  expect(native.length + pymodbus.length).toBeGreaterThan(0);
+  for (const { path, message } of [...native, ...pymodbus]) {
+    expect(`${pathText(path)}${message}`).not.toMatch(/\n|undefined|\[object/);
+  }
+}
+
+const ODD: unknown[] = [
+  null,
+  -1,
+  1e308,
+  0.5,
+  '',
+  'x',
+  '__proto__',
+  [],
+  [[]],
+  {},
+  true,
+  2n ** 70n,
+  Number.NaN,
+];
+
+/** The data with some of its parts replaced by others, found by walking down at random. */
+function mutated(data: unknown, choices: readonly number[]): unknown {
+  const copy = structuredClone(data);
+  let node = copy;
+  for (const [i, choice] of choices.entries()) {
+    if (typeof node !== 'object' || node === null) break;
+    const keys = Object.keys(node);
+    const key = keys[choice % keys.length];
+    if (key === undefined) break;
+    const container = node as Record<string, unknown>;
+    const next = container[key];
+    if (i === choices.length - 1 || typeof next !== 'object' || next === null)
+      container[key] = ODD[choice % ODD.length];
+    node = next;
+  }
+  return copy;
+}
+
+function data(name: string): unknown {
+  const parsed = parseText(readFileSync(fixture(name), 'utf8'));
+  return parsed.ok ? parsed.source.value : undefined;
+}
+
+describe('whatever is in a file', () => {
+  it('arbitrary data is refused with paths and messages, never thrown at', () => {
+    const keys = fc.constantFrom(
+      'devices',
+      'lines',
+      'api',
+      'server_list',
+      'device_list',
+      '__proto__',
+      'constructor',
+      'm',
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 6, depthSize: 'small' },
+        fc.jsonValue(),
+        fc.dictionary(keys, tie('tree')),
+        fc.array(tie('tree'), { maxLength: 4 }),
+      ),
+    }));
+    fc.assert(fc.property(tree, buildAll), { numRuns: 500 });
+  });
+
+  it.each(['bench.yaml', 'plant.json'])('%s with a part replaced by anything is never thrown at', (name) => {
+    const original = data(name);
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 8 }), (choices) => {
+        buildAll(mutated(original, choices));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('arbitrary text is never thrown at, and a mistake in it is one line', () => {
+    const scraps = fc.constantFrom(
+      'a: ',
+      '- ',
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      "'",
+      '&a ',
+      '*a',
+      '\n',
+      '  ',
+      '|',
+      '!x ',
+      '? ',
+      '#',
+      '\t',
+      ',',
+    );
+    const text = fc.array(fc.oneof(scraps, fc.string()), { maxLength: 30 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, (input) => {
+        const parsed = parseText(input);
+        if (parsed.ok) buildAll(parsed.source.value);
+        else for (const { message } of parsed.problems) expect(message).not.toContain('\n');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('arbitrary arguments are a command or a message', () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom('--config', '--log', '--', '-', 'check', '--http_port', '-hx', '--help='),
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 5 }), (args) => {
+        expect(parseCommandLine(args, {}).kind).toMatch(/^(serve|check|ports|help|version|error)$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

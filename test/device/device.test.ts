@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { Device } from '../../src/device/device.js';
+import { imageOf, run, tableOf, wordsOf } from '../registers/build.js';
+import { ask, deviceOf } from './build.js';
+
+/** All ten functions at addresses 0 and 1 of tables where something may stand there. */
+const EVERY_FUNCTION: readonly [name: string, request: string, response: string][] = [
+  ['1', '01 0000 0002', '810'],
+  ['2', '02 0000 0002', '820'],
+  ['3', '03 0000 0002', '830'],
+  ['4', '04 0000 0002', '840'],
+  ['5', '05 0001 FF00', '850'],
+  ['6', '06 0001 0003', '860'],
+  ['15', '0F 0000 0002 01 03', '8f0'],
+  ['16', '10 0000 0002 04 00010002', '900'],
+  ['22', '16 0001 0000 FFFF', '960'],
+  ['23', '17 0000 0001 0000 0002 04 00010002', '970'],
+];
+const WRITING: readonly string[] = ['5', '6', '15', '16', '22', '23'];
+
+describe('addresses', () => {
+  it.each(EVERY_FUNCTION)('function %s answers 02 where nothing is defined', (_, request, exception) => {
+    expect(ask(deviceOf({}), request)).toBe(`${exception}2`);
+  });
+
+  it.each(EVERY_FUNCTION)(
+    'function %s answers 02 on a device without any registers',
+    (_, request, exception) => {
+      expect(ask(deviceOf({}, { size: 0 }), request)).toBe(`${exception}2`);
+    },
+  );
+
+  const end = { coils: run(65534, 2), discrete: run(65534, 2), input: run(65534, 2), holding: run(65534, 2) };
+  it.each<[request: string, response: string]>([
+    ['01 FFFE 0002', '010100'],
+    ['01 FFFE 0003', '8102'],
+    ['01 FFFF 07D0', '8102'],
+    ['02 FFFF 0002', '8202'],
+    ['03 FFFE 0002', '030400000000'],
+    ['03 FFFF 0002', '8302'],
+    ['03 FFFF 007D', '8302'],
+    ['04 FFFF 0001', '04020000'],
+    ['04 FFFF 0002', '8402'],
+    ['05 FFFF FF00', '05ffffff00'],
+    ['06 FFFF 1234', '06ffff1234'],
+    ['0F FFFF 0001 01 01', '0fffff0001'],
+    ['0F FFFF 0002 01 03', '8f02'],
+    ['10 FFFF 0001 02 0001', '10ffff0001'],
+    ['10 FFFF 0002 04 00010002', '9002'],
+    ['17 FFFE 0002 FFFF 0002 04 00010002', '9702'],
+    ['17 FFFF 0002 FFFF 0001 02 0001', '9702'],
+  ])('end at 65535: %s gives %s', (request, response) => {
+    expect(ask(deviceOf(end), request)).toBe(response);
+  });
+
+  it('of a bit past 65535 are not there, although registers share their cells with coils', () => {
+    const table = tableOf(imageOf(8192, run(0, 8192)));
+    const device = new Device({
+      name: 'shared',
+      tables: { coils: table, discrete: table, input: table, holding: table },
+    });
+    expect(ask(device, '01 FFFF 0001')).toBe('010100');
+    expect(ask(device, '01 FFFF 0002')).toBe('8102');
+    expect(ask(device, '02 FFF0 0011')).toBe('8202');
+    expect(ask(device, '0F FFFF 0002 01 03')).toBe('8f02');
+    expect(table.readWords(4096, 1)).toEqual([0]);
+  });
+});
+
+describe('the order of checks is function, quantity and byte count, address', () => {
+  it.each<[request: string, response: string]>([
+    ['03 FFFF 0000', '8303'],
+    ['01 FFFF 07D1', '8103'],
+    ['10 FFFF 0002 02 0000', '9003'],
+    ['0F FFFF 0002 02 0000', '8f03'],
+    ['05 FFFF 1234', '8503'],
+    ['17 FFFF 0000 FFFF 0001 02 0000', '9703'],
+    ['06 FFFF', '8603'],
+    ['16 FFFF 0000', '9603'],
+    ['00 FFFF 0000', '8001'],
+    ['07', '8701'],
+    ['2B 0E 01 00', 'ab01'],
+    ['63 FFFF FFFF', 'e301'],
+    // never wrapped into the function code of a success
+    ['83 0000 0001', '8301'],
+    ['FF', 'ff01'],
+  ])('%s gives %s, on a device without registers', (request, response) => {
+    expect(ask(deviceOf({}), request)).toBe(response);
+  });
+});
+
+describe('a write that may not be', () => {
+  const forbidden: [name: string, entry: object | undefined][] = [
+    ['read-only', { writable: false }],
+    ['undefined', undefined],
+  ];
+  for (const [name, second] of forbidden) {
+    it.each(EVERY_FUNCTION.filter(([code]) => WRITING.includes(code)))(
+      `function %s to registers of which one is ${name} answers 02 and writes and counts nothing`,
+      (_, request, exception) => {
+        const entries = [{ address: 0 }, ...(second ? [{ address: 1, ...second }] : []), { address: 2 }];
+        const device = deviceOf({ coils: entries, holding: entries }, { size: 4 });
+        expect(ask(device, request)).toBe(`${exception}2`);
+        for (const table of [device.tables.coils, device.tables.holding]) {
+          expect(wordsOf(table.window.image)).toEqual([0, 0, 0, 0]);
+          for (const cell of [0, 1, 2]) {
+            expect(table.window.image.writes.get(cell) + table.window.image.reads.get(cell)).toBe(0);
+          }
+        }
+      },
+    );
+  }
+
+  it('goes to read-only registers that are only read', () => {
+    const device = deviceOf({ holding: [{ address: 0, value: 7, writable: false }, { address: 1 }] });
+    expect(ask(device, '17 0000 0001 0001 0001 02 0009')).toBe('17020007');
+    expect(ask(device, '03 0000 0002')).toBe('030400070009');
+  });
+
+  it('never happens in part when function 23 may write but not read', () => {
+    const device = deviceOf({ holding: run(0, 2) });
+    expect(ask(device, '17 0001 0002 0000 0001 02 0009')).toBe('9702');
+    expect(ask(device, '03 0000 0001')).toBe('03020000');
+  });
+});
+
+describe('functions', () => {
+  it('23 writes before it reads', () => {
+    const device = deviceOf({ holding: run(0, 3, { value: 1 }) });
+    expect(ask(device, '17 0000 0003 0001 0001 02 00AA')).toBe('1706000100aa0001');
+  });
+
+  it('23 writes before the actions of what it reads run', () => {
+    const device = deviceOf({ holding: [{ address: 0, value: 1, action: { name: 'increment' } }] });
+    expect(ask(device, '17 0000 0001 0000 0001 02 0009')).toBe('1702000a');
+  });
+
+  it('1, 2, 3 and 4 read tables of their own', () => {
+    const device = deviceOf({
+      coils: [{ address: 0, value: 1 }],
+      discrete: [{ address: 0, value: 0 }],
+      holding: [{ address: 0, value: 3 }],
+      input: [{ address: 0, value: 4 }],
+    });
+    expect(ask(device, '01 0000 0001')).toBe('010101');
+    expect(ask(device, '02 0000 0001')).toBe('020100');
+    expect(ask(device, '03 0000 0001')).toBe('03020003');
+    expect(ask(device, '04 0000 0001')).toBe('04020004');
+    expect(ask(device, '05 0000 0000')).toBe('0500000000');
+    expect(ask(device, '06 0000 0009')).toBe('0600000009');
+    expect(ask(device, '01 0000 0001')).toBe('010100');
+    expect(ask(device, '02 0000 0001')).toBe('020100');
+    expect(ask(device, '03 0000 0001')).toBe('03020009');
+    expect(ask(device, '04 0000 0001')).toBe('04020004');
+  });
+
+  it('read as much as a PDU holds', () => {
+    const device = deviceOf({ coils: run(0, 2000, { value: 1 }), holding: run(0, 125, { value: 0xabcd }) });
+    expect(ask(device, '01 0000 07D0')).toBe(`01fa${'ff'.repeat(250)}`);
+    expect(ask(device, '03 0000 007D')).toBe(`03fa${'abcd'.repeat(125)}`);
+    expect(ask(device, '01 0001 07D0')).toBe('8102');
+    expect(ask(device, '03 0001 007D')).toBe('8302');
+  });
+
+  it('write as much as a PDU holds', () => {
+    const device = deviceOf({ coils: run(0, 1968), holding: run(0, 125) });
+    expect(ask(device, `0F 0000 07B0 F6 ${'ff'.repeat(246)}`)).toBe('0f000007b0');
+    expect(ask(device, '01 0000 07B0')).toBe(`01f6${'ff'.repeat(246)}`);
+    expect(ask(device, `10 0000 007B F6 ${'1234'.repeat(123)}`)).toBe('100000007b');
+    expect(ask(device, `17 0000 007D 0000 0079 F2 ${'abcd'.repeat(121)}`)).toBe(
+      `17fa${'abcd'.repeat(121)}${'1234'.repeat(2)}${'0000'.repeat(2)}`,
+    );
+  });
+
+  it('15 takes no notice of the bits behind the last coil', () => {
+    const device = deviceOf({ coils: run(0, 16) });
+    expect(ask(device, '0F 0000 0003 01 FF')).toBe('0f00000003');
+    expect(ask(device, '01 0000 0010')).toBe('01020700');
+  });
+
+  it('refuse parts of values where only whole values may be accessed', () => {
+    const entries = [{ address: 0 }, { address: 1, type: 'uint32' as const, value: 5 }, { address: 3 }];
+    const device = deviceOf({ holding: entries }, { wholeValues: true });
+    expect(ask(device, '03 0001 0002')).toBe('030400000005');
+    expect(ask(device, '03 0000 0004')).toBe('03080000000000050000');
+    for (const request of ['03 0001 0001', '03 0002 0001', '03 0000 0002', '03 0002 0002']) {
+      expect(ask(device, request), request).toBe('8302');
+    }
+    expect(ask(device, '06 0001 0009')).toBe('8602');
+    expect(ask(device, '16 0002 0000 FFFF')).toBe('9602');
+    expect(ask(device, '10 0000 0002 04 00010002')).toBe('9002');
+    expect(ask(device, '17 0000 0001 0002 0001 02 0009')).toBe('9702');
+    expect(ask(device, '03 0001 0002')).toBe('030400000005');
+  });
+
+  it('run an action once per request, and none for a request that is refused', () => {
+    const device = deviceOf({ input: [{ address: 0, value: 0, action: { name: 'increment' } }] });
+    expect(ask(device, '04 0000 0001')).toBe('04020001');
+    expect(ask(device, '04 0000 0002')).toBe('8402');
+    expect(ask(device, '04 0000 0000')).toBe('8403');
+    expect(ask(device, '04 0000 0001')).toBe('04020002');
+  });
+
+  it('count each register once per request, function 23 read and write apart', () => {
+    const device = deviceOf({ holding: run(0, 3) });
+    ask(device, '17 0000 0002 0001 0002 04 00010002');
+    ask(device, '16 0001 0000 0000');
+    ask(device, '03 0001 0001');
+    const { image } = device.tables.holding.window;
+    expect([0, 1, 2].map((cell) => image.reads.get(cell))).toEqual([1, 2, 0]);
+    expect([0, 1, 2].map((cell) => image.writes.get(cell))).toEqual([0, 2, 1]);
+  });
+
+  it('do not change the bytes of the request', () => {
+    const device = deviceOf({ coils: run(0, 9), holding: run(0, 9) });
+    for (const [, request] of EVERY_FUNCTION) {
+      const pdu = Buffer.from(request.replaceAll(' ', ''), 'hex');
+      const copy = Buffer.from(pdu);
+      device.respond(pdu);
+      expect(pdu.equals(copy), request).toBe(true);
+    }
+  });
+});

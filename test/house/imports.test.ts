@@ -1,0 +1,242 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * What each room of src may know. A room is a folder below src, or a file directly in src. `external` tells which
+ * packages and node modules it may import; without it, any. `why` is what the message says.
+ */
+interface Room {
+  readonly knows: readonly string[];
+  readonly external?: RegExp;
+  readonly why: string;
+}
+
+const NOTHING = /^$/;
+const PURE = 'it is pure, so that it is tested without I/O: clock and random source come in as arguments';
+
+const ROOMS: Readonly<Record<string, Room>> = {
+  protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
+  schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
+  registers: { knows: ['protocol'], external: NOTHING, why: PURE },
+  device: { knows: ['protocol', 'registers'], external: NOTHING, why: PURE },
+  faults: {
+    knows: ['protocol', 'schema'],
+    external: /^zod$/,
+    why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
+  },
+  bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
+  transport: {
+    knows: ['protocol'],
+    external: /^(node:.+|serialport|@serialport\/.+|koffi)$/,
+    why: 'it carries bytes and time only and never knows a device or a fault',
+  },
+  traffic: { knows: ['protocol', 'faults'], external: NOTHING, why: 'it is told of frames and asks nobody' },
+  config: {
+    knows: ['protocol', 'schema', 'registers', 'device', 'faults'],
+    why: 'it yields plain data; others build from it',
+  },
+  simulator: {
+    knows: ['protocol', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
+    why: 'it is driven by the API and the command line, not the other way round',
+  },
+  api: {
+    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'traffic', 'config', 'simulator'],
+    why: 'it reaches lines and buses through the simulator only',
+  },
+};
+const MAY_KNOW_ALL = 'main';
+
+/** Packages that only one place may import. */
+const CONFINED = [
+  {
+    packages: /^(serialport|@serialport\/.+)$/,
+    place: 'src/transport/serial/',
+    why: 'hardware stays behind BytePort',
+  },
+  {
+    packages: /^koffi$/,
+    place: 'src/transport/',
+    why: 'only transport speaks to the operating system directly',
+  },
+] as const;
+
+interface Import {
+  readonly specifier: string;
+  readonly line: number;
+}
+
+/** The imports and re-exports of a source text: static, dynamic and type-only ones; none in comments or strings. */
+function importsOf(source: string): Import[] {
+  const strings: string[] = [];
+  const bare = source.replace(
+    /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'((?:\\.|[^'\\\n])*)'|"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`/g,
+    (text, single?: string, double?: string, template?: string) => {
+      const lines = text.replace(/[^\n]/g, '');
+      const content = single ?? double ?? template;
+      return content === undefined ? lines : `«${strings.push(content) - 1}»${lines}`;
+    },
+  );
+  return [...bare.matchAll(/\b(?:from|import)\s*«(\d+)»|\bimport\s*\(\s*«(\d+)»/g)].map((match) => ({
+    specifier: strings[Number(match[1] ?? match[2])] ?? '',
+    line: bare.slice(0, match.index + match[0].length).split('\n').length,
+  }));
+}
+
+/** `src/bus/bus.ts` -> `bus`; `src/main.ts` -> `main`. */
+function roomOf(path: string): string {
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+/** The source file a relative import means, as a path from the root; `undefined` for a package or node module. */
+function targetOf(path: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  return normalize(join(dirname(path), specifier)).replace(/\.js$/, '.ts');
+}
+
+/** What is wrong with one import, or `undefined`. */
+function mistakeOf(path: string, specifier: string): string | undefined {
+  const from = roomOf(path);
+  const room = ROOMS[from];
+  if (from !== MAY_KNOW_ALL && room === undefined) {
+    return `room '${from}' is not in the table of test/house/imports.test.ts: say there what it may know, and why`;
+  }
+  const target = targetOf(path, specifier);
+  if (target === undefined) {
+    const confined = CONFINED.find(
+      ({ packages, place }) => packages.test(specifier) && !path.startsWith(place),
+    );
+    if (confined) return `only ${confined.place} may import '${specifier}': ${confined.why}`;
+    if (room?.external && !room.external.test(specifier))
+      return `${from} may not import '${specifier}': ${room.why}`;
+    return undefined;
+  }
+  if (!target.startsWith('src/')) return `'${specifier}' leaves src: the program is built from src alone`;
+  const to = roomOf(target);
+  if (to === from || room === undefined || room.knows.includes(to)) return undefined;
+  const known = room.knows.length > 0 ? `knows only ${room.knows.join(', ')}` : 'knows no other room';
+  return `${from} may not import ${to} ('${specifier}'): ${from} ${known}, because ${room.why}`;
+}
+
+type Sources = Readonly<Record<string, string>>;
+
+/** One line for each import that goes the wrong way: file, line, rule and reason. */
+function wrongImports(sources: Sources): string[] {
+  return Object.entries(sources).flatMap(([path, source]) =>
+    importsOf(source).flatMap(({ specifier, line }) => {
+      const mistake = mistakeOf(path, specifier);
+      return mistake === undefined ? [] : [`${path}:${line}: ${mistake}`];
+    }),
+  );
+}
+
+/** Every ring of files that import each other, as `a -> b -> a`. */
+function cycles(sources: Sources): string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) found.push([...trail.slice(start), path].join(' -> '));
+    if (start >= 0 || done.has(path)) return;
+    for (const { specifier } of importsOf(sources[path] ?? '')) {
+      const target = targetOf(path, specifier);
+      if (target !== undefined && target in sources) visit(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of Object.keys(sources)) visit(path, []);
+  return found;
+}
+
+function readSources(): Sources {
+  const paths = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  return Object.fromEntries(paths.map((path) => [`src/${path}`, readFileSync(`src/${path}`, 'utf8')]));
+}
+
+describe('the imports of src', () => {
+  const sources = readSources();
+
+  it('are read from every file', () => {
+    expect(sources).toHaveProperty(['src/main.ts']);
+    expect(Object.values(sources).flatMap(importsOf)).not.toHaveLength(0);
+  });
+
+  it('point one way', () => {
+    expect(wrongImports(sources)).toEqual([]);
+  });
+
+  it('form no cycle', () => {
+    expect(cycles(sources)).toEqual([]);
+  });
+});
+
+describe('the check of the imports', () => {
+  it.each([
+    ['src/protocol/pdu.ts', '../device/device.js', 'protocol may not import device'],
+    ['src/protocol/pdu.ts', 'node:buffer', "protocol may not import 'node:buffer'"],
+    ['src/registers/image.ts', 'node:fs', 'clock and random source'],
+    ['src/device/device.ts', '../bus/bus.js', 'device may not import bus'],
+    ['src/faults/delay.ts', '../transport/tcp/line.js', 'never knows a device, a socket or a port'],
+    ['src/faults/delay.ts', 'fastify', "faults may not import 'fastify'"],
+    ['src/bus/bus.ts', 'zod', "bus may not import 'zod'"],
+    ['src/transport/tcp/line.ts', '../../bus/bus.js', 'transport may not import bus'],
+    ['src/transport/tcp/line.ts', 'pino', "transport may not import 'pino'"],
+    ['src/transport/tcp/line.ts', 'serialport', 'only src/transport/serial/'],
+    ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/serial/'],
+    ['src/api/server.ts', 'koffi', 'only src/transport/ may'],
+    ['src/api/server.ts', '../transport/tcp/line.js', 'api may not import transport'],
+    ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
+    ['src/simulator.ts', './main.js', 'simulator may not import main'],
+    ['src/main.ts', '../test/helper.js', 'leaves src'],
+    ['src/attic/old.ts', './older.js', "room 'attic' is not in the table"],
+  ])('finds %s importing %s', (path, specifier, message) => {
+    const [mistake, ...others] = wrongImports({ [path]: `\nimport { x } from '${specifier}';\n` });
+    expect(mistake).toContain(`${path}:2: `);
+    expect(mistake).toContain(message);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['src/device/device.ts', '../registers/image.js'],
+    ['src/faults/rule.ts', 'zod'],
+    ['src/transport/serial/port.ts', 'serialport'],
+    ['src/transport/tty/ioctl.ts', 'koffi'],
+    ['src/main.ts', './api/server.js'],
+  ])('lets %s import %s', (path, specifier) => {
+    expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
+  });
+
+  it.each([
+    "import type { X } from '../bus/bus.js';",
+    "import {\n  a,\n  type B,\n} from '../bus/bus.js';",
+    "import '../bus/bus.js';",
+    "export { x } from '../bus/bus.js';",
+    "export * from '../bus/bus.js';",
+    "const bus = await import('../bus/bus.js');",
+    "type X = import('../bus/bus.js').X;",
+    'import { x } from "../bus/bus.js";',
+  ])('sees the import in %j', (source) => {
+    expect(wrongImports({ 'src/protocol/pdu.ts': source })).toHaveLength(1);
+  });
+
+  it.each([
+    "// import { x } from '../bus/bus.js';",
+    "/*\n * import { x } from '../bus/bus.js';\n */",
+    'const text = "import { x } from \'../bus/bus.js\'";',
+    "const list = Array.from('../bus/bus.js');",
+  ])('sees no import in %j', (source) => {
+    expect(wrongImports({ 'src/protocol/pdu.ts': source })).toEqual([]);
+  });
+
+  it('finds files that import each other, through type imports too', () => {
+    const ring = {
+      'src/bus/a.ts': "import { b } from './b.js';",
+      'src/bus/b.ts': "import type { C } from './c.js';",
+      'src/bus/c.ts': "import { a } from './a.js';",
+    };
+    expect(cycles(ring)).toEqual(['src/bus/a.ts -> src/bus/b.ts -> src/bus/c.ts -> src/bus/a.ts']);
+    expect(cycles({ 'src/bus/a.ts': "import { b } from './b.js';", 'src/bus/b.ts': '' })).toEqual([]);
+  });
+});

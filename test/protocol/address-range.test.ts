@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressRanges } from '../../src/protocol/address-range.js';
+import { encodeRequest, type Request } from '../../src/protocol/request.js';
+import { arbitraryRequest } from './arbitrary-request.js';
+
+type Range = ReturnType<typeof addressRanges>[number];
+
+function rangesOf(request: Request): Range[] {
+  switch (request.code) {
+    case 15:
+      return [{ address: request.address, quantity: request.bits.length }];
+    case 16:
+      return [{ address: request.address, quantity: request.words.length }];
+    case 23:
+      return [
+        { address: request.readAddress, quantity: request.readQuantity },
+        { address: request.writeAddress, quantity: request.words.length },
+      ];
+    default:
+      return [{ address: request.address, quantity: 'quantity' in request ? request.quantity : 1 }];
+  }
+}
+
+describe('the addresses that a request names', () => {
+  it('are the ones it was made with, for every function', () => {
+    fc.assert(
+      fc.property(arbitraryRequest(), (request) => {
+        expect(addressRanges(encodeRequest(request))).toEqual(rangesOf(request));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are none for other functions', () => {
+    for (const code of [0, 7, 8, 11, 17, 20, 21, 24, 43, 100, 131, 255]) {
+      expect(addressRanges(Uint8Array.of(code, 0, 1, 0, 1)), `function ${code}`).toEqual([]);
+    }
+  });
+});

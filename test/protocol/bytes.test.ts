@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bitsAt, concatBytes, hex, packBits, packWords, wordAt, wordsAt } from '../../src/protocol/bytes.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+import { byte, word } from './arbitrary-request.js';
+
+describe('words and bits in bytes', () => {
+  it('puts the most significant byte of a word first', () => {
+    expect(hexOf(packWords([0x0102, 0xfffe]))).toBe('0102fffe');
+    expect(wordAt(bytesOf('00 8001'), 1)).toBe(0x8001);
+  });
+
+  it('puts the first bit into the least significant bit of the first byte and pads with 0', () => {
+    const bits = [true, false, true, true, false, false, true, true, true, false];
+    expect(hexOf(packBits(bits))).toBe('cd01');
+    expect(hexOf(packBits([]))).toBe('');
+  });
+
+  it('gets back what it packed, at any offset', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.boolean()),
+        fc.array(word),
+        fc.array(byte, { maxLength: 9 }),
+        (bits, words, before) => {
+          const packed = concatBytes(before, packBits(bits), packWords(words));
+          const bytesOfBits = Math.ceil(bits.length / 8);
+          expect(packed.length).toBe(before.length + bytesOfBits + 2 * words.length);
+          expect(bitsAt(packed, before.length, bits.length)).toEqual(bits);
+          expect(wordsAt(packed, before.length + bytesOfBits, words.length)).toEqual(words);
+        },
+      ),
+    );
+  });
+
+  it('writes bytes as people read them', () => {
+    expect(hex(bytesOf('01 03 00 0A FF'))).toBe('01 03 00 0a ff');
+  });
+});

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { concatBytes } from '../../src/protocol/bytes.js';
+import { encodeRequest, type Request } from '../../src/protocol/request.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
+import {
+  decodeRtu,
+  encodeRtu,
+  isRtuFrame,
+  type PredictedLength,
+  requestLength,
+  responseLength,
+} from '../../src/protocol/rtu.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+import { arbitraryRequest, byte } from './arbitrary-request.js';
+
+const arbitraryPdu = fc.uint8Array({ minLength: 1, maxLength: 253 });
+
+/** A response PDU as a server sends it to `request`, its content of no interest. */
+function responseTo(request: Request): Uint8Array {
+  switch (request.code) {
+    case 1:
+    case 2:
+      return bitsResponse(request.code, Array<boolean>(request.quantity).fill(true));
+    case 3:
+    case 4:
+      return wordsResponse(request.code, Array<number>(request.quantity).fill(0xa5a5));
+    case 23:
+      return wordsResponse(23, Array<number>(request.readQuantity).fill(0xa5a5));
+    default:
+      return echoResponse(encodeRequest(request), request.code === 22 ? 7 : 5);
+  }
+}
+
+type Predict = (bytes: Uint8Array, start: number, end: number) => PredictedLength;
+
+/** Byte by byte, the prediction may be late but never wrong, and it is there before the CRC is. */
+function expectPrediction(predict: Predict, adu: Uint8Array): void {
+  for (let length = 0; length <= adu.length + 2; length++) {
+    // what stands before and behind belongs to other frames
+    const bytes = concatBytes([0xff, 0x17], adu.slice(0, length), new Uint8Array(300).fill(0x17));
+    const predicted = predict(bytes, 2, 2 + length);
+    if (predicted !== 'more' || length >= adu.length - 2)
+      expect(predicted, `${length} bytes`).toBe(adu.length);
+  }
+}
+
+describe('RTU frames', () => {
+  it('closes a frame with its CRC, low byte first', () => {
+    expect(hexOf(encodeRtu(1, bytesOf('03 0000 000A')))).toBe('01030000000ac5cd');
+  });
+
+  it('gets back every unit identifier and PDU', () => {
+    fc.assert(
+      fc.property(byte, arbitraryPdu, (unitId, pdu) => {
+        const adu = encodeRtu(unitId, pdu);
+        expect(isRtuFrame(adu)).toBe(true);
+        const decoded = decodeRtu(adu);
+        expect(decoded.unitId).toBe(unitId);
+        expect(hexOf(decoded.pdu)).toBe(hexOf(pdu));
+      }),
+    );
+  });
+
+  it('is no frame while its end has not come: for requests, by length and CRC together', () => {
+    fc.assert(
+      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+        const adu = encodeRtu(unitId, encodeRequest(request));
+        for (let end = 0; end < adu.length; end++) {
+          const whole = requestLength(adu, 0, end) === end && isRtuFrame(adu, 0, end);
+          expect(whole, `${end} of ${adu.length} bytes`).toBe(false);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('takes requests that follow each other without a pause one by one', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(byte, arbitraryRequest()), { minLength: 2, maxLength: 4 }),
+        (requests) => {
+          const adus = requests.map(([unitId, request]) => encodeRtu(unitId, encodeRequest(request)));
+          const stream = concatBytes(...adus);
+          let start = 0;
+          for (const adu of adus) {
+            const length = requestLength(stream, start, stream.length);
+            expect(length).toBe(adu.length);
+            expect(isRtuFrame(stream, start, start + adu.length)).toBe(true);
+            start += adu.length;
+          }
+        },
+      ),
+    );
+  });
+
+  it('refuses frames of 3 and of 257 bytes, although their CRC is right', () => {
+    expect(isRtuFrame(encodeRtu(1, new Uint8Array()))).toBe(false);
+    expect(isRtuFrame(encodeRtu(1, Uint8Array.of(7)))).toBe(true);
+    expect(isRtuFrame(encodeRtu(1, new Uint8Array(253)))).toBe(true);
+    expect(isRtuFrame(encodeRtu(1, new Uint8Array(254)))).toBe(false);
+    expect(isRtuFrame(new Uint8Array())).toBe(false);
+  });
+
+  it('refuses a frame whose CRC has its bytes the other way round', () => {
+    expect(isRtuFrame(bytesOf('02 07 12 41'))).toBe(false);
+    expect(isRtuFrame(bytesOf('02 07 41 12'))).toBe(true);
+  });
+});
+
+describe('the predicted length of a frame', () => {
+  it('is right for every request', () => {
+    fc.assert(
+      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+        expectPrediction(requestLength, encodeRtu(unitId, encodeRequest(request)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is right for the response to every request', () => {
+    fc.assert(
+      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+        expectPrediction(responseLength, encodeRtu(unitId, responseTo(request)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is 5 bytes for an exception response of any function', () => {
+    for (let code = 0; code < 256; code++) {
+      expectPrediction(responseLength, encodeRtu(1, exceptionResponse(code, 2)));
+    }
+  });
+
+  it('is unknown for a function whose length the specification does not fix', () => {
+    for (const code of [0, 7, 8, 43, 100, 127]) {
+      expect(requestLength(Uint8Array.of(1, code), 0, 2), `request ${code}`).toBe('unknown');
+      expect(responseLength(Uint8Array.of(1, code), 0, 2), `response ${code}`).toBe('unknown');
+    }
+    expect(requestLength(Uint8Array.of(1, 0x83), 0, 2)).toBe('unknown');
+  });
+});

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { imageOf, run, tableOf, wordsOf } from './build.js';
+
+describe('which registers a client may reach', () => {
+  const image = imageOf(20, [
+    ...run(0, 4),
+    { address: 5, writable: false },
+    { address: 6 },
+    ...run(8, 2),
+    { address: 10, type: 'uint32' },
+    { address: 12, type: 'string', cells: 3 },
+    { address: 15 },
+    ...run(16, 4),
+  ]);
+  const table = tableOf(image);
+
+  it.each<[address: number, quantity: number, read: boolean, write: boolean]>([
+    [0, 4, true, true],
+    [0, 5, false, false],
+    [4, 1, false, false],
+    [5, 1, true, false],
+    [5, 2, true, false],
+    [6, 1, true, true],
+    [3, 3, false, false],
+    [19, 1, true, true],
+    [19, 2, false, false],
+    [20, 1, false, false],
+    [65535, 1, false, false],
+    [65535, 125, false, false],
+    [11, 2, true, true],
+  ])('%i, %i registers: read %s, write %s', (address, quantity, read, write) => {
+    expect(table.canReadWords(address, quantity)).toBe(read);
+    expect(table.canWriteWords(address, quantity)).toBe(write);
+  });
+
+  it.each<[address: number, quantity: number, allowed: boolean]>([
+    [9, 1, true],
+    [9, 2, false],
+    [10, 1, false],
+    [10, 2, true],
+    [11, 1, false],
+    [11, 2, false],
+    [9, 3, true],
+    [12, 1, false],
+    [12, 2, false],
+    [12, 3, true],
+    [13, 2, false],
+    [14, 1, false],
+    [14, 2, false],
+    [10, 6, true],
+    [9, 8, true],
+    [9, 5, false],
+    [19, 1, true],
+  ])('with whole values only, %i, %i registers: %s', (address, quantity, allowed) => {
+    const whole = tableOf(image, { wholeValues: true });
+    expect(whole.canReadWords(address, quantity)).toBe(allowed);
+    expect(whole.canWriteWords(address, quantity)).toBe(allowed);
+    expect(whole.canReadBits(16 * address, 16 * quantity)).toBe(allowed);
+    expect(whole.canWriteBits(16 * address + 15, 16 * quantity - 15)).toBe(allowed);
+  });
+
+  it('ends at address 65535, also where the cells behind it exist', () => {
+    const large = imageOf(65536, run(0, 65536));
+    const words = tableOf(large);
+    expect(words.canReadWords(65535, 1)).toBe(true);
+    expect(words.canReadWords(65535, 2)).toBe(false);
+    expect(words.canReadBits(65535, 1)).toBe(true);
+    expect(words.canWriteBits(65535, 1)).toBe(true);
+    expect(words.canReadBits(65535, 2), 'coil 65536 would be bit 0 of cell 4096').toBe(false);
+    expect(words.canWriteBits(65535, 2)).toBe(false);
+    expect(words.canReadBits(65520, 17)).toBe(false);
+    const bits = tableOf(large, { bitsPerCell: 1 });
+    expect(bits.canReadBits(65535, 1)).toBe(true);
+    expect(bits.canReadBits(65535, 2)).toBe(false);
+  });
+});
+
+describe('bits in registers', () => {
+  it('coil 16n+k is bit k of register n, least significant first', () => {
+    const image = imageOf(3, [{ address: 0, value: 0x8001 }, { address: 1, value: 0x0002 }, { address: 2 }]);
+    const bits = tableOf(image).readBits(0, 48);
+    expect(bits.flatMap((bit, address) => (bit ? [address] : []))).toEqual([0, 15, 17]);
+  });
+
+  it('writing coils changes these bits and no other, and is seen in the holding registers', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(63),
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 64 }),
+        fc.boolean(),
+        (address, bits, set) => {
+          const image = imageOf(8, run(0, 8, { value: set ? 0xffff : 0 }));
+          const table = tableOf(image);
+          table.writeBits(address, bits);
+          const expected = Array.from({ length: 128 }, (_, bit) => bits[bit - address] ?? set);
+          expect(table.readBits(0, 128)).toEqual(expected);
+          const words = Array.from({ length: 8 }, (_, cell) =>
+            expected.slice(16 * cell, 16 * cell + 16).reduce((word, bit, k) => word + (bit ? 2 ** k : 0), 0),
+          );
+          expect(table.readWords(0, 8)).toEqual(words);
+          expect(table.readBits(address, bits.length)).toEqual(bits);
+        },
+      ),
+    );
+  });
+
+  it('one to a cell, are cells of their own', () => {
+    const image = imageOf(20, run(0, 20, { type: 'bit' }));
+    const table = tableOf(image, { bitsPerCell: 1 });
+    table.writeBits(17, [true, false, true]);
+    table.writeBits(18, [true]);
+    expect(wordsOf(image)).toEqual([...Array<number>(17).fill(0), 1, 1, 1]);
+    expect(table.readBits(15, 5)).toEqual([false, false, true, true, true]);
+    expect(table.canReadBits(19, 1)).toBe(true);
+    expect(table.canReadBits(19, 2)).toBe(false);
+  });
+});
+
+describe('blocks that lie behind each other in one list of cells', () => {
+  /** Coils, discrete inputs, input registers, holding registers, as `shared blocks: false` has them. */
+  const blocks = () => {
+    const image = imageOf(12, run(0, 12, { value: 0xffff }));
+    return {
+      image,
+      coils: tableOf(image, { base: 0, size: 2 }),
+      discrete: tableOf(image, { base: 2, size: 3 }),
+      input: tableOf(image, { base: 5, size: 3 }),
+      holding: tableOf(image, { base: 8, size: 4 }),
+    };
+  };
+
+  it('no coil reaches a cell of the next block', () => {
+    const { coils, image } = blocks();
+    expect(coils.canWriteBits(0, 32)).toBe(true);
+    expect(coils.canWriteBits(31, 1)).toBe(true);
+    for (const [address, quantity] of [
+      [31, 2],
+      [32, 1],
+      [0, 33],
+      [16, 17],
+      [65535, 1],
+    ] as const) {
+      expect(coils.canReadBits(address, quantity), `${address}, ${quantity}`).toBe(false);
+      expect(coils.canWriteBits(address, quantity), `${address}, ${quantity}`).toBe(false);
+    }
+    coils.writeBits(0, Array<boolean>(32).fill(false));
+    expect(wordsOf(image)).toEqual([0, 0, ...Array<number>(10).fill(0xffff)]);
+  });
+
+  it('address 0 of each block is the first cell of that block, its last address the last one', () => {
+    const { image, discrete, input, holding } = blocks();
+    holding.writeWords(0, [1, 2, 3, 4]);
+    input.writeWords(0, [5, 6, 7]);
+    discrete.writeBits(4, [false, false, false, false]);
+    expect(wordsOf(image)).toEqual([0xffff, 0xffff, 0xff0f, 0xffff, 0xffff, 5, 6, 7, 1, 2, 3, 4]);
+    expect(holding.readWords(3, 1)).toEqual([4]);
+    expect(discrete.readBits(3, 2)).toEqual([true, false]);
+    expect([holding.canReadWords(4, 1), input.canReadWords(2, 2), input.canReadWords(3, 1)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('counts accesses at the cells of the block', () => {
+    const { image, input, discrete } = blocks();
+    input.readWords(1, 2);
+    discrete.readBits(16, 1);
+    const counts = Array.from({ length: 12 }, (_, cell) => image.reads.get(cell));
+    expect(counts).toEqual([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0]);
+  });
+});
+
+describe('counters', () => {
+  const counts = (read: boolean, act: (table: ReturnType<typeof tableOf>) => void): number[] => {
+    const image = imageOf(4, run(0, 4));
+    act(tableOf(image));
+    return [0, 1, 2, 3].map((cell) => (read ? image.reads : image.writes).get(cell));
+  };
+
+  it('count each register of a request once, whatever number of its bits is touched', () => {
+    expect(counts(true, (table) => table.readWords(1, 2))).toEqual([0, 1, 1, 0]);
+    expect(counts(true, (table) => table.readBits(3, 5))).toEqual([1, 0, 0, 0]);
+    expect(counts(true, (table) => table.readBits(15, 34))).toEqual([1, 1, 1, 1]);
+    expect(counts(false, (table) => table.writeWords(1, [1, 2]))).toEqual([0, 1, 1, 0]);
+    expect(counts(false, (table) => table.writeBits(3, [true, true, false]))).toEqual([1, 0, 0, 0]);
+    expect(counts(false, (table) => table.writeBits(15, Array<boolean>(18).fill(true)))).toEqual([
+      1, 1, 1, 0,
+    ]);
+    expect(counts(false, (table) => table.maskWord(2, 0, 0))).toEqual([0, 0, 1, 0]);
+  });
+
+  it('do not count what people do beside the protocol, nor questions about access', () => {
+    for (const read of [true, false]) {
+      const silent = counts(read, (table) => {
+        table.canReadWords(0, 4);
+        table.canWriteBits(0, 64);
+        table.window.image.setWord(0, 1);
+        table.window.image.setValue({ address: 1, cells: 1, type: 'uint16' }, 5);
+        table.window.image.valueAt({ address: 1, cells: 1, type: 'uint16' });
+      });
+      expect(silent).toEqual([0, 0, 0, 0]);
+    }
+  });
+});
+
+describe('the mask of function 22', () => {
+  it('keeps the bits of the AND mask and takes the others from the OR mask', () => {
+    const word = fc.integer({ min: 0, max: 0xffff });
+    fc.assert(
+      fc.property(word, word, word, (value, andMask, orMask) => {
+        const image = imageOf(1, [{ address: 0, value }]);
+        tableOf(image).maskWord(0, andMask, orMask);
+        for (let bit = 0; bit < 16; bit++) {
+          const from = (andMask >>> bit) & 1 ? value : orMask;
+          expect((image.wordAt(0) >>> bit) & 1, `bit ${bit}`).toBe((from >>> bit) & 1);
+        }
+      }),
+    );
+  });
+});

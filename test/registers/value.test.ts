@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  CELLS_PER_VALUE,
+  type Order,
+  type ValueOrder,
+  type ValueType,
+} from '../../src/registers/cell-type.js';
+import { integerRange, type Value, valueOfWords, wordsOfValue } from '../../src/registers/value.js';
+
+const ORDERS: readonly ValueOrder[] = [
+  { wordOrder: 'big', byteOrder: 'big' },
+  { wordOrder: 'big', byteOrder: 'little' },
+  { wordOrder: 'little', byteOrder: 'big' },
+  { wordOrder: 'little', byteOrder: 'little' },
+];
+const orderOf = (name: string): ValueOrder => {
+  const [wordOrder, byteOrder] = name.split('/') as [Order, Order];
+  return { wordOrder, byteOrder };
+};
+const hexWords = (words: readonly number[]): string =>
+  words.map((word) => word.toString(16).padStart(4, '0')).join(' ');
+
+describe('values in registers', () => {
+  const table: [type: ValueType, value: Value, order: string, words: string][] = [
+    ['bit', 1, 'big/big', '0001'],
+    ['bits', 0xabcd, 'big/big', 'abcd'],
+    ['uint16', 0x1234, 'big/big', '1234'],
+    ['uint16', 0x1234, 'little/big', '1234'],
+    ['uint16', 0x1234, 'big/little', '3412'],
+    ['int16', -2, 'big/big', 'fffe'],
+    ['int16', -32768, 'big/little', '0080'],
+    ['uint32', 0x12345678, 'big/big', '1234 5678'],
+    ['uint32', 0x12345678, 'big/little', '3412 7856'],
+    ['uint32', 0x12345678, 'little/big', '5678 1234'],
+    ['uint32', 0x12345678, 'little/little', '7856 3412'],
+    ['uint32', 0xffffffff, 'big/big', 'ffff ffff'],
+    ['int32', -2, 'big/big', 'ffff fffe'],
+    ['int32', -2147483648, 'little/big', '0000 8000'],
+    // IEEE 754: 230.1 is nearest to 0x4366199A and 0x406CC33333333333
+    ['float32', 230.1, 'big/big', '4366 199a'],
+    ['float32', 230.1, 'big/little', '6643 9a19'],
+    ['float32', 230.1, 'little/big', '199a 4366'],
+    ['float32', 230.1, 'little/little', '9a19 6643'],
+    ['float32', Number.NEGATIVE_INFINITY, 'big/big', 'ff80 0000'],
+    ['float32', Number.NaN, 'big/big', '7fc0 0000'],
+    ['float32', -0, 'big/big', '8000 0000'],
+    ['float64', 230.1, 'big/big', '406c c333 3333 3333'],
+    ['float64', 230.1, 'little/big', '3333 3333 c333 406c'],
+    ['float64', 230.1, 'little/little', '3333 3333 33c3 6c40'],
+    ['uint64', 0x0123456789abcdefn, 'big/big', '0123 4567 89ab cdef'],
+    ['uint64', 0x0123456789abcdefn, 'little/big', 'cdef 89ab 4567 0123'],
+    ['uint64', 0x0123456789abcdefn, 'big/little', '2301 6745 ab89 efcd'],
+    ['uint64', 2n ** 64n - 1n, 'big/big', 'ffff ffff ffff ffff'],
+    ['int64', -2n, 'big/big', 'ffff ffff ffff fffe'],
+    ['int64', -(2n ** 63n), 'little/big', '0000 0000 0000 8000'],
+  ];
+  it.each(table)('%s %s in order %s is %s', (type, value, order, words) => {
+    const cells = words.split(' ').length;
+    const stored = wordsOfValue(type, value, cells, orderOf(order));
+    expect(hexWords(stored)).toBe(words);
+    const expected = type === 'float32' ? Math.fround(Number(value)) : value;
+    expect(valueOfWords(type, stored, orderOf(order))).toBe(expected);
+  });
+
+  const texts: [text: string, cells: number, order: string, words: string][] = [
+    ['', 2, 'big/big', '2020 2020'],
+    ['ABC', 2, 'big/big', '4142 4320'],
+    ['ABC', 2, 'big/little', '4241 2043'],
+    ['ABCDEF', 3, 'little/big', '4546 4344 4142'],
+    ['ü€', 3, 'big/big', 'c3bc e282 ac20'],
+  ];
+  it.each(texts)('text %j in %i cells in order %s is %s, padded with spaces', (text, cells, order, words) => {
+    const stored = wordsOfValue('string', text, cells, orderOf(order));
+    expect(hexWords(stored)).toBe(words);
+    expect(String(valueOfWords('string', stored, orderOf(order))).trimEnd()).toBe(text);
+  });
+
+  it('reads back every value that it stores, in every order', () => {
+    const types = Object.keys(CELLS_PER_VALUE) as (keyof typeof CELLS_PER_VALUE)[];
+    for (const type of types) {
+      const range = integerRange(type);
+      const float = type === 'float32' ? fc.float() : fc.double();
+      const values: fc.Arbitrary<Value> = range
+        ? fc.bigInt(...range).map((value) => (type.endsWith('64') ? value : Number(value)))
+        : float;
+      fc.assert(
+        fc.property(values, fc.constantFrom(...ORDERS), (value, order) => {
+          const words = wordsOfValue(type, value, CELLS_PER_VALUE[type], order);
+          expect(words).toHaveLength(CELLS_PER_VALUE[type]);
+          expect(valueOfWords(type, words, order)).toBe(value);
+        }),
+      );
+    }
+  });
+});

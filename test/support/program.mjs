@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Starts the built program as a person would: as a process, told apart by what it prints. In JavaScript, because
+ * scripts/soak.mjs and bench/ use it too, and Node 20 runs no TypeScript.
+ */
+
+/** The directory with the built program; MODBUS_SIM_DIST names that of another build. */
+export const dist = process.env.MODBUS_SIM_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
+
+/** Long enough for a busy machine; a program that is not ready by then is reported with what it printed. */
+const START_LIMIT_MS = 30_000;
+/** The program promises 2 s. */
+const STOP_LIMIT_MS = 5000;
+
+/**
+ * @typedef {object} ProgramOptions
+ * @property {object} [config] A native configuration. REST gets any free port unless it says otherwise.
+ * @property {readonly string[]} [args] More arguments.
+ * @property {Readonly<Record<string, string>>} [env] More environment.
+ * @property {number} [startLimit] How long it may take to be ready, in ms.
+ */
+
+/**
+ * The built program, running and ready.
+ * @typedef {object} RunningProgram
+ * @property {number} pid
+ * @property {string} directory Its temporary directory, with its configuration and the links of its virtual lines;
+ *   removed when it has ended.
+ * @property {{stdout: string, stderr: string}} output What it has printed so far.
+ * @property {Promise<number | null>} exited Its exit code; null after a signal.
+ * @property {(line: string) => string} serialPath The port that a client of this serial line opens.
+ * @property {(line: string) => number} tcpPort The port of this Modbus TCP line.
+ * @property {() => string} restUrl Where REST is, without a slash at the end.
+ * @property {() => Promise<number | null>} stop Asks it to end, after 5 s kills it; the exit code.
+ */
+
+/** A new directory; whoever asks for it removes it. */
+export function makeTempDir() {
+  return mkdtempSync(join(tmpdir(), 'modbus-sim-test-'));
+}
+
+/**
+ * Starts the built program and waits until it is ready; rejects with what it printed when it does not come so far.
+ * @param {ProgramOptions} [options]
+ * @returns {Promise<RunningProgram>}
+ */
+export async function startProgram({ config, args = [], env = {}, startLimit = START_LIMIT_MS } = {}) {
+  const directory = makeTempDir();
+  const file = join(directory, 'config.json');
+  if (config) writeFileSync(file, JSON.stringify({ api: { port: 0 }, ...config }));
+  const child = spawn(
+    process.execPath,
+    [join(dist, 'main.js'), ...(config ? ['--config', file] : []), ...args],
+    {
+      // The stable names of virtual lines are links in the directory for temporary files: each program has its own.
+      env: { ...process.env, TMPDIR: directory, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output.stderr += text;
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  /** @type {Promise<number | null>} */
+  const exited = new Promise((resolve) => {
+    child.once('close', (code) => {
+      process.off('exit', kill);
+      rmSync(directory, { recursive: true, force: true });
+      resolve(code);
+    });
+  });
+  await untilReady(child, output, startLimit);
+
+  /** @param {RegExp} pattern */
+  const printed = (pattern) => {
+    const found = output.stdout.match(pattern)?.[1];
+    if (found === undefined) throw new Error(`nothing like ${pattern} in:\n${output.stdout}`);
+    return found;
+  };
+  return {
+    pid: /** @type {number} */ (child.pid),
+    directory,
+    output,
+    exited,
+    serialPath: (line) => printed(new RegExp(`^line ${line}: RTU on (\\S+)`, 'm')),
+    tcpPort: (line) => Number(printed(new RegExp(`^line ${line}: Modbus TCP on \\S+:(\\d+)`, 'm'))),
+    restUrl: () => printed(/^REST on (\S+)/m),
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(kill, STOP_LIMIT_MS);
+      const code = await exited;
+      clearTimeout(timer);
+      return code;
+    },
+  };
+}
+
+/**
+ * @param {import('node:child_process').ChildProcessByStdio<null, import('node:stream').Readable, import('node:stream').Readable>} child
+ * @param {{stdout: string, stderr: string}} output
+ * @param {number} limit
+ * @returns {Promise<void>}
+ */
+function untilReady(child, output, limit) {
+  return new Promise((resolve, reject) => {
+    /** @param {string} why */
+    const fail = (why) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`the program ${why}\n${output.stdout}${output.stderr}`));
+    };
+    const timer = setTimeout(() => fail(`was not ready after ${limit} ms`), limit);
+    child.once('error', (error) => fail(`did not start: ${error.message}`));
+    child.once('close', (code) => fail(`ended with ${code} before it was ready`));
+    child.stdout.on('data', () => {
+      if (!/^ready$/m.test(output.stdout)) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listPorts } from '../../../src/transport/serial/list-ports.js';
+
+let root = '';
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'list-ports-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function file(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function link(path: string, target: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  symlinkSync(relative(dirname(join(root, path)), join(root, target)), join(root, path));
+}
+
+function port(name: string, hardware: string, driver: string, files: Record<string, string> = {}): void {
+  file(`dev/${name}`, '');
+  mkdirSync(join(root, `sys/bus/some/drivers/${driver}`), { recursive: true });
+  link(`sys/devices/${hardware}/driver`, `sys/bus/some/drivers/${driver}`);
+  link(`sys/devices/${hardware}/tty/${name}/device`, `sys/devices/${hardware}`);
+  link(`sys/class/tty/${name}`, `sys/devices/${hardware}/tty/${name}`);
+  for (const [key, text] of Object.entries(files)) file(`sys/devices/${hardware}/tty/${name}/${key}`, text);
+}
+
+const paths = async (): Promise<string[]> => (await listPorts(root)).map((info) => info.path);
+
+describe('the list of serial ports', () => {
+  it('shows a USB adapter with its stable names and what it says of itself', async () => {
+    port('ttyUSB0', 'usb1/1-1/1-1:1.0/ttyUSB0', 'ftdi_sio');
+    file('sys/devices/usb1/1-1/idVendor', '0403\n');
+    file('sys/devices/usb1/1-1/idProduct', '6001\n');
+    file('sys/devices/usb1/1-1/manufacturer', 'FTDI\n');
+    file('sys/devices/usb1/1-1/product', 'FT232R USB UART\n');
+    file('sys/devices/usb1/1-1/serial', 'A10KZP45\n');
+    file('sys/devices/usb1/1-1/1-1:1.0/ttyUSB0/latency_timer', '16\n');
+    link('dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A10KZP45-if00-port0', 'dev/ttyUSB0');
+    link('dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0', 'dev/ttyUSB0');
+    link('dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0', 'dev/ttyUSB1');
+    expect(await listPorts(root)).toEqual([
+      {
+        path: '/dev/ttyUSB0',
+        stableNames: [
+          '/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A10KZP45-if00-port0',
+          '/dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0',
+        ],
+        adapter: expect.objectContaining({ kind: 'ftdi', latencyMs: 16 }),
+        usb: {
+          vendorId: '0403',
+          productId: '6001',
+          manufacturer: 'FTDI',
+          product: 'FT232R USB UART',
+          serialNumber: 'A10KZP45',
+        },
+      },
+    ]);
+  });
+
+  it('leaves out what a CH340 does not say', async () => {
+    port('ttyUSB0', 'usb1/1-1/1-1:1.0/ttyUSB0', 'ch341-uart');
+    file('sys/devices/usb1/1-1/idVendor', '1a86\n');
+    file('sys/devices/usb1/1-1/idProduct', '7523\n');
+    const [info] = await listPorts(root);
+    expect(info?.usb).toEqual({ vendorId: '1a86', productId: '7523' });
+  });
+
+  it('leaves out ttyS ports that have no UART', async () => {
+    port('ttyS0', 'pnp0/00:00', 'serial', { type: '4\n' });
+    port('ttyS1', 'platform/serial8250/a', 'serial8250', { type: '0\n' });
+    expect(await paths()).toEqual(['/dev/ttyS0']);
+  });
+
+  it('leaves them out for users who may not read the type, too', async () => {
+    port('ttyS0', 'pnp0/00:00', 'serial');
+    port('ttyS1', 'platform/serial8250/serial8250:0/serial8250:0.1', 'port');
+    expect(await paths()).toEqual(['/dev/ttyS0']);
+  });
+
+  it('leaves out consoles and pseudo-terminals, which have no hardware', async () => {
+    mkdirSync(join(root, 'sys/devices/virtual/tty/tty0'), { recursive: true });
+    link('sys/class/tty/tty0', 'sys/devices/virtual/tty/tty0');
+    file('dev/tty0', '');
+    expect(await paths()).toEqual([]);
+  });
+
+  it('is in the order of numbers', async () => {
+    for (const name of ['ttyUSB10', 'ttyUSB2', 'ttyAMA0']) port(name, `soc/${name}`, 'some');
+    expect(await paths()).toEqual(['/dev/ttyAMA0', '/dev/ttyUSB2', '/dev/ttyUSB10']);
+  });
+
+  it('is empty where there is no sysfs', async () => {
+    expect(await listPorts(join(root, 'nowhere'))).toEqual([]);
+  });
+
+  it('has only ports that exist on this machine', async () => {
+    for (const info of await listPorts()) expect(info.path).toMatch(/^\/dev\/tty\w+$/);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PlayReport } from '../../../src/protocol/play-report.js';
+import { plainReply, silence } from '../../../src/protocol/reply-plan.js';
+import type { BytePort } from '../../../src/transport/serial/port.js';
+import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
+
+const T35 = 4;
+const FIRST = Uint8Array.of(1);
+const SECOND = Uint8Array.of(2);
+
+interface Sent {
+  readonly at: number;
+  readonly bytes: number[];
+}
+
+/** A player on a port that only notes what was written when; `listening` is what the framer would say. */
+function playerWith(turnaround: number | undefined) {
+  const sent: Sent[] = [];
+  const ended: PlayReport['ended'][] = [];
+  const listening = { busy: false, lastAt: 0 };
+  const port: BytePort = {
+    path: 'test',
+    write: (bytes) => sent.push({ at: performance.now() - start, bytes: [...bytes] }),
+    close: async () => {},
+  };
+  const start = performance.now();
+  const player = new ReplyPlayer(port, { t35: T35, turnaround, wireTime: 1, outputHold: 0 }, listening);
+  return {
+    sent,
+    ended,
+    listening,
+    player,
+    /** Plays a reply to a request that was received now. */
+    reply(bytes: Uint8Array, startedAgo = 0) {
+      const now = performance.now();
+      listening.lastAt = now;
+      player.play({ startedAt: now - startedAgo, receivedAt: now }, plainReply(bytes), (report) =>
+        ended.push(report.ended),
+      );
+    },
+    /** A byte comes in now. */
+    hear(busy: boolean) {
+      listening.busy = busy;
+      listening.lastAt = performance.now();
+    },
+  };
+}
+
+describe('when a reply leaves', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+    });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('waits the turnaround, counted from the last byte of the request', () => {
+    const line = playerWith(T35);
+    line.reply(FIRST);
+    vi.advanceTimersByTime(3);
+    expect(line.sent).toEqual([]);
+    vi.advanceTimersByTime(5);
+    expect(line.sent).toHaveLength(1);
+    expect(line.sent[0]?.at).toBeGreaterThanOrEqual(T35);
+    expect(line.ended).toEqual(['complete']);
+  });
+
+  it('sends at once when eager', () => {
+    const line = playerWith(undefined);
+    line.reply(FIRST);
+    expect(line.sent).toEqual([{ at: 0, bytes: [1] }]);
+  });
+
+  it('waits for t3.5 of quiet when more bytes follow the request', () => {
+    const line = playerWith(T35);
+    line.reply(FIRST);
+    vi.advanceTimersByTime(3);
+    line.hear(false);
+    vi.advanceTimersByTime(3);
+    expect(line.sent).toEqual([]);
+    vi.advanceTimersByTime(3);
+    expect(line.sent[0]?.at).toBeGreaterThanOrEqual(3 + T35);
+  });
+
+  it('waits until bytes that follow are understood', () => {
+    const line = playerWith(T35);
+    line.reply(FIRST);
+    line.hear(true);
+    vi.advanceTimersByTime(50);
+    expect(line.sent).toEqual([]);
+    line.listening.busy = false;
+    line.player.listened();
+    expect(line.sent).toHaveLength(1);
+  });
+
+  it('answers requests that were merged on their way in order, with t3.5 between the replies', () => {
+    const line = playerWith(T35);
+    line.reply(FIRST);
+    line.reply(SECOND);
+    vi.advanceTimersByTime(50);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[1], [2]]);
+    expect((line.sent[1]?.at ?? 0) - (line.sent[0]?.at ?? 0)).toBeGreaterThanOrEqual(1 + T35);
+    expect(line.ended).toEqual(['complete', 'complete']);
+  });
+
+  it('drops the pending reply when the client sends anew after a pause', () => {
+    const line = playerWith(20);
+    line.reply(FIRST);
+    vi.advanceTimersByTime(10);
+    line.reply(SECOND);
+    vi.advanceTimersByTime(100);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
+    expect(line.ended).toEqual(['superseded', 'complete']);
+  });
+
+  it('drops the pending reply when the line is lost', () => {
+    const line = playerWith(20);
+    line.reply(FIRST);
+    line.player.supersede('disconnected');
+    vi.advanceTimersByTime(100);
+    expect(line.sent).toEqual([]);
+    expect(line.ended).toEqual(['disconnected']);
+  });
+
+  it('sends nothing for a silent plan', () => {
+    const line = playerWith(T35);
+    const now = performance.now();
+    line.player.play({ startedAt: now, receivedAt: now }, silence('test'), ({ ended }) =>
+      line.ended.push(ended),
+    );
+    vi.advanceTimersByTime(100);
+    expect(line.sent).toEqual([]);
+    expect(line.ended).toEqual(['complete']);
+  });
+});

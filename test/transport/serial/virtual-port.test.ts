@@ -1,0 +1,304 @@
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import modbusSerial from 'modbus-serial';
+import { SerialPort } from 'serialport';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  openVirtualPort,
+  type VirtualPort,
+  type VirtualPortOptions,
+} from '../../../src/transport/serial/virtual-port.js';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Line {
+  port: VirtualPort;
+  received: number[];
+  chunks: number[][];
+  closings: string[];
+}
+
+async function newLine(
+  options: VirtualPortOptions = {},
+  answer?: (request: number[]) => number[],
+): Promise<Line> {
+  const line = { received: [] as number[], chunks: [] as number[][], closings: [] as string[] };
+  const opened = await openVirtualPort(options, {
+    onData: (chunk) => {
+      line.chunks.push([...chunk]);
+      line.received.push(...chunk);
+      if (answer && opened.ok) opened.port.write(Uint8Array.from(answer([...chunk])));
+    },
+    onClose: (reason) => line.closings.push(reason),
+  });
+  if (!opened.ok) throw new Error(opened.error);
+  ends.push(() => opened.port.close());
+  return { ...line, port: opened.port };
+}
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'virtual-port-'));
+  ends.push(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+const openClient = (path: string): number =>
+  openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+
+function readAll(fd: number): number[] {
+  const buffer = Buffer.alloc(65536);
+  const found: number[] = [];
+  try {
+    for (;;) {
+      const length = readSync(fd, buffer);
+      if (length === 0) return found;
+      found.push(...buffer.subarray(0, length));
+    }
+  } catch {
+    return found;
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+
+describe('the virtual line and its client', () => {
+  it('pass all 256 byte values unchanged, both ways, through serialport', async () => {
+    const line = await newLine();
+    const client = new SerialPort({ path: line.port.path, baudRate: 9600, autoOpen: false });
+    await new Promise<void>((resolve, reject) => client.open((error) => (error ? reject(error) : resolve())));
+    ends.push(() => new Promise<void>((resolve) => client.close(() => resolve())));
+    const atClient: number[] = [];
+    client.on('data', (chunk: Buffer) => atClient.push(...chunk));
+    const all = Array.from({ length: 256 }, (_, value) => value);
+
+    client.write(Buffer.from(all));
+    await expect.poll(() => line.received).toEqual(all);
+    line.port.write(Uint8Array.from(all));
+    await expect.poll(() => atClient).toEqual(all);
+  });
+
+  it('serve a modbus-serial client that opens the line by its stable name, closes it and opens it again', async () => {
+    const link = join(newDirectory(), 'deep', 'meter');
+    // Holding registers 0 and 1 of unit 1 are 0x0a0d and 0x1113.
+    await newLine({ link }, () => [0x01, 0x03, 0x04, 0x0a, 0x0d, 0x11, 0x13, 0x25, 0xb5]);
+    for (let round = 0; round < 5; round += 1) {
+      const client = new modbusSerial.default();
+      client.setTimeout(2000);
+      await client.connectRTUBuffered(link, { baudRate: 19200 });
+      client.setID(1);
+      expect((await client.readHoldingRegisters(0, 2)).data).toEqual([0x0a0d, 0x1113]);
+      await new Promise<void>((resolve) => client.close(() => resolve()));
+    }
+  });
+
+  it('go on after a client vanished in the middle of a request', async () => {
+    const line = await newLine();
+    const first = openClient(line.port.path);
+    writeSync(first, bytes(1, 3));
+    closeSync(first);
+    await expect.poll(() => line.received).toEqual([1, 3]);
+    const second = openClient(line.port.path);
+    writeSync(second, bytes(2));
+    await expect.poll(() => line.received).toEqual([1, 3, 2]);
+    closeSync(second);
+    expect(line.closings).toEqual([]);
+  });
+});
+
+describe('bytes that no client reads', () => {
+  it('are lost when nobody has the line open: the next client starts with silence', async () => {
+    const line = await newLine();
+    line.port.write(bytes(1, 2, 3));
+    const client = openClient(line.port.path);
+    line.port.write(bytes(4, 5));
+    await expect.poll(() => readAll(client)).toEqual([4, 5]);
+    closeSync(client);
+    expect(line.port.unheard()).toBe(3);
+  });
+
+  it('are lost when their client closes without reading them', async () => {
+    const line = await newLine();
+    const first = openClient(line.port.path);
+    line.port.write(bytes(1, 2, 3));
+    closeSync(first);
+    await pause(250);
+    const second = openClient(line.port.path);
+    await pause(20);
+    expect(readAll(second)).toEqual([]);
+    closeSync(second);
+  });
+
+  it('wait for a client that has the line open, as in the buffer of a real port', async () => {
+    const line = await newLine();
+    const client = openClient(line.port.path);
+    line.port.write(bytes(1, 2, 3));
+    await pause(250);
+    line.port.write(bytes(4));
+    await expect.poll(() => readAll(client)).toEqual([1, 2, 3, 4]);
+    closeSync(client);
+    expect(line.port.unheard()).toBe(0);
+  });
+
+  it('never block the simulator: when the buffer is full they are lost and counted', async () => {
+    const line = await newLine();
+    const client = openClient(line.port.path);
+    for (let count = 0; count < 1000; count += 1) line.port.write(new Uint8Array(256).fill(count & 0xff));
+    expect(line.port.unheard()).toBeGreaterThan(0);
+    let read = 0;
+    await expect
+      .poll(() => {
+        read += readAll(client).length;
+        return read;
+      })
+      .toBe(256_000 - line.port.unheard());
+    line.port.write(bytes(7, 8, 9));
+    await expect.poll(() => readAll(client)).toEqual([7, 8, 9]);
+    closeSync(client);
+  });
+});
+
+describe('the stable name', () => {
+  it('leads to the client side and is gone after closing', async () => {
+    const link = join(newDirectory(), 'new', 'line');
+    const { port } = await newLine({ link });
+    expect(port.link).toBe(link);
+    expect(readlinkSync(link)).toBe(port.path);
+    await port.close();
+    expect(lstatSync(link, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('replaces a symbolic link that an earlier run left behind', async () => {
+    const link = join(newDirectory(), 'line');
+    symlinkSync('/dev/pts/does-not-exist', link);
+    const { port } = await newLine({ link });
+    expect(readlinkSync(link)).toBe(port.path);
+  });
+
+  it('does not replace a file, and says so', async () => {
+    const link = join(newDirectory(), 'line');
+    writeFileSync(link, 'precious');
+    const opened = await openVirtualPort({ link }, { onData: () => {}, onClose: () => {} });
+    expect(opened).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(`${link}: exists and is not a symbolic link`),
+    });
+    expect(lstatSync(link).isFile()).toBe(true);
+  });
+
+  it('is refused where it can not be made', async () => {
+    const file = join(newDirectory(), 'file');
+    writeFileSync(file, '');
+    const link = join(file, 'line');
+    const opened = await openVirtualPort({ link }, { onData: () => {}, onClose: () => {} });
+    expect(opened).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(`${link}: the link to the virtual line`),
+    });
+  });
+
+  it('stays when it has become the name of another line', async () => {
+    const link = join(newDirectory(), 'line');
+    const first = await newLine({ link });
+    const second = await newLine({ link });
+    await first.port.close();
+    expect(readlinkSync(link)).toBe(second.port.path);
+  });
+});
+
+describe('a paced virtual line', () => {
+  it('hands a request over in the bursts of a FIFO', async () => {
+    const line = await newLine({ pacing: { baudRate: 9600, chunk: 8 } });
+    const client = openClient(line.port.path);
+    writeSync(
+      client,
+      Uint8Array.from({ length: 20 }, (_, index) => index),
+    );
+    await expect.poll(() => line.received.length).toBe(20);
+    closeSync(client);
+    expect(line.chunks.map((chunk) => chunk.length)).toEqual([8, 8, 4]);
+  });
+
+  it('gives the client a reply no sooner than a USB adapter would', async () => {
+    const line = await newLine({ pacing: { baudRate: 115_200, chunk: 'usb', latency: 60 } });
+    const client = openClient(line.port.path);
+    const start = performance.now();
+    line.port.write(bytes(1, 2, 3));
+    const found: number[] = [];
+    await expect.poll(() => found.push(...readAll(client)) && found, { interval: 1 }).toEqual([1, 2, 3]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(60);
+    closeSync(client);
+  });
+
+  it('makes a client wait that writes faster than the line carries, and loses nothing', async () => {
+    const line = await newLine({ pacing: { baudRate: 2_000_000, chunk: 16 } });
+    const client = openClient(line.port.path);
+    const total = 60_000;
+    const data = Uint8Array.from({ length: total }, (_, index) => index % 251);
+    let sent = 0;
+    while (sent < total) {
+      try {
+        sent += writeSync(client, data.subarray(sent));
+      } catch {
+        await pause(5);
+      }
+    }
+    await expect.poll(() => line.received.length, { timeout: 10_000 }).toBe(total);
+    expect(line.received.every((value, index) => value === index % 251)).toBe(true);
+    closeSync(client);
+  }, 15_000);
+
+  it('forgets what is under way when it is closed', async () => {
+    const line = await newLine({ pacing: { baudRate: 9600, chunk: 1 } });
+    const client = openClient(line.port.path);
+    writeSync(client, new Uint8Array(20));
+    await expect.poll(() => line.received.length).toBeGreaterThan(0);
+    await line.port.close();
+    const atClose = line.received.length;
+    await pause(60);
+    expect(line.received.length).toBe(atClose);
+    closeSync(client);
+  });
+});
+
+describe('closing a virtual line', () => {
+  it('can be done twice, is not reported, and ends writing', async () => {
+    const line = await newLine();
+    await Promise.all([line.port.close(), line.port.close()]);
+    line.port.write(bytes(1));
+    await pause(20);
+    expect(line.closings).toEqual([]);
+  });
+
+  it('is a hang-up for the client', async () => {
+    const line = await newLine();
+    const client = openClient(line.port.path);
+    const read = (): number | string => {
+      try {
+        return readSync(client, Buffer.alloc(1));
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code ?? '';
+      }
+    };
+    expect(read()).toBe('EAGAIN');
+    await line.port.close();
+    expect(read()).not.toBe('EAGAIN');
+    closeSync(client);
+  });
+});

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const withPeers = process.env.MODBUS_SIM_PEERS === '1';
+
+if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
+  process.stderr.write(
+    'test/peers left out: it needs the Debian packages mbpoll and libmodbus-dev. MODBUS_SIM_PEERS=1 runs it.\n',
+  );
+}
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(withPeers ? [] : ['test/peers/**'])],
+    // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    coverage: { provider: 'v8', include: ['src/**/*.ts'] },
+  },
+});
