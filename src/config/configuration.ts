@@ -46,6 +46,8 @@ export interface SerialLineDefinition {
   readonly parity: 'none' | 'even' | 'odd';
   readonly stopBits: 1 | 2;
   readonly timing: TimingDefinition;
+  /** What a request does that comes while an earlier one is still to be answered. */
+  readonly whenBusy: 'queue' | 'drop' | 'replace';
   /** Virtual line only: where the client's path is linked, and how bytes are paced. */
   readonly link?: string;
   readonly pacing?: PacingDefinition;

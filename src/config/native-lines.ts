@@ -50,6 +50,7 @@ function serialLine(
     path: port,
     ...settings,
     timing: compact(timing),
+    whenBusy: parsed.whenBusy,
     pacing: pacing && compact(pacing),
     units,
   });

@@ -121,6 +121,7 @@ export const serialLineSchema = section({
     turnaround: turnaround.default('t3.5'),
     gap: milliseconds(0, LONGEST_WAIT).optional(),
   }).optional(),
+  whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   units: z.unknown().optional(),
 });
 

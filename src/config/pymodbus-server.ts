@@ -87,6 +87,7 @@ function serialServer(
     parity: PARITY[server.parity],
     stopBits: server.stopbits,
     timing: { turnaround: 't3.5' },
+    whenBusy: 'replace',
     units: unitsOf(server.device_id, 1, 247, device, path, issues),
   };
   return { line, identity: identityOf(server.identity) };

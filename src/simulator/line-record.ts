@@ -41,7 +41,8 @@ export class LineRecord {
       client,
       unitId,
       requestPdu: pdu,
-      requestAdu: adu,
+      // A copy: what the transport hands over may be a view of much more.
+      requestAdu: new Uint8Array(adu),
       receivedAt,
       plan,
       acted,

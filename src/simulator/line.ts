@@ -11,6 +11,8 @@ export interface LineCounters {
   /** Requests to units of ours, broadcasts included. */
   requests: number;
   broadcasts: number;
+  /** Requests that came while a reply was pending and were not executed. */
+  dropped: number;
   replies: number;
   /** Frames between others. */
   foreignFrames: number;
@@ -30,5 +32,5 @@ export interface Line {
 }
 
 export function zeroCounters(): LineCounters {
-  return { requests: 0, broadcasts: 0, replies: 0, foreignFrames: 0, noiseBytes: 0 };
+  return { requests: 0, broadcasts: 0, dropped: 0, replies: 0, foreignFrames: 0, noiseBytes: 0 };
 }

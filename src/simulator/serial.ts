@@ -59,6 +59,7 @@ export class RtuLine implements Line, SerialLineHandler {
           outputHold: outputHold(adapter, baudRate),
         },
         gap,
+        whenBusy: definition.whenBusy,
         joinsTraffic: !isVirtual,
       },
       this,
@@ -111,6 +112,10 @@ export class RtuLine implements Line, SerialLineHandler {
       case 'foreign':
         this.#record.counters.foreignFrames++;
         this.#log.debug({ role: event.role, adu: hex(event.frame.bytes) }, 'frame between others');
+        break;
+      case 'dropped':
+        this.#record.counters.dropped++;
+        this.#log.debug({ adu: hex(event.frame.bytes) }, 'request dropped, a reply is pending');
         break;
       case 'noise':
         this.#record.counters.noiseBytes += event.noise.bytes.length;

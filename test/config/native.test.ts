@@ -17,6 +17,7 @@ describe('the native file', () => {
       parity: 'even',
       stopBits: 1,
       timing: { turnaround: 't3.5' },
+      whenBusy: 'replace',
       units: new Map([
         [1, 'meter'],
         [17, 'old'],
@@ -36,6 +37,7 @@ describe('the native file', () => {
       link: '/tmp/paced',
       pacing: { chunk: 'usb', latency: 16 },
       timing: { t35: 4.01, turnaround: 'eager', gap: 12.5 },
+      whenBusy: 'queue',
       units: new Map([['*', 'meter']]),
     });
   });
@@ -220,7 +222,7 @@ describe('a mistake in a line', () => {
     ],
     [
       serial('', ', missingUnit: silence'),
-      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, timing, units)',
+      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, timing, whenBusy, units)',
     ],
     [tcp('port: 65536'), 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 65536'],
     [tcp('host: ""'), 'lines.b.tcp.host: expected a host name or an address, got ""'],

@@ -21,6 +21,7 @@ describe('a server of a pymodbus file', () => {
         parity: 'even',
         stopBits: 2,
         timing: { turnaround: 't3.5' },
+        whenBusy: 'replace',
         units: new Map([['*', 'pump']]),
       },
     ]);

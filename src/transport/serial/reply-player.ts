@@ -14,6 +14,9 @@ export interface ReplyTiming {
   readonly outputHold: number;
 }
 
+/** What a request does that comes while an earlier one is still to be answered. */
+export type WhenBusy = 'queue' | 'drop' | 'replace';
+
 /** What the player asks about the bytes that come in. */
 export interface Listening {
   /** Are there bytes that may become a frame yet? */
@@ -39,29 +42,38 @@ interface Pending {
  * Sends replies on a half-duplex line, one at a time.
  *
  * A client that sends again has given up waiting, so its new request ends the reply that is still pending, as a
- * device's own would. Requests that came in one piece, without t3.5 between them, were merged on their way here:
- * they are all answered, in their order.
+ * device's own would: a late reply would be taken for the answer to the new request. Requests that came in one piece,
+ * without t3.5 between them, were merged on their way here: they are all answered, in their order.
+ * `queue` answers every request, `drop` leaves it to the line not to execute those that come too early.
  */
 export class ReplyPlayer {
   readonly #port: BytePort;
   readonly #timing: ReplyTiming;
   readonly #listening: Listening;
+  readonly #whenBusy: WhenBusy;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
   /** The next step's wait is over, but bytes came in that must be understood first. */
   #held = false;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
 
-  constructor(port: BytePort, timing: ReplyTiming, listening: Listening) {
+  constructor(port: BytePort, timing: ReplyTiming, listening: Listening, whenBusy: WhenBusy = 'replace') {
     this.#port = port;
     this.#timing = timing;
     this.#listening = listening;
+    this.#whenBusy = whenBusy;
+  }
+
+  /** Is a reply pending that keeps the line from executing another request? */
+  get refuses(): boolean {
+    return this.#whenBusy === 'drop' && this.#queue.length > 0;
   }
 
   /** Takes over a plan for the request `cue`; `ended` is called once, when the plan was played or superseded. */
   play(cue: Cue, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
     const last = this.#queue.at(-1);
-    if (last && cue.startedAt - last.cue.receivedAt >= this.#timing.t35) this.supersede();
+    const merged = last && cue.startedAt - last.cue.receivedAt < this.#timing.t35;
+    if (last && !merged && this.#whenBusy === 'replace') this.supersede();
     if (plan.kind === 'silence') {
       ended({ steps: [], ended: 'complete' });
       return;

@@ -5,7 +5,7 @@ import { BROADCAST, decodeRtu } from '../../protocol/rtu.js';
 import type { TimedBytes } from './burst.js';
 import { type FramerEvent, RtuFramer } from './framer.js';
 import type { BytePort, OpenResult, PortListener } from './port.js';
-import { ReplyPlayer, type ReplyTiming } from './reply-player.js';
+import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
 
 /** A request to one of the line's units, or a broadcast (unit identifier 0). Times in ms of `performance.now()`. */
 export interface SerialRequest {
@@ -20,7 +20,9 @@ export type SerialLineEvent =
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
   | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
-  | { readonly kind: 'noise'; readonly noise: TimedBytes };
+  | { readonly kind: 'noise'; readonly noise: TimedBytes }
+  /** A request that came while a reply was pending, on a line that drops those. */
+  | { readonly kind: 'dropped'; readonly frame: TimedBytes };
 
 /** What a line needs from the rest of the simulator. Nothing of it may throw. */
 export interface SerialLineHandler {
@@ -36,6 +38,7 @@ export interface SerialLineOptions {
   readonly timing: ReplyTiming;
   /** Silence after which what is pending is discarded, in ms. */
   readonly gap: number;
+  readonly whenBusy: WhenBusy;
   /** May the line be in the middle of a frame when the port opens? Then the first bytes wait for a silence. */
   readonly joinsTraffic: boolean;
 }
@@ -104,7 +107,8 @@ export class SerialLine implements PortListener {
   #attach(port: BytePort, notes: readonly string[]): void {
     this.#port = port;
     this.#framer.reset({ aligned: !this.#options.joinsTraffic });
-    this.#player = new ReplyPlayer(port, this.#options.timing, this.#framer);
+    const { timing, whenBusy } = this.#options;
+    this.#player = new ReplyPlayer(port, timing, this.#framer, whenBusy);
     this.#silenceDetector = new InterByteTimeoutParser({ interval: Math.max(1, this.#options.gap) });
     this.#silenceDetector.on('data', () => this.#onSilence());
     this.#state = { kind: 'open', path: port.path };
@@ -145,6 +149,10 @@ export class SerialLine implements PortListener {
   }
 
   #request(frame: TimedBytes): void {
+    if (this.#player?.refuses) {
+      this.#handler.event({ kind: 'dropped', frame });
+      return;
+    }
     const { unitId, pdu } = decodeRtu(frame.bytes);
     const request = { unitId, pdu, adu: frame.bytes, receivedAt: frame.receivedAt };
     const plan = this.#handler.request(request);

@@ -1,0 +1,75 @@
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The helper programs that run now; none may stay behind, whatever happens. */
+const running = new Set();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * Starts one of the small programs beside this file as a process of its own.
+ * @param {string} name
+ * @param {readonly (string | number)[]} args
+ */
+export function start(name, ...args) {
+  const child = fork(fileURLToPath(new URL(name, import.meta.url)), args.map(String));
+  return keep(child);
+}
+
+/**
+ * Starts another program; its standard output is for messages.
+ * @param {string} command
+ * @param {readonly (string | number)[]} args
+ */
+export function startProgramOf(command, ...args) {
+  return keep(spawn(command, args.map(String), { stdio: ['ignore', 'pipe', 'inherit'] }));
+}
+
+function keep(child) {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** The next message of a helper; rejects when it ends instead. */
+export async function message(child) {
+  const ended = new AbortController();
+  const failed = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+    throw new Error(`${child.spawnargs.slice(1).join(' ')} ended with ${code}`);
+  });
+  try {
+    return await Promise.race([
+      once(child, 'message', { signal: ended.signal }).then(([value]) => value),
+      failed,
+    ]);
+  } finally {
+    ended.abort();
+    failed.catch(() => {});
+  }
+}
+
+export async function stop(child) {
+  if (!running.has(child)) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+/** Processor time that a process has used so far, in ms (proc(5): utime and stime, in hundredths of a second). */
+export function processorTime(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/** Memory that a process holds in RAM, in MB of 10^6 bytes: at the moment, and at most so far. */
+export function memory(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const megabytes = (name) =>
+    (Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024) / 1e6;
+  return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
+}

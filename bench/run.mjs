@@ -1,0 +1,25 @@
+import { machine } from './report.mjs';
+import { benchRtu } from './rtu.mjs';
+import { benchMemory, benchStart } from './start.mjs';
+import { benchTcp } from './tcp.mjs';
+
+/*
+ * npm run bench [-- rtu tcp start memory]
+ *
+ * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
+ * result and no failure: figures depend on the machine and on what else it does.
+ */
+const SECTIONS = { rtu: benchRtu, tcp: benchTcp, start: benchStart, memory: benchMemory };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
+if (unknown !== undefined) {
+  console.error(`no section ${unknown}, expected ${Object.keys(SECTIONS).join(', ')}`);
+  process.exit(2);
+}
+const startedAt = performance.now();
+console.log(machine());
+for (const [name, bench] of Object.entries(SECTIONS)) {
+  if (wanted.length === 0 || wanted.includes(name)) await bench();
+}
+console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
