@@ -24,7 +24,7 @@ export function start(name, ...args) {
  * @param {string} command
  * @param {readonly (string | number)[]} args
  */
-export function startProgramOf(command, ...args) {
+export function startCommand(command, ...args) {
   return keep(spawn(command, args.map(String), { stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 

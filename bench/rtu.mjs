@@ -4,7 +4,7 @@ import { ms, printTable, spread } from './report.mjs';
 
 const TRANSACTIONS = 2000;
 const REST_PER_SECOND = 500;
-/** DESIGN: above t3.5. */
+/** How late the median may be after t3.5. */
 const LATE_MS = 0.5;
 const EAGER_TIMES_FLOOR = 1.3;
 const LOADED_TIMES_IDLE = 2;

@@ -1,4 +1,5 @@
 import type { Device } from '../device/device.js';
+import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { addressRanges } from '../protocol/address-range.js';
@@ -26,8 +27,7 @@ export interface Answer {
 export type Units = ReadonlyMap<number | '*', Device>;
 
 /** The line that a bus belongs to. */
-export interface BusLine {
-  readonly name: string;
+export interface BusLine extends FaultLine {
   readonly framing: Framing;
   /** In ms; 0 where characters have no time of their own. */
   readonly characterTime: number;
@@ -57,6 +57,11 @@ export class Bus {
     this.#line = line;
     this.#units = units;
     this.#faults = faults;
+  }
+
+  /** The line as fault rules see it. */
+  get line(): FaultLine {
+    return this.#line;
   }
 
   /** True when a device of this line answers for `unitId`. */
@@ -108,6 +113,6 @@ export class Bus {
       ? silence('kept from the device by a fault rule')
       : plainReply(this.#reply(device, request));
     const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply };
-    return applyFaults(plan, acting, context);
+    return applyFaults(plan, acting, this.#line, context);
   }
 }

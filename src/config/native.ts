@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { ABILITIES } from '../faults/ability.js';
-import { type FaultLine, lineProblems } from '../faults/line-problems.js';
+import { lineProblems } from '../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../faults/rule.js';
 import { check, namedEntries, sectionOf } from '../schema/parts.js';
 import { type Issue, type Path, pathText } from '../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from './api-definition.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from './configuration.js';
+import { faultLine } from './fault-line.js';
 import { NativeDeviceReader, type PymodbusDevices } from './native-device.js';
 import { nativeLine } from './native-lines.js';
 import { apiSchema, fileSections } from './native-schema.js';
@@ -76,11 +76,6 @@ function readFaults(value: unknown, lines: readonly LineDefinition[], issues: Is
     }
     return [rule];
   });
-}
-
-function faultLine(line: LineDefinition): FaultLine {
-  if (line.kind === 'tcp') return { name: line.name, abilities: ABILITIES.tcp };
-  return { name: line.name, abilities: ABILITIES[line.path === 'virtual' ? 'virtual' : 'serial'] };
 }
 
 /** Names appear in addresses of the REST interface, in logs and metrics. */

@@ -2,7 +2,7 @@
 export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'turnaround' | 'characterTime';
 
 /** Why a line can't do it, after "line x". */
-export const LACKS: Readonly<Record<Ability, string>> = {
+const LACKS: Readonly<Record<Ability, string>> = {
   break: 'has no break state',
   close: 'has no connection to close',
   crc: 'has no CRC',
@@ -19,3 +19,14 @@ export const ABILITIES: Readonly<Record<LineKind, ReadonlySet<Ability>>> = {
   virtual: new Set(['crc', 'turnaround', 'characterTime']),
   tcp: new Set(['close', 'transaction']),
 };
+
+/** A line as far as faults are concerned. */
+export interface FaultLine {
+  readonly name: string;
+  readonly abilities: ReadonlySet<Ability>;
+}
+
+/** What keeps a line from doing something: `line lan has no CRC`; undefined when it can. */
+export function lackOf({ name, abilities }: FaultLine, needed: Ability | undefined): string | undefined {
+  return needed === undefined || abilities.has(needed) ? undefined : `line ${name} ${LACKS[needed]}`;
+}

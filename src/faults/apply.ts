@@ -1,4 +1,5 @@
 import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { type FaultLine, lackOf } from './ability.js';
 import type { FaultContext } from './kind.js';
 import type { ActingRule } from './rules.js';
 
@@ -14,17 +15,18 @@ export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
 
-/** Lets each fault of each rule change the plan, in order, and notes what came of it. */
+/** Lets each fault of each rule change the plan, in order, and notes what came of it on this line. */
 export function applyFaults(
   plan: ReplyPlan,
   acting: readonly ActingRule[],
+  line: FaultLine,
   context: Omit<FaultContext, 'random'>,
 ): { readonly plan: ReplyPlan; readonly acted: readonly ActedFault[] } {
   let current = plan;
   const acted: ActedFault[] = [];
   for (const { rule, random } of acting) {
     for (const fault of rule.faults) {
-      const applied = fault.apply(current, { ...context, random });
+      const applied = lackOf(line, fault.needs) ?? fault.apply(current, { ...context, random });
       if (typeof applied === 'string') {
         acted.push({ rule: rule.name, kind: fault.kind, notAchieved: applied });
       } else {

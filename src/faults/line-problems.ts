@@ -1,13 +1,7 @@
 import type { Path } from '../schema/problem.js';
-import { type Ability, LACKS } from './ability.js';
+import { type FaultLine, lackOf } from './ability.js';
 import { aimsAt } from './condition.js';
 import type { FaultRule } from './rule.js';
-
-/** A line as far as faults are concerned. */
-export interface FaultLine {
-  readonly name: string;
-  readonly abilities: ReadonlySet<Ability>;
-}
 
 /** What is wrong with a rule, and where in it. */
 export interface RuleProblem {
@@ -15,7 +9,10 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-/** Why a rule can't act on some of the lines it aims at: unknown lines, and faults that a line can't do. */
+/**
+ * Why a rule can't be used: it names an unknown line, or a line that can't do one of its faults. A rule for any line
+ * is refused only when no line at all can do it; on the others its fault is reported as not achieved.
+ */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
   return [...unknownLines(rule, lines), ...impossibleFaults(rule, aimedAt)];
@@ -32,11 +29,11 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
     }));
 }
 
-function impossibleFaults({ faults }: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
   return faults.flatMap(({ kind, needs }, i) => {
-    const unable = needs && lines.find(({ abilities }) => !abilities.has(needs));
-    if (!needs || !unable) return [];
-    const message = `line ${unable.name} ${LACKS[needs]}; name the lines that can do it in when.line`;
-    return [{ path: ['do', i, kind], message }];
+    const lacks = lines.flatMap((line) => lackOf(line, needs) ?? []);
+    const [message] = lacks;
+    const impossible = when.line !== undefined || lacks.length === lines.length;
+    return message && impossible ? [{ path: ['do', i, kind], message }] : [];
   });
 }

@@ -1,4 +1,5 @@
-import { type FaultLine, lineProblems, type RuleProblem } from '../faults/line-problems.js';
+import type { FaultLine } from '../faults/ability.js';
+import { lineProblems, type RuleProblem } from '../faults/line-problems.js';
 import type { FaultRule } from '../faults/rule.js';
 import { FaultRules } from '../faults/rules.js';
 
@@ -19,7 +20,7 @@ export class FaultControl {
   }
 
   /** What keeps a rule from acting on the lines it aims at. */
-  problems(rule: FaultRule, lines: Iterable<FaultLine>): RuleProblem[] {
-    return lineProblems(rule, [...lines]);
+  problems(rule: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+    return lineProblems(rule, lines);
   }
 }

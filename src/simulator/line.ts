@@ -1,5 +1,4 @@
 import type { Bus } from '../bus/bus.js';
-import type { Ability } from '../faults/ability.js';
 
 /** How a line was opened: what to tell the person who started the simulator, or why it could not be opened. */
 export type LineStart =
@@ -24,8 +23,6 @@ export interface LineCounters {
 export interface Line {
   readonly name: string;
   readonly bus: Bus;
-  /** What fault rules can do on it. */
-  readonly abilities: ReadonlySet<Ability>;
   readonly counters: Readonly<LineCounters>;
   start(): Promise<LineStart>;
   stop(): Promise<void>;

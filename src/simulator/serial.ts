@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus/bus.js';
 import type { SerialLineDefinition } from '../config/configuration.js';
-import { ABILITIES, type Ability } from '../faults/ability.js';
 import { hex } from '../protocol/bytes.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import { type ReplyPlan, silence } from '../protocol/reply-plan.js';
@@ -27,7 +26,6 @@ import { LineRecord } from './line-record.js';
 export class RtuLine implements Line, SerialLineHandler {
   readonly name: string;
   readonly bus: Bus;
-  readonly abilities: ReadonlySet<Ability>;
   readonly #definition: SerialLineDefinition;
   readonly #log: Logger;
   readonly #line: SerialLine;
@@ -43,7 +41,6 @@ export class RtuLine implements Line, SerialLineHandler {
     this.#record = new LineRecord(definition.name, ledger, log);
     const pause = timing.t35 ?? t35(baudRate);
     const isVirtual = path === 'virtual';
-    this.abilities = ABILITIES[isVirtual ? 'virtual' : 'serial'];
     const adapter = isVirtual ? ptyAdapter : identifyAdapter(path);
     const gap = timing.gap ?? discardGap(adapter, baudRate, pause);
     this.#times = { t15: t15(baudRate), t35: pause, gap };

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { Bus } from '../bus/bus.js';
 import type { Configuration, LineDefinition } from '../config/configuration.js';
+import { faultLine } from '../config/fault-line.js';
 import type { Device } from '../device/device.js';
+import type { FaultLine } from '../faults/ability.js';
 import type { FaultRules } from '../faults/rules.js';
 import { RTU, SOCKET } from '../protocol/framing.js';
 import { characterTime } from '../protocol/timing.js';
@@ -55,6 +57,11 @@ export class Simulator {
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
   }
 
+  /** The lines as fault rules see them. */
+  get faultLines(): FaultLine[] {
+    return Array.from(this.lines.values(), ({ bus }) => bus.line);
+  }
+
   /** The device a client means who names none: the first one of the first line. */
   get defaultDevice(): Device | undefined {
     for (const { bus } of this.lines.values()) {
@@ -71,18 +78,18 @@ function buildLine(
   ledger: Ledger,
   log: Logger,
 ): Line {
-  const { name } = definition;
   const units = new Map(Array.from(definition.units, ([unitId, device]) => [unitId, known(devices, device)]));
+  const place = faultLine(definition);
   if (definition.kind === 'tcp') {
-    return new TcpBusLine(
-      definition,
-      new Bus({ name, framing: SOCKET, characterTime: 0 }, units, faults),
-      ledger,
-      log,
-    );
+    const bus = new Bus({ ...place, framing: SOCKET, characterTime: 0 }, units, faults);
+    return new TcpBusLine(definition, bus, ledger, log);
   }
-  const line = { name, framing: RTU, characterTime: characterTime(definition.baudRate) };
-  return new RtuLine(definition, new Bus(line, units, faults), ledger, log);
+  const bus = new Bus(
+    { ...place, framing: RTU, characterTime: characterTime(definition.baudRate) },
+    units,
+    faults,
+  );
+  return new RtuLine(definition, bus, ledger, log);
 }
 
 function known(devices: ReadonlyMap<string, Device>, name: string): Device {

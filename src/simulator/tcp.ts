@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Answer, Bus } from '../bus/bus.js';
 import type { TcpLineDefinition } from '../config/configuration.js';
-import { ABILITIES } from '../faults/ability.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { SOCKET } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
@@ -17,7 +16,6 @@ import { LineRecord } from './line-record.js';
 export class TcpBusLine implements Line, TcpLineHandler {
   readonly name: string;
   readonly bus: Bus;
-  readonly abilities = ABILITIES.tcp;
   readonly #definition: TcpLineDefinition;
   readonly #log: Logger;
   readonly #line: TcpLine;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bus, type Units } from '../../src/bus/bus.js';
 import type { Device } from '../../src/device/device.js';
+import { ABILITIES } from '../../src/faults/ability.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { isRtuFrame } from '../../src/protocol/rtu.js';

@@ -91,6 +91,6 @@ type ParsedRule =
 function parseRule(simulator: Simulator, body: unknown): ParsedRule {
   const issues: Issue[] = [];
   const rule = check(ruleSchema, body, [], issues);
-  if (rule) issues.push(...simulator.faults.problems(rule, simulator.lines.values()));
+  if (rule) issues.push(...simulator.faults.problems(rule, simulator.faultLines));
   return rule && issues.length === 0 ? { ok: true, rule } : { ok: false, body: issuesBody(issues) };
 }
