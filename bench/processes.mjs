@@ -1,6 +1,7 @@
-import { fork, spawn } from 'node:child_process';
+import { fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /** The helper programs that run now; none may stay behind, whatever happens. */
@@ -72,4 +73,19 @@ export function memory(pid) {
   const megabytes = (name) =>
     (Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024) / 1e6;
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
+}
+
+/** Whether processes can be given a core. Where client and server happen to share one, everything takes twice as long. */
+export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).error === undefined;
+
+/** Which core a client or a server gets. */
+export const CORE = { server: 0, client: 1 };
+
+/**
+ * Gives a process and its threads one core.
+ * @param {number} pid
+ * @param {number} core
+ */
+export function pin(pid, core) {
+  if (canPin) spawnSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
 }

@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import koffi from 'koffi';
 
 /*
- * rtu-client.mjs master|PATH TRANSACTIONS PAUSE DIST
+ * rtu-client.mjs master|PATH PAUSE DIST
  *
- * Sends the same request again and again and measures the time from writing it to the first byte of the answer. Its
+ * When told a number of transactions, sends the same request again and again and measures the time from writing it to the first byte of the answer. Its
  * end of the line is the master side of a new pseudo-terminal (it then tells the path of the other side), or the
  * terminal PATH. It waits inside poll(2), so no event loop of its own is measured.
  */
-const [, , place, transactions, pause, dist] = process.argv;
+const [, , place, pause, dist] = process.argv;
 
 /** Function 3, 10 registers from address 0 of unit 1; 25 bytes are the answer. */
 const REQUEST = Buffer.from('01030000000ac5cd', 'hex');
@@ -23,29 +23,30 @@ const entry = Buffer.alloc(8);
 const answer = Buffer.alloc(256);
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-const fd = await open();
-process.send({ path: place });
-process.once('message', () => {
+const { fd, path } = await open();
+process.send({ path });
+process.on('message', (transactions) => {
   const samples = [];
   let lost = 0;
-  for (let i = 0; i < Number(transactions); i++) {
-    // Not in step with anything: between one pause and a millisecond more.
-    Atomics.wait(sleeper, 0, 0, Number(pause) + Math.random());
+  for (let i = 0; i < transactions; i++) {
+    // Not in step with anything: between one pause and half a millisecond more.
+    Atomics.wait(sleeper, 0, 0, Number(pause) + Math.random() / 2);
     const turnaround = exchange();
     if (turnaround === undefined) lost++;
     else samples.push(turnaround);
   }
-  process.send({ samples, lost }, () => process.exit(0));
+  process.send({ samples, lost });
 });
 
 async function open() {
-  if (place !== 'master')
-    return openSync(place, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  if (place !== 'master') {
+    const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
+    return { fd: openSync(place, flags), path: place };
+  }
   const { openPty } = await import(pathToFileURL(join(dist, 'transport/serial/pty.js')).href);
   const opened = await openPty();
   if (!opened.ok) throw new Error(opened.error);
-  process.send({ path: opened.pty.path });
-  return opened.pty.masterFd;
+  return { fd: opened.pty.masterFd, path: opened.pty.path };
 }
 
 /** Time to the first byte in ms, or undefined when the answer did not come. */

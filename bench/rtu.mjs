@@ -1,8 +1,9 @@
 import { dist, startProgram } from '../test/support/program.mjs';
-import { message, start, stop } from './processes.mjs';
+import { CORE, message, pin, start, stop } from './processes.mjs';
 import { ms, printTable, spread } from './report.mjs';
 
-const TRANSACTIONS = 2000;
+const ROUNDS = 4;
+const TRANSACTIONS_A_ROUND = 500;
 const REST_PER_SECOND = 500;
 /** How late the median may be after t3.5. */
 const LATE_MS = 0.5;
@@ -12,109 +13,138 @@ const LOADED_TIMES_IDLE = 2;
 const T35 = { 9600: 38_500 / 9600, 115200: 1.75 };
 const device = { registers: { holding: [{ address: 0, quantity: 10, value: 4711, write: true }] } };
 
+/**
+ * A server with its client, and what was measured.
+ * @typedef {object} Contender
+ * @property {string} what
+ * @property {import('node:child_process').ChildProcess} client
+ * @property {() => Promise<unknown>} end
+ * @property {number[]} samples ms
+ * @property {number} lost
+ */
+
 /** RTU turnaround: how long after a request the answer begins. */
 export async function benchRtu() {
   const rows = [];
-  const add = (what, { samples, lost }, t35, budgetOf) => {
-    const { median, p99, max } = spread(samples);
-    const early = t35 === undefined ? '' : samples.filter((sample) => sample < t35).length;
-    rows.push({
-      what,
-      values: [ms(median), ms(p99), ms(max), early, lost],
-      budget: budgetOf?.({ median, p99, early }),
-    });
-    return { median, p99 };
-  };
-
-  const floor = add('floor: a serialport that answers at the 8th byte', await floorAtTerminal());
-  const eagerBudget = ({ median }) => times(median, floor.median, EAGER_TIMES_FLOOR, 'median');
-  const onTimeBudget =
-    (t35) =>
-    ({ median, early }) => ({
-      text: `0 early, median <= ${ms(t35 + LATE_MS)}`,
-      reached: early === 0 && median <= t35 + LATE_MS,
-    });
-  for (const baudRate of [115200, 9600]) {
-    add(
-      `ours on a terminal, eager, ${baudRate}`,
-      await oursAtTerminal(baudRate, 'eager'),
-      undefined,
-      eagerBudget,
-    );
-    add(
-      `ours, virtual line, eager, ${baudRate}`,
-      await oursAtVirtualLine(baudRate, 'eager'),
-      undefined,
-      eagerBudget,
-    );
-  }
-  for (const baudRate of [115200, 9600]) {
-    const t35 = T35[baudRate];
-    const budget = onTimeBudget(t35);
-    add(`ours on a terminal, t3.5, ${baudRate}`, await oursAtTerminal(baudRate, 't3.5'), t35, budget);
-    const idle = add(
-      `ours, virtual line, t3.5, ${baudRate}`,
-      await oursAtVirtualLine(baudRate, 't3.5'),
-      t35,
-      budget,
-    );
-    if (baudRate !== 115200) continue;
-    const loaded = await oursAtVirtualLine(baudRate, 't3.5', REST_PER_SECOND);
-    const what = `the same under ${Math.round(loaded.restPerSecond)} REST requests/s`;
-    add(what, loaded, t35, ({ p99 }) => times(p99, idle.p99, LOADED_TIMES_IDLE, 'p99'));
-  }
-
+  for (const baudRate of [115200, 9600]) rows.push(...(await eagerRows(baudRate)));
+  for (const baudRate of [115200, 9600]) rows.push(...(await onTimeRows(baudRate)));
+  rows.push(...(await restRows(115200)));
   printTable(
-    `RTU turnaround, ${TRANSACTIONS} x function 3 with 10 registers; ms from writing the request to the first byte of the answer`,
+    `RTU turnaround, ${ROUNDS * TRANSACTIONS_A_ROUND} x function 3 with 10 registers; ms from writing the request to the first byte of the answer`,
     'A terminal: the client has the master side of a pseudo-terminal, the server opens the other side through serialport;\n' +
       'that is where the floor is. A virtual line: the simulator has the master side, without serialport. Neither has a\n' +
-      'baud rate: the wire takes no time. Early: answers before t3.5.',
+      `baud rate: the wire takes no time. Those of one baud rate by turns, ${TRANSACTIONS_A_ROUND} each. Early: answers before t3.5.`,
     ['median', 'p99', 'max', 'early', 'lost'],
     rows,
   );
 }
 
-/** @returns {{text: string, reached: boolean}} */
-function times(measured, reference, limit, name) {
-  return {
-    text: `${name} <= ${limit} x, is ${(measured / reference).toFixed(2)} x`,
-    reached: measured <= limit * reference,
-  };
+async function eagerRows(baudRate) {
+  const [floor, ...ours] = await byTurns([
+    await floorAtTerminal(baudRate),
+    await oursAtTerminal(baudRate, 'eager'),
+    await oursAtVirtualLine(baudRate, 'eager'),
+  ]);
+  const floorMedian = spread(floor.samples).median;
+  const budget = ({ median }) => times(median, floorMedian, EAGER_TIMES_FLOOR, 'median');
+  return [row(floor), ...ours.map((each) => row(each, undefined, budget))];
 }
 
-async function floorAtTerminal() {
-  const client = start('rtu-client.mjs', 'master', TRANSACTIONS, T35[115200], dist);
+async function onTimeRows(baudRate) {
+  const t35 = T35[baudRate];
+  const text = `0 early, median <= ${ms(t35 + LATE_MS)}`;
+  const budget = ({ median, early }) => ({ text, reached: early === 0 && median <= t35 + LATE_MS });
+  const contenders = [await oursAtTerminal(baudRate, 't3.5'), await oursAtVirtualLine(baudRate, 't3.5')];
+  return (await byTurns(contenders)).map((each) => row(each, t35, budget));
+}
+
+async function restRows(baudRate) {
+  const t35 = T35[baudRate];
+  const [idle] = await byTurns([await oursAtVirtualLine(baudRate, 't3.5')]);
+  const contender = await oursAtVirtualLine(baudRate, 't3.5');
+  const load = start('rest-load.mjs', contender.program.restUrl(), REST_PER_SECOND);
+  pin(load.pid, CORE.client);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const loaded = (await byTurns([{ ...contender, end: async () => {} }]))[0];
+  const told = message(load);
+  load.kill('SIGTERM');
+  const { perSecond } = await told;
+  await contender.end();
+  const idleP99 = spread(idle.samples).p99;
+  return [
+    row({ ...idle, what: `ours, virtual line, t3.5, ${baudRate}, idle` }, t35),
+    row({ ...loaded, what: `the same under ${Math.round(perSecond)} REST requests/s` }, t35, ({ p99 }) =>
+      times(p99, idleP99, LOADED_TIMES_IDLE, 'p99'),
+    ),
+  ];
+}
+
+/** Measures round by round, so that what else the machine does hits all contenders; then ends them. */
+async function byTurns(contenders) {
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contender of contenders) {
+      const told = message(contender.client);
+      contender.client.send(TRANSACTIONS_A_ROUND);
+      const { samples, lost } = await told;
+      contender.samples.push(...samples);
+      contender.lost += lost;
+    }
+  }
+  for (const { end } of contenders) await end();
+  return contenders;
+}
+
+function row({ what, samples, lost }, t35, budgetOf) {
+  const { median, p99, max } = spread(samples);
+  const early = t35 === undefined ? undefined : samples.filter((sample) => sample < t35).length;
+  const values = [ms(median), ms(p99), ms(max), early ?? '', lost];
+  return { what, values, budget: budgetOf?.({ median, p99, early }) };
+}
+
+/** @returns {{text: string, reached: boolean}} */
+function times(measured, reference, limit, name) {
+  const text = `${name} <= ${limit} x, is ${(measured / reference).toFixed(2)} x`;
+  return { text, reached: measured <= limit * reference };
+}
+
+async function floorAtTerminal(baudRate) {
+  const client = start('rtu-client.mjs', 'master', T35[baudRate], dist);
   const { path } = await message(client);
   const floor = start('rtu-floor.mjs', path);
   await message(floor);
-  const measured = await measure(client);
-  await stop(floor);
-  return measured;
+  return contender(`floor: serialport answers at the 8th byte, ${baudRate}`, client, floor.pid, () =>
+    stop(floor),
+  );
 }
 
 async function oursAtTerminal(baudRate, turnaround) {
-  const client = start('rtu-client.mjs', 'master', TRANSACTIONS, T35[baudRate], dist);
+  const client = start('rtu-client.mjs', 'master', T35[baudRate], dist);
   const { path } = await message(client);
   const program = await startOurs(path, baudRate, turnaround);
-  // A real port may be opened in the middle of a frame, so it waits for a silence first.
+  // A port may be opened in the middle of a frame, so it waits for a silence first.
   await new Promise((resolve) => setTimeout(resolve, 200));
-  const measured = await measure(client);
-  await program.stop();
-  return measured;
+  return contender(`ours on a terminal, ${turnaround}, ${baudRate}`, client, program.pid, program.stop);
 }
 
-async function oursAtVirtualLine(baudRate, turnaround, restPerSecond) {
+async function oursAtVirtualLine(baudRate, turnaround) {
   const program = await startOurs('virtual', baudRate, turnaround);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), TRANSACTIONS, T35[baudRate], dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'), T35[baudRate], dist);
   await message(client);
-  const load = restPerSecond && start('rest-load.mjs', program.restUrl(), restPerSecond);
-  if (load) await new Promise((resolve) => setTimeout(resolve, 1000));
-  const measured = await measure(client);
-  const told = load && message(load);
-  if (load) load.kill('SIGTERM');
-  const reached = load && (await told).perSecond;
-  await program.stop();
-  return { ...measured, restPerSecond: reached };
+  return {
+    ...contender(`ours, virtual line, ${turnaround}, ${baudRate}`, client, program.pid, program.stop),
+    program,
+  };
+}
+
+/** @returns {Contender} */
+function contender(what, client, serverPid, stopServer) {
+  pin(client.pid, CORE.client);
+  pin(serverPid, CORE.server);
+  const end = async () => {
+    await stopServer();
+    await stop(client);
+  };
+  return { what, client, end, samples: [], lost: 0 };
 }
 
 function startOurs(path, baudRate, turnaround) {
@@ -125,10 +155,4 @@ function startOurs(path, baudRate, turnaround) {
       lines: { bench: { serial, timing: { turnaround }, units: { 1: 'bench' } } },
     },
   });
-}
-
-async function measure(client) {
-  const measured = message(client);
-  client.send('go');
-  return await measured;
 }

@@ -1,3 +1,4 @@
+import { CORE, canPin } from './processes.mjs';
 import { machine } from './report.mjs';
 import { benchRtu } from './rtu.mjs';
 import { benchMemory, benchStart } from './start.mjs';
@@ -19,6 +20,11 @@ if (unknown !== undefined) {
 }
 const startedAt = performance.now();
 console.log(machine());
+console.log(
+  canPin
+    ? `servers run on core ${CORE.server}, clients on core ${CORE.client}`
+    : 'no core of its own for client and server (one core, or no taskset): figures vary more',
+);
 for (const [name, bench] of Object.entries(SECTIONS)) {
   if (wanted.length === 0 || wanted.includes(name)) await bench();
 }

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 /*
  * tcp-load.mjs PORT CONNECTIONS SECONDS
  *
- * Function 3, 10 registers from address 0 of unit 1, one request under way on each connection. After a second of
+ * Function 3, 10 registers from address 0 of unit 1, one request under way on each connection. After half a second of
  * warming up it says so, measures for SECONDS and tells what it counted.
  */
 const [, , port, connections, seconds] = process.argv;
-const WARM_UP_MS = 1000;
+const WARM_UP_MS = 500;
 const ANSWER_LENGTH = 29;
 
 let measuring = false;

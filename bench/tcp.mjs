@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileWithLibmodbus, findLibmodbus } from '../test/support/libmodbus.mjs';
 import { makeTempDir, startProgram } from '../test/support/program.mjs';
-import { message, processorTime, start, startCommand, stop } from './processes.mjs';
+import { CORE, message, pin, processorTime, start, startCommand, stop } from './processes.mjs';
 import { ms, printTable } from './report.mjs';
 
 const CONNECTIONS = 20;
-const ROUNDS = 3;
-const SECONDS = 2;
+const ROUNDS = 5;
+const SECONDS = 1.5;
 const OF_FLOOR = 0.8;
 const OF_LIBMODBUS = 1;
 
@@ -25,6 +25,7 @@ export async function benchTcp() {
   const floor = await startFloor();
   const libmodbus = found.ok ? await startLibmodbus(found.flags) : undefined;
   const servers = [ours, floor, ...(libmodbus ? [libmodbus] : [])];
+  for (const { pid } of servers) pin(pid, CORE.server);
 
   // By turns, so that what else the machine does hits all of them.
   const rounds = new Map(servers.map((server) => [server, []]));
@@ -33,14 +34,14 @@ export async function benchTcp() {
   }
   for (const { end } of servers) await end();
 
-  const results = new Map(servers.map((server) => [server, middle(rounds.get(server))]));
+  const results = new Map(servers.map((server) => [server, best(rounds.get(server))]));
   const budgets = new Map([
     [floor, OF_FLOOR],
     [libmodbus, OF_LIBMODBUS],
   ]);
   printTable(
     `Modbus TCP, ${CONNECTIONS} connections, function 3 with 10 registers, one request under way on each`,
-    `The floor is a bare Node net server that answers fixed bytes. By turns ${ROUNDS} x ${SECONDS} s each, the middle round is shown. The\n` +
+    `The floor is a bare Node net server that answers fixed bytes. By turns ${ROUNDS} x ${SECONDS} s each, the best round is shown. The\n` +
       'load comes from one other Node process; where that is at 100 % it is the limit, and the processor time of the\n' +
       'server for a request tells more.',
     ['requests/s', 'median ms', 'p99 ms', 'server µs each', 'server', 'load'],
@@ -55,21 +56,20 @@ function row({ what }, { perSecond, median, p99, serverLoad, serverTime, ownLoad
   const values = [Math.round(perSecond), ms(median), ms(p99), serverTime.toFixed(1), ...shares];
   if (limit === undefined) return { what, values };
   const share = ours.perSecond / perSecond;
-  return {
-    what,
-    values,
-    budget: { text: `ours >= ${limit} x, is ${share.toFixed(2)} x`, reached: share >= limit },
-  };
+  const byTime = serverTime / ours.serverTime;
+  const text = `ours >= ${limit} x, is ${share.toFixed(2)} x (by processor time ${byTime.toFixed(2)} x)`;
+  return { what, values, budget: { text, reached: share >= limit } };
 }
 
-/** The round with the middle number of requests. */
-function middle(measured) {
-  return measured.toSorted((a, b) => a.perSecond - b.perSecond)[measured.length >> 1];
+/** The round that the rest of the machine disturbed least. */
+function best(measured) {
+  return measured.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
 }
 
 /** What the load saw, and what the server used meanwhile. */
 async function load({ port, pid }) {
   const child = start('tcp-load.mjs', port, CONNECTIONS, SECONDS);
+  pin(child.pid, CORE.client);
   await message(child);
   const startedAt = performance.now();
   const usedBefore = processorTime(pid);

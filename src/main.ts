@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { openSync, readFileSync, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { buildApp } from './api/app.js';
 import { type Command, type LogOptions, parseCommandLine } from './config/command-line.js';
@@ -113,13 +113,29 @@ function createLog({ level, file }: LogOptions): Logger | string {
     info: 'info',
     debug: 'debug',
   } as const;
-  let destination: DestinationStream;
   try {
-    destination = pino.destination({ dest: file ?? process.stderr.fd, sync: true });
+    const destination = logStream(file === undefined ? process.stderr.fd : openSync(file, 'a'));
+    return pino({ name: 'modbus-sim', level: levels[level] }, destination);
   } catch (error) {
     return `--log_file ${file}: ${(error as Error).message}`;
   }
-  return pino({ name: 'modbus-sim', level: levels[level] }, destination);
+}
+
+/** An entry that can't be written, on a full disk say, is lost; the simulator goes on, and tells it once. */
+function logStream(descriptor: number): DestinationStream {
+  // Losses of standard error itself can't be told on it.
+  let told = descriptor === process.stderr.fd;
+  return {
+    write(entry) {
+      const bytes = Buffer.from(entry);
+      try {
+        for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+      } catch (error) {
+        if (!told) complain(`log entries are lost: ${(error as Error).message}`);
+        told = true;
+      }
+    },
+  };
 }
 
 /** Resolves with the exit code once SIGTERM or SIGINT has come and `stop` is done, or has taken too long. */

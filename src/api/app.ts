@@ -9,8 +9,7 @@ import type { Simulator } from '../simulator/simulator.js';
 import { type AccessRules, guardAccess } from './guard.js';
 import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
-import { exchangeRoutes } from './v1/exchanges.js';
-import { faultRoutes } from './v1/faults.js';
+import { v1Routes } from './v1/routes.js';
 
 const BODY_LIMIT = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -28,14 +27,28 @@ export function buildApp(simulator: Simulator, rules: AccessRules, log: FastifyB
   guardAccess(app, rules);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler<FastifyError>((error, _, reply) => {
+  const explain = (error: FastifyError) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error(error, 'request failed');
-    return reply.code(status).send(failure(status >= 500 ? 'internal error, see the log' : error.message));
+    return { status, text: errorText(status, error) };
+  };
+  app.setErrorHandler<FastifyError>((error, _, reply) => {
+    const { status, text } = explain(error);
+    return reply.code(status).send(failure(text));
   });
-  app.setNotFoundHandler((request, reply) => reply.code(404).send(failure(`${request.url}: no such path`)));
+  app.setNotFoundHandler((request, reply) =>
+    reply.code(404).send(failure(`${request.method} ${request.url}: no such path`)),
+  );
   app.get('/healthz', () => ({ status: 'ok' }));
   restapiRoutes(app, simulator);
-  for (const routes of [faultRoutes, exchangeRoutes]) app.register(routes(simulator), { prefix: '/api/v1' });
+  app.register(v1Routes(simulator, explain), { prefix: '/api/v1' });
   return app;
+}
+
+/** What a client has to change about its request. */
+function errorText(status: number, error: FastifyError): string {
+  if (status >= 500) return 'internal error, see the log';
+  if (status === 413) return `body: expected at most ${BODY_LIMIT} bytes`;
+  if (status === 415) return 'content-type: expected application/json';
+  return error.message;
 }

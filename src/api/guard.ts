@@ -20,7 +20,7 @@ export function guardAccess(app: FastifyInstance, { host, token }: AccessRules):
   const names = new Set(
     ['localhost', host, hostname(), `${hostname()}.local`].map((name) => name.toLowerCase()),
   );
-  const expected = token === undefined ? undefined : digest(`Bearer ${token}`);
+  const expected = token === undefined ? undefined : digest(token);
   app.addHook('onRequest', async (request, reply) => {
     const name = hostName(request.headers.host);
     if (name === undefined || !(names.has(name) || isIP(name))) {
@@ -31,7 +31,7 @@ export function guardAccess(app: FastifyInstance, { host, token }: AccessRules):
     if (
       expected &&
       request.url !== '/healthz' &&
-      !timingSafeEqual(digest(request.headers.authorization ?? ''), expected)
+      !timingSafeEqual(digest(bearerToken(request.headers.authorization)), expected)
     ) {
       reply.header('www-authenticate', 'Bearer');
       return reply
@@ -50,6 +50,11 @@ function hostName(header: string | undefined): string | undefined {
 
 function isForeign({ headers: { origin, host } }: FastifyRequest): boolean {
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+}
+
+/** The token of an Authorization header; the scheme's case does not count (RFC 9110, 11.1). */
+function bearerToken(header = ''): string {
+  return /^bearer (.*)$/i.exec(header)?.[1] ?? '';
 }
 
 /** Equal lengths for the comparison, whatever was sent. */

@@ -1,4 +1,5 @@
 import type { Device } from '../device/device.js';
+import type { Activity } from '../device/diagnostics.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
@@ -6,6 +7,7 @@ import { addressRanges } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
+import { Station } from './station.js';
 
 /** A request as the bus sees it, whatever carried it. */
 export interface BusRequest {
@@ -43,19 +45,25 @@ const WRITING: ReadonlySet<number> = new Set([
   FunctionCode.writeMultipleRegisters,
   FunctionCode.maskWriteRegister,
   FunctionCode.readWriteMultipleRegisters,
+  FunctionCode.diagnostics,
+  FunctionCode.writeFileRecord,
 ]);
 
 /** The devices of one line: finds who is meant by a request, makes a plan of the answer, lets the faults change it. */
 export class Bus {
   readonly #line: BusLine;
-  readonly #units: Units;
+  readonly #stations: ReadonlyMap<number | '*', Station>;
+  /** What is heard on the line: the line counts, the devices' diagnostics read. */
+  readonly activity: Activity = { messages: 0, errors: 0, overruns: 0 };
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
 
   constructor(line: BusLine, units: Units, faults: FaultRules) {
     this.#line = line;
-    this.#units = units;
+    this.#stations = new Map(
+      Array.from(units, ([unitId, device]) => [unitId, new Station(device, this.activity)]),
+    );
     this.#faults = faults;
   }
 
@@ -66,26 +74,31 @@ export class Bus {
 
   /** True when a device of this line answers for `unitId`. */
   owns(unitId: number): boolean {
-    return this.#units.has(unitId) || this.#units.has('*');
+    return this.#stations.has(unitId) || this.#stations.has('*');
   }
 
   /** The devices of this line, each once. */
   get devices(): ReadonlySet<Device> {
-    return new Set(this.#units.values());
+    return new Set(Array.from(this.#stations.values(), ({ device }) => device));
   }
 
   /** Undefined when no device of this line has the unit identifier: what then happens differs between lines. */
   answer(request: BusRequest): Answer | undefined {
-    const device = this.#units.get(request.unitId) ?? this.#units.get('*');
-    if (!device) return undefined;
-    if (this.#faults.isEmpty) return { plan: plainReply(this.#reply(device, request)), acted: NO_FAULTS };
-    return this.#faultyAnswer(device, request);
+    const station = this.#stations.get(request.unitId) ?? this.#stations.get('*');
+    if (!station) return undefined;
+    return this.#faults.isEmpty
+      ? { plan: this.#trueReply(station, request), acted: NO_FAULTS }
+      : this.#faultyAnswer(station, request);
   }
 
-  /** Executes a broadcast on every device, silently. */
+  /** Executes a broadcast on every device once, silently. */
   broadcast(pdu: Uint8Array): Answer {
     const writes = WRITING.has(pdu[0] as number);
-    if (writes) for (const device of this.devices) device.respond(pdu);
+    const done = new Set<Device>();
+    for (const station of this.#stations.values()) {
+      if (writes && !done.has(station.device)) station.process(pdu, true);
+      done.add(station.device);
+    }
     return {
       plan: silence(writes ? 'broadcast' : 'broadcast of a function that does not write'),
       acted: NO_FAULTS,
@@ -97,22 +110,22 @@ export class Bus {
     this.#lastReplies.delete(clientId);
   }
 
-  #reply(device: Device, { unitId, pdu, transactionId, clientId }: BusRequest): Uint8Array {
-    const reply = this.#line.framing.encode({ transactionId, unitId, pdu: device.respond(pdu) });
+  #trueReply(station: Station, { unitId, pdu, transactionId, clientId }: BusRequest): ReplyPlan {
+    const response = station.process(pdu, false);
+    if (!response) return silence('the device is in listen-only mode');
+    const reply = this.#line.framing.encode({ transactionId, unitId, pdu: response });
     this.#lastReplies.set(clientId, reply);
-    return reply;
+    return plainReply(reply);
   }
 
-  #faultyAnswer(device: Device, request: BusRequest): Answer {
+  #faultyAnswer(station: Station, request: BusRequest): Answer {
     const { unitId, pdu, transactionId, clientId } = request;
     const { name, framing, characterTime } = this.#line;
     const facts = { line: name, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
     const acting = this.#faults.match(facts);
     const previousReply = this.#lastReplies.get(clientId);
-    const plan = prevents(acting)
-      ? silence('kept from the device by a fault rule')
-      : plainReply(this.#reply(device, request));
+    const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
     const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply };
-    return applyFaults(plan, acting, this.#line, context);
+    return applyFaults(reply, acting, this.#line, context);
   }
 }

@@ -1,4 +1,6 @@
-import type { Identity } from '../device/device.js';
+import type { FileDefinition } from '../device/files.js';
+import type { IdentityName } from '../device/identification.js';
+import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { RegisterLayout } from '../registers/layout.js';
@@ -11,9 +13,23 @@ export interface Configuration {
   readonly api: ApiDefinition;
 }
 
+/** Objects of the device identification by name; those of the vendor's own by identifier. */
+export type Identity = Readonly<Partial<Record<IdentityName, string>>> & {
+  readonly extended?: ReadonlyMap<number, string>;
+};
+
+/** What a device of the native file may have besides registers; what is absent is as `Device` has it by default. */
+export interface DeviceExtras {
+  readonly files?: ReadonlyMap<number, FileDefinition>;
+  readonly queues?: ReadonlyMap<number, readonly number[]>;
+  readonly exceptionStatus?: readonly number[];
+  readonly serverId?: ServerId;
+}
+
 export interface DeviceDefinition {
   readonly name: string;
   readonly identity: Identity;
+  readonly extras: DeviceExtras;
   readonly tables: Readonly<Record<TableName, WindowDefinition>>;
   /** The layout that holds all tables, where registers are numbered through (pymodbus files). */
   readonly cells?: RegisterLayout;

@@ -2,10 +2,10 @@ import type { TableName } from '../device/tables.js';
 import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
 import { check, sectionOf } from '../schema/parts.js';
 import type { Issue, Path } from '../schema/problem.js';
-import { compact } from './compact.js';
 import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from './configuration.js';
+import { readExtras, readIdentity } from './native-extras.js';
 import { nativeTable } from './native-registers.js';
-import { deviceSections, identitySchema, pymodbusReferenceSchema, tableSections } from './native-schema.js';
+import { deviceSections, pymodbusReferenceSchema, tableSections } from './native-schema.js';
 
 /** Finds the device of a pymodbus file that a native file refers to; the messages say why it can't be had. */
 export type PymodbusDevices = (
@@ -34,6 +34,7 @@ export class NativeDeviceReader {
     const parts = check(deviceSections, value, path, issues);
     const inside = sectionOf(value, 'registers');
     const identity = readIdentity(sectionOf(value, 'identity'), [...path, 'identity'], issues);
+    const extras = readExtras(value, path, issues);
     if (parts && inside === undefined) {
       issues.push({
         path,
@@ -51,7 +52,7 @@ export class NativeDeviceReader {
       input: table('input'),
       holding: table('holding'),
     };
-    return issues.length > found ? undefined : { name, identity, tables };
+    return issues.length > found ? undefined : { name, identity, extras, tables };
   }
 
   #table(table: TableName, list: unknown, path: Path, issues: Issue[]): WindowDefinition {
@@ -75,16 +76,13 @@ export class NativeDeviceReader {
     const found = issues.length;
     const reference = check(pymodbusReferenceSchema, value, path, issues);
     const identity = readIdentity(sectionOf(value, 'identity'), [...path, 'identity'], issues);
+    const extras = readExtras(value, path, issues);
     if (!reference) return undefined;
     const result = this.#pymodbusDevices(reference.pymodbus, reference.device);
     if (!result.ok) {
       for (const message of result.messages) issues.push({ path: [...path, 'pymodbus'], message });
       return undefined;
     }
-    return issues.length > found ? undefined : { name, identity, ...result.registers };
+    return issues.length > found ? undefined : { name, identity, extras, ...result.registers };
   }
-}
-
-function readIdentity(value: unknown, path: Path, issues: Issue[]): Record<string, string> {
-  return value === undefined ? {} : compact(check(identitySchema, value, path, issues) ?? {});
 }

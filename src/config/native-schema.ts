@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_RECORDS } from '../device/files.js';
 import { ACTION_NAMES } from '../registers/action.js';
 import { CELL_TYPES, type ValueType } from '../registers/cell-type.js';
 import {
@@ -33,17 +34,48 @@ export const identitySchema = section({
   productName: identityText.optional(),
   modelName: identityText.optional(),
   userApplicationName: identityText.optional(),
+  extended: z.unknown().optional(),
 });
 
-/** A device with registers of its own. */
-export const deviceSections = section({
+/** What a device may have besides registers. */
+const extras = {
   identity: z.unknown().optional(),
-  registers: z.unknown().optional(),
+  exceptionStatus: z.unknown().optional(),
+  serverId: z.unknown().optional(),
+  files: z.unknown().optional(),
+  queues: z.unknown().optional(),
+};
+
+/** A device with registers of its own. */
+export const deviceSections = section({ ...extras, registers: z.unknown().optional() });
+
+const word = wholeNumber(0, 0xffff);
+
+export const exceptionStatusSchema = z
+  .array(wholeNumber(0, 0xffff), { error: 'a list of coil addresses' })
+  .max(8, { error: 'at most 8 coil addresses' });
+
+export const serverIdSchema = section({
+  id: z.union([wholeNumber(0, 255), z.array(wholeNumber(0, 255)).min(1).max(64)], {
+    error: 'a byte or a list of up to 64 bytes',
+  }),
+  running: flag.default(true),
+  additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
 });
+
+export const fileSchema = section({
+  records: wholeNumber(1, MAX_RECORDS).default(MAX_RECORDS),
+  write: flag.default(false),
+  values: z.array(word, { error: 'a list of words' }).default([]),
+});
+
+export const queueSchema = z
+  .array(word, { error: 'a list of words' })
+  .max(0xffff, { error: 'at most 65535 words' });
 
 /** A device of a pymodbus file. */
 export const pymodbusReferenceSchema = section({
-  identity: z.unknown().optional(),
+  ...extras,
   pymodbus: text('the path of a pymodbus file'),
   device: text('the name of a device in that file').optional(),
 });

@@ -9,6 +9,7 @@ import { faultLine } from './fault-line.js';
 import { NativeDeviceReader, type PymodbusDevices } from './native-device.js';
 import { nativeLine } from './native-lines.js';
 import { apiSchema, fileSections } from './native-schema.js';
+import { DeviceNames } from './native-units.js';
 import { isPymodbus } from './pymodbus.js';
 
 export interface NativeContext {
@@ -29,11 +30,13 @@ export function nativeConfiguration(value: unknown, context: NativeContext, issu
   }
   check(fileSections, value, [], issues);
   const devices = readDevices(sectionOf(value, 'devices'), context.pymodbusDevices, issues);
-  const lines = readLines(sectionOf(value, 'lines'), devices.names, issues);
+  const names = new DeviceNames(devices.names);
+  const lines = readLines(sectionOf(value, 'lines'), names, issues);
+  const copies = copiedDevices(devices.definitions, names, issues);
   const faults = readFaults(sectionOf(value, 'faults'), lines, issues);
   const api = readApi(sectionOf(value, 'api'), context.api, issues);
   for (const issue of sharedPlaces(lines, api)) issues.push(issue);
-  return { devices: devices.definitions, lines, faults, api };
+  return { devices: [...devices.definitions, ...copies], lines, faults, api };
 }
 
 function readDevices(
@@ -50,11 +53,25 @@ function readDevices(
   return { names: entries.map(([name]) => name), definitions };
 }
 
-function readLines(value: unknown, deviceNames: readonly string[], issues: Issue[]): LineDefinition[] {
+function readLines(value: unknown, devices: DeviceNames, issues: Issue[]): LineDefinition[] {
   const entries = namedEntries(value, 'lines by name', ['lines'], issues) ?? [];
   return entries.flatMap(([name, content]) => {
     nameIssue('line', name, ['lines', name], issues);
-    return nativeLine(name, content, deviceNames, ['lines', name], issues) ?? [];
+    return nativeLine(name, content, devices, ['lines', name], issues) ?? [];
+  });
+}
+
+/** The copies that units ask for: like their source, which keeps its layouts for all of them. */
+function copiedDevices(
+  definitions: readonly DeviceDefinition[],
+  { names, copies }: DeviceNames,
+  issues: Issue[],
+): DeviceDefinition[] {
+  return Array.from(copies).flatMap(([name, source]) => {
+    if (names.includes(name))
+      issues.push({ path: ['devices', name], message: `is also the name of a copy of ${source}` });
+    const definition = definitions.find((device) => device.name === source);
+    return definition ? [{ ...definition, name }] : [];
   });
 }
 

@@ -1,8 +1,7 @@
-import type { Identity } from '../device/device.js';
 import { check, sectionOf } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
-import type { LineDefinition, Units } from './configuration.js';
+import type { Identity, LineDefinition, Units } from './configuration.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './pymodbus-schema.js';
 
 /** A server of a pymodbus file: a line, and who the device behind it says it is. */

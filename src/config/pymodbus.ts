@@ -37,7 +37,7 @@ export function pymodbusConfiguration(
   const api = resolveApi({}, choice, issues, PYMODBUS_API);
   if (!registers || !served) return undefined;
   return {
-    devices: [{ name: deviceName, identity: served.identity, ...registers }],
+    devices: [{ name: deviceName, identity: served.identity, extras: {}, ...registers }],
     lines: [served.line],
     faults: [],
     api,

@@ -1,63 +1,41 @@
+import { decodeRequest } from '../protocol/decode-request.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
-import { decodeRequest, type Request } from '../protocol/request.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../protocol/response.js';
-import type { Tables } from './tables.js';
+import type { Request } from '../protocol/request.js';
+import { exceptionResponse } from '../protocol/response.js';
+import type { Diagnostics } from './diagnostics.js';
+import { executeDiagnostics } from './execute-diagnostics.js';
+import { executeFiles } from './execute-files.js';
+import { executeRegisters } from './execute-registers.js';
+import type { Server } from './server.js';
 
 /**
  * Answers a request PDU (Application Protocol V1.1b3, 6): function code, then quantity and byte count,
- * then address range, then execution, each with its exception.
+ * then address range, then execution, each with its exception. Undefined when nothing is answered.
  */
-export function answer(tables: Tables, pdu: Uint8Array): Uint8Array {
+export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array): Uint8Array | undefined {
   const functionCode = pdu[0] as number;
   const decoded = decodeRequest(pdu);
   if (!decoded.ok) return exceptionResponse(functionCode, decoded.exception);
-  const response = execute(tables, decoded.request, pdu);
-  return response ?? exceptionResponse(functionCode, ExceptionCode.illegalDataAddress);
+  const result = execute(server, diagnostics, decoded.request, pdu);
+  if (result === 'no response') return undefined;
+  if (typeof result === 'number') return exceptionResponse(functionCode, result);
+  return result;
 }
 
-/** The response, or undefined when an address is not there or not writable; then nothing has been done. */
-function execute(tables: Tables, request: Request, pdu: Uint8Array): Uint8Array | undefined {
+function execute(server: Server, diagnostics: Diagnostics, request: Request, pdu: Uint8Array) {
   switch (request.code) {
-    case 1:
-    case 2: {
-      const table = request.code === 1 ? tables.coils : tables.discrete;
-      if (!table.canReadBits(request.address, request.quantity)) return undefined;
-      return bitsResponse(request.code, table.readBits(request.address, request.quantity));
-    }
-    case 3:
-    case 4: {
-      const table = request.code === 3 ? tables.holding : tables.input;
-      if (!table.canReadWords(request.address, request.quantity)) return undefined;
-      return wordsResponse(request.code, table.readWords(request.address, request.quantity));
-    }
-    case 5:
-      if (!tables.coils.canWriteBits(request.address, 1)) return undefined;
-      tables.coils.writeBits(request.address, [request.on]);
-      return echoResponse(pdu, 5);
-    case 6:
-      if (!tables.holding.canWriteWords(request.address, 1)) return undefined;
-      tables.holding.writeWords(request.address, [request.value]);
-      return echoResponse(pdu, 5);
-    case 15:
-      if (!tables.coils.canWriteBits(request.address, request.bits.length)) return undefined;
-      tables.coils.writeBits(request.address, request.bits);
-      return echoResponse(pdu, 5);
-    case 16:
-      if (!tables.holding.canWriteWords(request.address, request.words.length)) return undefined;
-      tables.holding.writeWords(request.address, request.words);
-      return echoResponse(pdu, 5);
-    case 22:
-      if (!tables.holding.canWriteWords(request.address, 1)) return undefined;
-      tables.holding.maskWord(request.address, request.andMask, request.orMask);
-      return echoResponse(pdu, 7);
-    case 23: {
-      const { readAddress, readQuantity, writeAddress, words } = request;
-      const { holding } = tables;
-      if (!holding.canReadWords(readAddress, readQuantity)) return undefined;
-      if (!holding.canWriteWords(writeAddress, words.length)) return undefined;
-      // "The write operation is performed before the read" (6.17).
-      holding.writeWords(writeAddress, words);
-      return wordsResponse(23, holding.readWords(readAddress, readQuantity));
-    }
+    case 7:
+    case 8:
+    case 11:
+    case 12:
+    case 17:
+    case 43:
+      return executeDiagnostics(server, diagnostics, request);
+    case 20:
+    case 21:
+    case 24:
+      return executeFiles(server, request, pdu) ?? ExceptionCode.illegalDataAddress;
+    default:
+      return executeRegisters(server.tables, request, pdu) ?? ExceptionCode.illegalDataAddress;
   }
 }

@@ -1,4 +1,6 @@
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
+import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
+import { exceptionResponse } from '../protocol/response.js';
 import { type FaultLine, lackOf } from './ability.js';
 import type { FaultContext } from './kind.js';
 import type { ActingRule } from './rules.js';
@@ -15,14 +17,18 @@ export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
 
-/** Lets each fault of each rule change the plan, in order, and notes what came of it on this line. */
+/**
+ * Lets each fault of each rule change the plan, in order, and notes what came of it on this line. Without a reply,
+ * because a fault keeps the request from the device, the faults before that one act on an exception response that
+ * stands in for it: so what delays the reply also delays the one that takes its place.
+ */
 export function applyFaults(
-  plan: ReplyPlan,
+  reply: ReplyPlan | undefined,
   acting: readonly ActingRule[],
   line: FaultLine,
   context: Omit<FaultContext, 'random'>,
 ): { readonly plan: ReplyPlan; readonly acted: readonly ActedFault[] } {
-  let current = plan;
+  let current = reply ?? standIn(context);
   const acted: ActedFault[] = [];
   for (const { rule, random } of acting) {
     for (const fault of rule.faults) {
@@ -36,4 +42,9 @@ export function applyFaults(
     }
   }
   return { plan: current, acted };
+}
+
+function standIn({ framing, unitId, transactionId, requestPdu }: Omit<FaultContext, 'random'>): ReplyPlan {
+  const pdu = exceptionResponse(requestPdu[0] as number, ExceptionCode.serverDeviceFailure);
+  return plainReply(framing.encode({ unitId, transactionId, pdu }));
 }

@@ -1,7 +1,7 @@
 import type { AduContent } from '../protocol/framing.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Applied, FaultContext } from './kind.js';
-import { hasFrame, mapFrames } from './plan.js';
+import { mapFrames } from './plan.js';
 
 /** What a change makes of the fields of a frame: other values for some of them, or undefined where it can't act. */
 type FieldChange = (fields: AduContent) => Partial<AduContent> | undefined;
@@ -16,16 +16,11 @@ export function changeFields(
   cannot: string,
   change: FieldChange,
 ): Applied {
-  if (!hasFrame(plan)) return cannot;
-  let changed = false;
-  const result = mapFrames(plan, (frame) => {
+  return mapFrames(plan, cannot, (frame) => {
     const fields = framing.fields(frame);
     const changes = fields && change(fields);
-    if (!changes) return frame;
-    changed = true;
-    return framing.encode({ ...fields, ...changes });
+    return changes && framing.encode({ ...fields, ...changes });
   });
-  return changed ? result : cannot;
 }
 
 /** The same for the PDU alone. */

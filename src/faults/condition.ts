@@ -72,9 +72,8 @@ function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item):
 type Addresses = NonNullable<Condition['address']>;
 
 function touches(range: AddressRange, wanted: Addresses): boolean {
-  return pairs(wanted).some(
-    ([first, last]) => range.address <= last && range.address + range.quantity > first,
-  );
+  const end = range.address + range.quantity;
+  return range.quantity > 0 && pairs(wanted).some(([first, last]) => range.address <= last && end > first);
 }
 
 function pairs(wanted: Addresses): readonly (readonly [number, number])[] {

@@ -17,11 +17,15 @@ export interface FaultContext {
   readonly previousReply: Uint8Array | undefined;
 }
 
-/** The most that a plan can come to: bytes, and ms of waiting. */
+/** The most that a plan can come to: frames, bytes of all of them, and ms of waiting. */
 export interface Extent {
+  readonly frames: number;
   readonly bytes: number;
   readonly ms: number;
 }
+
+/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
+export const LONGEST_FRAME = 520;
 
 /** A plan, or why the fault could not act on it. */
 export type Applied = ReplyPlan | string;

@@ -14,17 +14,23 @@ export const MAX_SEED = 0xffffffff;
  * depends on how much an earlier one has drawn.
  */
 export function seededRandom(seed: number, hit: number): Random {
-  // SplitMix32 (Steele, Lea, Flood 2014): full period, and good from any starting state.
-  let state = (seed ^ Math.imul(hit, 0x9e3779b9)) >>> 0;
+  // SplitMix32 (Steele, Lea, Flood 2014): full period, and good from any starting state. The states of two uses must
+  // not be whole increments apart, or the numbers of one would be those of the other, shifted: so they are mixed too.
+  let state = mix(mix(seed) + hit);
   const next = () => {
     state = (state + 0x9e3779b9) >>> 0;
-    let mixed = state ^ (state >>> 16);
-    mixed = Math.imul(mixed, 0x21f0aaad);
-    mixed ^= mixed >>> 15;
-    mixed = Math.imul(mixed, 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000;
+    return mix(state) / 0x1_0000_0000;
   };
   return { next, below: (limit) => Math.floor(next() * limit) };
+}
+
+/** A 32-bit number made of another one, each of a different one. */
+function mix(number: number): number {
+  let mixed = number ^ (number >>> 16);
+  mixed = Math.imul(mixed, 0x21f0aaad);
+  mixed ^= mixed >>> 15;
+  mixed = Math.imul(mixed, 0x735a2d97);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
 /** `length` random bytes. */

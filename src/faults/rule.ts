@@ -3,15 +3,15 @@ import { unknownName } from '../schema/nearest.js';
 import { section } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { type Condition, conditionSchema } from './condition.js';
-import type { Extent } from './kind.js';
+import { type Extent, LONGEST_FRAME } from './kind.js';
 import { type Fault, faultKinds, faultParser } from './kinds.js';
 import { wholeNumber } from './parameters.js';
 import { MAX_SEED } from './random.js';
 
 const MAX_NAME_LENGTH = 64;
 
-/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
-const LONGEST_FRAME = 520;
+/** More faults than this on one reply are a slip; each is noted for each request. */
+const MAX_FAULTS = 64;
 
 /** What a rule may stretch a reply to. */
 const MAX_BYTES = 64 * 1024;
@@ -47,8 +47,10 @@ const nameSchema = z
 const doSchema = z
   .array(faultSchema, { error: 'a list of faults, as in [{delay: 100}]' })
   .min(1, { error: 'at least one fault' })
+  .max(MAX_FAULTS, { error: `at most ${MAX_FAULTS} faults` })
   .superRefine((faults, context) => {
     const { bytes, ms } = faults.reduce((before, fault) => fault.extent(before), {
+      frames: 1,
       bytes: LONGEST_FRAME,
       ms: 0,
     } as Extent);

@@ -92,9 +92,9 @@ export class FaultRules {
   /** The random numbers for this turn when the rule acts. Each match has its own, whether or not the rule acts. */
   #turn(entry: Entry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
-    if (when.count !== undefined && entry.hits >= when.count) return undefined;
     if (!matchesRequest(when, facts)) return undefined;
     entry.matches++;
+    if (when.count !== undefined && entry.hits >= when.count) return undefined;
     const turn = entry.matches - (when.after ?? 0);
     if (turn <= 0 || turn % (when.every ?? 1) !== 0) return undefined;
     const random = seededRandom(entry.seed, entry.matches);

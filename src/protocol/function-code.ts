@@ -6,8 +6,10 @@ export const FunctionCode = {
   readInputRegisters: 4,
   writeSingleCoil: 5,
   writeSingleRegister: 6,
+  diagnostics: 8,
   writeMultipleCoils: 15,
   writeMultipleRegisters: 16,
+  writeFileRecord: 21,
   maskWriteRegister: 22,
   readWriteMultipleRegisters: 23,
 } as const;

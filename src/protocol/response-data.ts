@@ -3,7 +3,7 @@ import { EXCEPTION_FLAG } from './function-code.js';
 /** Functions whose response carries a byte count before its data (Application Protocol V1.1b3, 6). */
 const WITH_BYTE_COUNT: ReadonlySet<number> = new Set([1, 2, 3, 4, 12, 17, 20, 21, 23]);
 
-/** Where the value begins in responses that repeat the address first. */
+/** Where the value begins in responses that repeat the address, or a sub-function, first. */
 const AFTER_ADDRESS = 3;
 
 /** True when byte 1 of the response PDU says how many bytes follow. */

@@ -46,10 +46,20 @@ const REQUEST_LENGTH: Readonly<Record<number, LengthRule>> = {
   4: 8,
   5: 8,
   6: 8,
+  7: 4,
+  // Query data may be longer and another MEI type be of any length: such frames end at the silence.
+  8: 8,
+  11: 4,
+  12: 4,
   15: { countAt: 6, plus: 9 },
   16: { countAt: 6, plus: 9 },
+  17: 4,
+  20: { countAt: 2, plus: 5 },
+  21: { countAt: 2, plus: 5 },
   22: 10,
   23: { countAt: 10, plus: 13 },
+  24: 6,
+  43: 7,
 };
 
 const RESPONSE_LENGTH: Readonly<Record<number, LengthRule>> = {
@@ -59,10 +69,19 @@ const RESPONSE_LENGTH: Readonly<Record<number, LengthRule>> = {
   4: { countAt: 2, plus: 5 },
   5: 8,
   6: 8,
+  7: 5,
+  8: 8,
+  11: 8,
+  12: { countAt: 2, plus: 5 },
   15: 8,
   16: 8,
+  17: { countAt: 2, plus: 5 },
+  20: { countAt: 2, plus: 5 },
+  21: { countAt: 2, plus: 5 },
   22: 10,
   23: { countAt: 2, plus: 5 },
+  // A byte count of two bytes, of which the first is 0: at most 31 values.
+  24: { countAt: 3, plus: 6 },
 };
 
 const EXCEPTION_LENGTH = 5;
@@ -87,4 +106,13 @@ function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, e
   if (typeof rule === 'number') return rule;
   if (end - start <= rule.countAt) return 'more';
   return rule.plus + (bytes[start + rule.countAt] as number);
+}
+
+/** Functions whose frames have a usual length, and other ones. */
+const VARYING: ReadonlySet<number> = new Set([8, 43]);
+
+/** True when only silence tells where a frame of this function ends, request or response. */
+export function endsAtSilence(functionCode: number): boolean {
+  const code = functionCode & ~EXCEPTION_FLAG;
+  return VARYING.has(code) || REQUEST_LENGTH[code] === undefined || RESPONSE_LENGTH[code] === undefined;
 }

@@ -1,5 +1,7 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import { Device } from '../device/device.js';
+import { Files } from '../device/files.js';
+import { identityObjects } from '../device/identification.js';
 import type { ActionSource } from '../registers/action.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
@@ -7,7 +9,7 @@ import { Table } from '../registers/table.js';
 
 /** A device with its registers as configured. Tables that name one layout share one image. */
 export function buildDevice(
-  { name, identity, tables, cells }: DeviceDefinition,
+  { name, identity, extras, tables, cells }: DeviceDefinition,
   source: ActionSource,
 ): Device {
   const images = new Map<RegisterLayout, RegisterImage>();
@@ -23,9 +25,12 @@ export function buildDevice(
     const { layout, ...window } = tables[tableName];
     return new Table({ image: imageOf(layout), ...window });
   };
+  const { files, ...others } = extras;
   return new Device({
     name,
-    identity,
+    identity: identityObjects(identity, identity.extended),
+    ...others,
+    ...(files && { files: new Files(files) }),
     tables: {
       coils: table('coils'),
       discrete: table('discrete'),

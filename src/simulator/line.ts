@@ -13,6 +13,10 @@ export interface LineCounters {
   /** Requests that came while a reply was pending and were not executed. */
   dropped: number;
   replies: number;
+  /** Responses of another device that has one of our unit identifiers. */
+  duplicates: number;
+  /** Replies during which somebody else spoke. */
+  collisions: number;
   /** Frames between others. */
   foreignFrames: number;
   /** Bytes that were no part of a valid frame. */
@@ -29,5 +33,14 @@ export interface Line {
 }
 
 export function zeroCounters(): LineCounters {
-  return { requests: 0, broadcasts: 0, dropped: 0, replies: 0, foreignFrames: 0, noiseBytes: 0 };
+  return {
+    requests: 0,
+    broadcasts: 0,
+    dropped: 0,
+    replies: 0,
+    duplicates: 0,
+    collisions: 0,
+    foreignFrames: 0,
+    noiseBytes: 0,
+  };
 }

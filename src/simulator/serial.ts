@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Bus } from '../bus/bus.js';
 import type { SerialLineDefinition } from '../config/configuration.js';
@@ -18,7 +16,8 @@ import {
   type SerialLineHandler,
   type SerialRequest,
 } from '../transport/serial/serial-line.js';
-import { openVirtualPort } from '../transport/serial/virtual-port.js';
+import { openVirtualPort, type VirtualPort } from '../transport/serial/virtual-port.js';
+import { defaultLink, isServed } from './default-link.js';
 import type { Line, LineCounters, LineStart } from './line.js';
 import { LineRecord } from './line-record.js';
 
@@ -30,6 +29,8 @@ export class RtuLine implements Line, SerialLineHandler {
   readonly #log: Logger;
   readonly #line: SerialLine;
   readonly #record: LineRecord;
+  /** The name that stays of a virtual line, while it has one. */
+  #link: string | undefined;
   readonly #times: { readonly t15: number; readonly t35: number; readonly gap: number };
 
   constructor(definition: SerialLineDefinition, bus: Bus, ledger: Ledger, log: Logger) {
@@ -46,8 +47,7 @@ export class RtuLine implements Line, SerialLineHandler {
     this.#times = { t15: t15(baudRate), t35: pause, gap };
     this.#line = new SerialLine(
       {
-        open: (listener) =>
-          isVirtual ? openVirtual(definition, listener) : openRealPort(definition, listener),
+        open: (listener) => (isVirtual ? this.#openVirtual(listener) : openRealPort(definition, listener)),
         timing: {
           t35: pause,
           turnaround: turnaround(timing.turnaround, pause),
@@ -81,6 +81,7 @@ export class RtuLine implements Line, SerialLineHandler {
   }
 
   request(request: SerialRequest): ReplyPlan {
+    this.bus.activity.messages++;
     const { unitId, pdu } = request;
     if (unitId === BROADCAST) {
       this.#record.counters.broadcasts++;
@@ -107,14 +108,31 @@ export class RtuLine implements Line, SerialLineHandler {
         this.#log.debug({ error: event.error, inMs: event.inMs }, 'line not back yet');
         break;
       case 'foreign':
+        this.bus.activity.messages++;
         this.#record.counters.foreignFrames++;
         this.#log.debug({ role: event.role, adu: hex(event.frame.bytes) }, 'frame between others');
+        break;
+      case 'duplicate':
+        this.bus.activity.messages++;
+        this.#record.counters.duplicates++;
+        this.#log.warn(
+          { unitId: event.frame.bytes[0], adu: hex(event.frame.bytes) },
+          'another device answers for this unit identifier',
+        );
+        break;
+      case 'echo':
+        this.#log.info('the adapter hears what it sends: its echo is taken out');
+        break;
+      case 'collision':
+        this.#record.counters.collisions++;
+        this.#log.warn('collision: somebody else spoke while a reply was on the wire');
         break;
       case 'dropped':
         this.#record.counters.dropped++;
         this.#log.debug({ adu: hex(event.frame.bytes) }, 'request dropped, a reply is pending');
         break;
       case 'noise':
+        this.bus.activity.errors++;
         this.#record.counters.noiseBytes += event.noise.bytes.length;
         this.#log.debug(
           { bytes: hex(event.noise.bytes.subarray(0, 64)), length: event.noise.bytes.length },
@@ -123,13 +141,19 @@ export class RtuLine implements Line, SerialLineHandler {
     }
   }
 
+  async #openVirtual(listener: PortListener): Promise<OpenResult> {
+    const opened = await openVirtual(this.#definition, listener);
+    this.#link = opened.ok ? opened.port.link : undefined;
+    return opened;
+  }
+
   #describe(path: string): string {
-    const { baudRate, dataBits, parity, stopBits, link } = this.#definition;
+    const { baudRate, dataBits, parity, stopBits } = this.#definition;
     const { t15, t35, gap } = this.#times;
     const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
     const times = `t1.5 ${t15.toFixed(3)} ms, t3.5 ${t35.toFixed(3)} ms, gap ${gap.toFixed(1)} ms`;
     const units = [...this.#definition.units.keys()].join(', ');
-    return `RTU on ${path}${link ? ` (also ${link})` : ''} ${settings}, units ${units}; ${times}`;
+    return `RTU on ${path}${this.#link ? ` (also ${this.#link})` : ''} ${settings}, units ${units}; ${times}`;
   }
 }
 
@@ -139,17 +163,19 @@ function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | un
   return wanted === 't3.5' ? t35 : t35 + wanted;
 }
 
-/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. */
-function defaultLink(line: string): string {
-  return join(tmpdir(), 'modbus-sim', line);
-}
-
-async function openVirtual(definition: SerialLineDefinition, listener: PortListener): Promise<OpenResult> {
+async function openVirtual(
+  definition: SerialLineDefinition,
+  listener: PortListener,
+): Promise<OpenResult<VirtualPort>> {
   const { name, link, pacing, baudRate } = definition;
   const options = pacing ? { pacing: { ...pacing, baudRate } } : {};
-  const opened = await openVirtualPort({ ...options, link: link ?? defaultLink(name) }, listener);
-  if (opened.ok || link !== undefined) return opened;
-  // Nobody asked for this link: on a machine where another user has the directory, the line works without it.
+  if (link !== undefined) return openVirtualPort({ ...options, link }, listener);
+  const preferred = defaultLink(name);
+  const linked = isServed(preferred)
+    ? ({ ok: false, error: `${preferred}: leads to a line of another program, so it is left alone` } as const)
+    : await openVirtualPort({ ...options, link: preferred }, listener);
+  if (linked.ok) return linked;
+  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
   const unlinked = await openVirtualPort(options, listener);
-  return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, opened.error] } : unlinked;
+  return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;
 }

@@ -47,6 +47,7 @@ export class TcpBusLine implements Line, TcpLineHandler {
   }
 
   request(request: TcpRequest): ReplyPlan {
+    this.bus.activity.messages++;
     return this.#record.asked(request, this.bus.answer(request) ?? this.#missingUnit(request));
   }
 

@@ -23,22 +23,32 @@ export interface Exchange {
 
 const CAPACITY = 1000;
 
+/** What the entries may take up together, by a rough count in bytes: faults can make replies of 65,536 pieces. */
+const MAX_WEIGHT = 32 * 1024 * 1024;
+const STEP_WEIGHT = 300;
+
 /** The last exchanges of all lines: what was asked, what was answered, which faults acted, and when it left. */
 export class Ledger {
   readonly #exchanges: (Exchange | undefined)[] = new Array(CAPACITY);
   #count = 0;
+  /** Identifier of the oldest entry that is kept. */
+  #first = 1;
+  #weight = 0;
 
   /** Enters a request with its plan; the report is added to the entry when there is one. */
   enter(exchange: Omit<Exchange, 'id' | 'report'>): Exchange {
     const entry: Exchange = { id: ++this.#count, ...exchange };
+    if (this.#count - this.#first >= CAPACITY) this.#forgetFirst();
     this.#exchanges[entry.id % CAPACITY] = entry;
+    this.#weight += weightOf(entry);
+    while (this.#weight > MAX_WEIGHT && this.#first < this.#count) this.#forgetFirst();
     return entry;
   }
 
   /** At most `limit` exchanges, the newest first, down to but without the one with the identifier `after`. */
   latest(limit = CAPACITY, after = 0): Exchange[] {
     const found: Exchange[] = [];
-    for (let id = this.#count; id > Math.max(after, this.#count - CAPACITY) && found.length < limit; id--) {
+    for (let id = this.#count; id > after && id >= this.#first && found.length < limit; id--) {
       const exchange = this.#exchanges[id % CAPACITY];
       if (exchange) found.push(exchange);
     }
@@ -49,4 +59,19 @@ export class Ledger {
   get lastId(): number {
     return this.#count;
   }
+
+  #forgetFirst(): void {
+    const index = this.#first++ % CAPACITY;
+    const exchange = this.#exchanges[index];
+    if (exchange) this.#weight -= weightOf(exchange);
+    this.#exchanges[index] = undefined;
+  }
+}
+
+function weightOf({ requestAdu, plan }: Exchange): number {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  return steps.reduce(
+    (weight, step) => weight + STEP_WEIGHT + (step.kind === 'bytes' ? step.bytes.length : 0),
+    requestAdu.length,
+  );
 }

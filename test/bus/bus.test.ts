@@ -17,7 +17,7 @@ const holding = (value: number, more: readonly Entry[] = []): Device =>
 
 function busOf(units: Units, framing: Framing = RTU): Bus {
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
-  return new Bus({ name: 'bench', framing, characterTime: 0 }, units, rules);
+  return new Bus({ name: 'bench', abilities: ABILITIES.serial, framing, characterTime: 0 }, units, rules);
 }
 
 /** The PDU of the bus' reply as hex; undefined when it has none to give. */

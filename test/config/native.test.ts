@@ -243,19 +243,19 @@ describe('a mistake in a line', () => {
     ],
     [
       units('serial: {path: virtual}', '{0: m}'),
-      'lines.b.units.0: expected a unit identifier from 1 to 247 or *, got "0"',
+      'lines.b.units.0: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
     [
       units('serial: {path: virtual}', '{248: m}'),
-      'lines.b.units.248: expected a unit identifier from 1 to 247 or *, got "248"',
+      'lines.b.units.248: expected a unit identifier from 1 to 247, a range or *, got "248"',
     ],
     [
       units('tcp: {}', '{256: m}'),
-      'lines.b.units.256: expected a unit identifier from 0 to 255 or *, got "256"',
+      'lines.b.units.256: expected a unit identifier from 0 to 255, a range or *, got "256"',
     ],
     [
       units('tcp: {}', '{"01": m}'),
-      'lines.b.units.01: expected a unit identifier from 0 to 255 or *, got "01"',
+      'lines.b.units.01: expected a unit identifier from 0 to 255, a range or *, got "01"',
     ],
     [units('tcp: {}', '{1: 5}'), 'lines.b.units.1: expected the name of a device, got 5'],
     [units('tcp: {}', '{1: n}'), 'lines.b.units.1: unknown device "n", did you mean "m"? (known: m)'],

@@ -1,4 +1,5 @@
-import { Device } from '../../src/device/device.js';
+import { Device, type DeviceOptions } from '../../src/device/device.js';
+import { Diagnostics } from '../../src/device/diagnostics.js';
 import type { TableName } from '../../src/device/tables.js';
 import type { ActionSource } from '../../src/registers/action.js';
 import { type Entry, imageOf, tableOf } from '../registers/build.js';
@@ -11,7 +12,8 @@ export function deviceOf(
     size = 65536,
     source = {},
     wholeValues = false,
-  }: { size?: number; source?: Partial<ActionSource>; wholeValues?: boolean } = {},
+    ...others
+  }: { size?: number; source?: Partial<ActionSource>; wholeValues?: boolean } & Partial<DeviceOptions> = {},
 ): Device {
   const words = (name: TableName) => tableOf(imageOf(size, content[name] ?? [], source), { wholeValues });
   const bits = (name: TableName) => {
@@ -20,6 +22,7 @@ export function deviceOf(
   };
   return new Device({
     name: 'tested',
+    ...others,
     tables: {
       coils: bits('coils'),
       discrete: bits('discrete'),
@@ -29,7 +32,19 @@ export function deviceOf(
   });
 }
 
+/** The diagnostics of a line on which nothing has happened yet. */
+export function quietLine(): Diagnostics {
+  return new Diagnostics({ messages: 0, errors: 0, overruns: 0 });
+}
+
+/** The response to a request; every request of these tests is answered. */
+export function respond(device: Device, request: Uint8Array, diagnostics = quietLine()): Uint8Array {
+  const response = device.respond(request, diagnostics);
+  if (!response) throw new Error('no response');
+  return response;
+}
+
 /** The response to a request, both as hex. */
 export function ask(device: Device, request: string): string {
-  return hexOf(device.respond(bytesOf(request)));
+  return hexOf(respond(device, bytesOf(request)));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Device } from '../../src/device/device.js';
 import { imageOf, run, tableOf, wordsOf } from '../registers/build.js';
-import { ask, deviceOf } from './build.js';
+import { ask, deviceOf, respond } from './build.js';
 
-/** All ten functions at addresses 0 and 1 of tables where something may stand there. */
+/** The ten functions on registers, at addresses 0 and 1 of tables where something may stand there. */
 const EVERY_FUNCTION: readonly [name: string, request: string, response: string][] = [
   ['1', '01 0000 0002', '810'],
   ['2', '02 0000 0002', '820'],
@@ -78,8 +78,12 @@ describe('the order of checks is function, quantity and byte count, address', ()
     ['06 FFFF', '8603'],
     ['16 FFFF 0000', '9603'],
     ['00 FFFF 0000', '8001'],
-    ['07', '8701'],
-    ['2B 0E 01 00', 'ab01'],
+    ['07 00', '8703'],
+    ['14 07 06 FFFF FFFF 0000', '9403'],
+    ['15 09 06 FFFF FFFF 0002 0001', '9503'],
+    ['18 FF', '9803'],
+    ['2B 0D 01 00', 'ab01'],
+    ['2B 0E 05 FF', 'ab03'],
     ['63 FFFF FFFF', 'e301'],
     // never wrapped into the function code of a success
     ['83 0000 0001', '8301'],
@@ -216,7 +220,7 @@ describe('functions', () => {
     for (const [, request] of EVERY_FUNCTION) {
       const pdu = Buffer.from(request.replaceAll(' ', ''), 'hex');
       const copy = Buffer.from(pdu);
-      device.respond(pdu);
+      respond(device, pdu);
       expect(pdu.equals(copy), request).toBe(true);
     }
   });

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../src/device/device.js';
-import { type ExampleContent, SPECIFICATION_EXAMPLES } from '../vectors/application-protocol.js';
+import { Diagnostics } from '../../src/device/diagnostics.js';
+import { type FileDefinition, Files } from '../../src/device/files.js';
+import { identityObjects } from '../../src/device/identification.js';
+import { run, wordsOf } from '../registers/build.js';
+import {
+  type ExampleContent,
+  SPECIFICATION_EXAMPLES,
+  type SpecificationExample,
+} from '../vectors/application-protocol.js';
+import { EXCEPTIONS } from '../vectors/exceptions.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
-import { ask, deviceOf } from './build.js';
+import { ask, deviceOf, respond } from './build.js';
 
 const isBits = ({ table }: ExampleContent): boolean => table === 'coils' || table === 'discrete';
 
@@ -13,27 +22,94 @@ function cellsOf(content: ExampleContent): number[] {
   return [...digits.matchAll(pattern)].map(([cell]) => Number.parseInt(cell, isBits(content) ? 2 : 16));
 }
 
-function deviceWith(contents: readonly ExampleContent[]): Device {
+function deviceWith({ before, identity }: SpecificationExample): Device {
   const entries = (table: string) =>
-    contents
+    before
       .filter((content) => content.table === table)
       .flatMap((content) => cellsOf(content).map((value, i) => ({ address: content.address + i, value })));
-  return deviceOf({
-    coils: entries('coils'),
-    discrete: entries('discrete'),
-    input: entries('input'),
-    holding: entries('holding'),
+  const files = before.flatMap((content): [number, FileDefinition][] => {
+    if (content.file === undefined) return [];
+    const values = [...Array<number>(content.address).fill(0), ...cellsOf(content)];
+    return [[content.file, { records: 100, writable: true, values }]];
   });
+  const queues = before
+    .filter(({ table }) => table === 'queue')
+    .map((content) => [content.address, cellsOf(content)] as const);
+  const [vendorName = '', productCode = '', majorMinorRevision = ''] = identity ?? [];
+  return deviceOf(
+    {
+      coils: entries('coils'),
+      discrete: entries('discrete'),
+      input: entries('input'),
+      holding: entries('holding'),
+    },
+    {
+      exceptionStatus: [0, 1, 2, 3, 4, 5, 6, 7],
+      files: new Files(new Map(files)),
+      queues: new Map(queues),
+      identity: identityObjects({ vendorName, productCode, majorMinorRevision }),
+    },
+  );
+}
+
+/** What stands where an example says that something stands. */
+function found(device: Device, { table, file = 0, address }: ExampleContent, length: number): number[] {
+  if (table === 'queue') return [...(device.queues?.get(address) ?? [])];
+  if (table === 'file') return device.files.read({ referenceType: 6, file, record: address, length });
+  const { image } = device.tables[table].window;
+  return Array.from({ length }, (_, i) => image.wordAt(address + i));
+}
+
+function diagnosticsAfter({ history }: SpecificationExample): Diagnostics {
+  const activity = { messages: 0, errors: 0, overruns: 0 };
+  const diagnostics = new Diagnostics(activity);
+  for (let i = 0; i < (history?.succeeded ?? 0); i++) {
+    diagnostics.received(false);
+    diagnostics.processed(Uint8Array.of(3, 2, 0, 0), true);
+  }
+  activity.messages = history?.heard ?? 1;
+  return diagnostics;
 }
 
 describe('the examples of the Application Protocol specification', () => {
-  it.each(SPECIFICATION_EXAMPLES)('$clause: $name', ({ before, request, response, after }) => {
-    const device = deviceWith(before);
-    expect(ask(device, request)).toBe(hexOf(bytesOf(response)));
-    for (const content of after) {
-      const { image } = device.tables[content.table].window;
-      const found = cellsOf(content).map((_, i) => image.wordAt(content.address + i));
-      expect(found).toEqual(cellsOf(content));
+  it.each(SPECIFICATION_EXAMPLES)('$clause: $name', (example) => {
+    const device = deviceWith(example);
+    const diagnostics = diagnosticsAfter(example);
+    diagnostics.received(false);
+    const response = respond(device, bytesOf(example.request), diagnostics);
+    expect(hexOf(response)).toBe(hexOf(bytesOf(example.response)));
+    for (const content of example.after) {
+      const cells = cellsOf(content);
+      expect(found(device, content, cells.length)).toEqual(cells);
+    }
+  });
+
+  it('are there for all nineteen functions', () => {
+    const functions = new Set(SPECIFICATION_EXAMPLES.map(({ request }) => bytesOf(request)[0]));
+    expect([...functions].sort((a = 0, b = 0) => a - b)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 15, 16, 17, 20, 21, 22, 23, 24, 43,
+    ]);
+  });
+});
+
+describe('an exception, and nothing is written', () => {
+  const registers = [...run(0, 9, { value: 1 }), { address: 9, value: 1, writable: false }];
+  const content = { coils: registers, discrete: registers, input: registers, holding: registers };
+  const values = Array.from({ length: 10 }, (_, i) => i + 100);
+  const files: [number, FileDefinition][] = [
+    [1, { records: 10, writable: true, values }],
+    [2, { records: 10, writable: false, values }],
+  ];
+  const queues = new Map([2, 31, 32].map((length, address) => [address, Array<number>(length).fill(7)]));
+
+  it.each(EXCEPTIONS)('%s: %s', (_clause, _why, request, response) => {
+    const device = deviceOf(content, { size: 12, files: new Files(new Map(files)), queues });
+    expect(ask(device, request)).toBe(response.toLowerCase());
+    for (const { window } of Object.values(device.tables)) {
+      expect(wordsOf(window.image)).toEqual([...Array<number>(10).fill(1), 0, 0]);
+    }
+    for (const file of [1, 2]) {
+      expect(device.files.read({ referenceType: 6, file, record: 0, length: 10 })).toEqual(values);
     }
   });
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressRanges } from '../../src/protocol/address-range.js';
-import { encodeRequest, type Request } from '../../src/protocol/request.js';
-import { arbitraryRequest } from './arbitrary-request.js';
+import { arbitraryRegisterRequest } from './arbitrary-request.js';
+import { encodeRequest, type RegisterRequest } from './encode-request.js';
 
 type Range = ReturnType<typeof addressRanges>[number];
 
-function rangesOf(request: Request): Range[] {
+function rangesOf(request: RegisterRequest): Range[] {
   switch (request.code) {
     case 15:
       return [{ address: request.address, quantity: request.bits.length }];
@@ -25,7 +25,7 @@ function rangesOf(request: Request): Range[] {
 describe('the addresses that a request names', () => {
   it('are the ones it was made with, for every function', () => {
     fc.assert(
-      fc.property(arbitraryRequest(), (request) => {
+      fc.property(arbitraryRegisterRequest(), (request) => {
         expect(addressRanges(encodeRequest(request))).toEqual(rangesOf(request));
       }),
       { numRuns: 500 },
@@ -33,7 +33,7 @@ describe('the addresses that a request names', () => {
   });
 
   it('are none for other functions', () => {
-    for (const code of [0, 7, 8, 11, 17, 20, 21, 24, 43, 100, 131, 255]) {
+    for (const code of [0, 7, 8, 11, 12, 17, 20, 21, 24, 43, 100, 131, 255]) {
       expect(addressRanges(Uint8Array.of(code, 0, 1, 0, 1)), `function ${code}`).toEqual([]);
     }
   });

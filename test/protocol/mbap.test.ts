@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
 import { decodeMbap, encodeMbap, type MbapFrame } from '../../src/protocol/mbap.js';
-import { encodeRequest } from '../../src/protocol/request.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { arbitraryRequest, byte, word } from './arbitrary-request.js';
+import { encodeRequest } from './encode-request.js';
 
 const arbitraryFrame: fc.Arbitrary<MbapFrame> = fc.record({
   transactionId: word,

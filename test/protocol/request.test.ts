@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeRequest, encodeRequest } from '../../src/protocol/request.js';
+import { decodeRequest } from '../../src/protocol/decode-request.js';
 import { SPECIFICATION_EXAMPLES } from '../vectors/application-protocol.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
-import { arbitraryRequest } from './arbitrary-request.js';
+import { arbitraryRequest, FUNCTIONS } from './arbitrary-request.js';
+import { encodeRequest } from './encode-request.js';
 
 const words = (quantity: number): string => '0000'.repeat(quantity);
 const octets = (quantity: number): string => '00'.repeat(quantity);
@@ -17,6 +18,12 @@ const GOOD: readonly string[] = [
   '10 0000 0002 04 00010002',
   '16 0000 0000 FFFF',
   '17 0000 0001 0000 0002 04 00010002',
+  ...['07', '0B', '0C', '11'],
+  '08 000B 0000',
+  '14 0E 06 0004 0001 0002 06 0003 0009 0002',
+  '15 0D 06 0004 0007 0003 06AF 04BE 100D',
+  '18 04DE',
+  '2B 0E 04 FF',
 ];
 
 describe('decoding a request', () => {
@@ -114,9 +121,8 @@ describe('decoding a request', () => {
   });
 
   it('answers 01 to every function it does not have, whatever follows, 0 and 128 to 255 included', () => {
-    const known = [1, 2, 3, 4, 5, 6, 15, 16, 22, 23];
     for (let code = 0; code < 256; code++) {
-      if (known.includes(code)) continue;
+      if (FUNCTIONS.includes(code)) continue;
       for (const rest of ['', '0000 0001', '0000 0000', octets(252)]) {
         const pdu = bytesOf(code.toString(16).padStart(2, '0') + rest);
         expect(decodeRequest(pdu), `function ${code} ${rest}`).toEqual({ ok: false, exception: 1 });
@@ -124,9 +130,98 @@ describe('decoding a request', () => {
     }
   });
 
-  it('answers a bare known function code with 03', () => {
-    for (const code of [1, 2, 3, 4, 5, 6, 15, 16, 22, 23]) {
-      expect(decodeRequest(Uint8Array.of(code)), `function ${code}`).toEqual({ ok: false, exception: 3 });
+  it('answers a bare function code with 03 where more is needed', () => {
+    for (const code of FUNCTIONS) {
+      const bare = decodeRequest(Uint8Array.of(code));
+      const expected = [7, 11, 12, 17].includes(code)
+        ? { ok: true, request: { code } }
+        : { ok: false, exception: 3 };
+      expect(bare, `function ${code}`).toEqual(expected);
+    }
+  });
+
+  it('answers 01 to every sub-function of diagnostics that the specification reserves', () => {
+    const known = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20];
+    for (let subFunction = 0; subFunction <= 0xffff; subFunction++) {
+      const decoded = decodeRequest(Uint8Array.of(8, subFunction >>> 8, subFunction & 0xff, 0, 0));
+      expect(decoded.ok || decoded.exception).toBe(known.includes(subFunction) ? true : 1);
+    }
+  });
+
+  const diagnosticData: [pdu: string, accepted: boolean][] = [
+    ['08 0000', false],
+    ['08 0000 A5', false],
+    ['08 0000 A537', true],
+    ['08 0000 A53701', false],
+    ['08 0000 A5370102', true],
+    [`08 0000 ${words(125)}`, true],
+    ['08 0001 0000', true],
+    ['08 0001 FF00', true],
+    ['08 0001 00FF', false],
+    ['08 0001 0001', false],
+    ['08 0001 FF00 0000', false],
+    ['08 0003 0A00', true],
+    ['08 0003 0A0A', false],
+    ['08 0004 0001', false],
+    ['08 000A FF00', false],
+    ['08 0014 0001', false],
+  ];
+  it.each(diagnosticData)('diagnostics %s: %s', (pdu, accepted) => {
+    const decoded = decodeRequest(bytesOf(pdu));
+    expect(decoded.ok || decoded.exception).toBe(accepted ? true : 3);
+  });
+
+  const part = '06 0001 0000 0001';
+  const fileRecords: [name: string, pdu: string, accepted: boolean][] = [
+    ['reading 35 parts, byte count 245', `14 F5 ${part.repeat(35)}`, true],
+    ['reading 36 parts, byte count 252', `14 FC ${part.repeat(36)}`, false],
+    ['reading 0 parts', '14 00', false],
+    ['reading 6 bytes of a part', '14 06 06 0001 0000 00', false],
+    ['reading 8 bytes, which are no whole parts', `14 08 ${part} 06`, false],
+    ['a byte count that says less than there is', `14 07 ${part.repeat(2)}`, false],
+    ['a byte count that says more than there is', `14 0E ${part}`, false],
+    ['reading no records', '14 07 06 0001 0000 0000', false],
+    ['reading no records in the second part', `14 0E ${part} 06 0001 0000 0000`, false],
+    ['reading 124 records, a response of 252 bytes', '14 07 06 0001 0000 007C', true],
+    ['reading 125 records, a response of 254 bytes', '14 07 06 0001 0000 007D', false],
+    ['reading 62 and 61 records, a response of 252 bytes', '14 0E 06 0001 0000 003E 06 0001 0000 003D', true],
+    [
+      'reading 62 and 62 records, a response of 254 bytes',
+      '14 0E 06 0001 0000 003E 06 0001 0000 003E',
+      false,
+    ],
+    ['reading 65535 and 2 records, whose sum wraps', '14 0E 06 0001 0000 FFFF 06 0001 0000 0002', false],
+    ['writing 122 records, byte count 251', `15 FB 06 0001 0000 007A ${words(122)}`, true],
+    ['writing 0 parts', '15 00', false],
+    ['writing a part without records', '15 07 06 0001 0000 0000', false],
+    ['writing no records, then one', `15 10 06 0001 0000 0000 ${part} 0001`, false],
+    ['writing one record, then none', `15 10 ${part} 0001 06 0001 0000 0000`, false],
+    ['writing more records than there is data', '15 09 06 0001 0000 0002 0001', false],
+    ['writing fewer records than there is data', '15 0B 06 0001 0000 0001 0001 0002', false],
+    ['writing 65535 records with two bytes', '15 09 06 0001 0000 FFFF 0001', false],
+    ['a beginning of a part behind the last one', `15 0F ${part} 0001 06 0001 0000 00`, false],
+    ['a byte count that says less than is written', `15 09 ${part} 0001 00`, false],
+    ['a byte count that says more than is written', `15 0A ${part} 0001`, false],
+  ];
+  it.each(fileRecords)('%s: %s', (_, pdu, accepted) => {
+    const decoded = decodeRequest(bytesOf(pdu));
+    expect(decoded.ok || decoded.exception).toBe(accepted ? true : 3);
+  });
+
+  it('reads device identification with codes 1 to 4 and answers 03 to the others', () => {
+    for (let access = 0; access < 256; access++) {
+      const decoded = decodeRequest(Uint8Array.of(43, 14, access, 0));
+      expect(decoded.ok || decoded.exception, `code ${access}`).toBe(access >= 1 && access <= 4 ? true : 3);
+    }
+  });
+
+  it('answers 01 to every other MEI type, whatever follows', () => {
+    for (let type = 0; type < 256; type++) {
+      if (type === 14) continue;
+      for (const rest of [[], [1, 0], [0, 0, 0, 0, 0]]) {
+        const decoded = decodeRequest(Uint8Array.of(43, type, ...rest));
+        expect(decoded, `MEI type ${type}`).toEqual({ ok: false, exception: 1 });
+      }
     }
   });
 

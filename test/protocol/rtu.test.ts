@@ -1,23 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
-import { encodeRequest, type Request } from '../../src/protocol/request.js';
 import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
 import {
   decodeRtu,
   encodeRtu,
+  endsAtSilence,
   isRtuFrame,
   type PredictedLength,
   requestLength,
   responseLength,
 } from '../../src/protocol/rtu.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
-import { arbitraryRequest, byte } from './arbitrary-request.js';
+import { arbitraryRegisterRequest, arbitraryRequest, byte } from './arbitrary-request.js';
+import { encodeRequest, type RegisterRequest } from './encode-request.js';
 
 const arbitraryPdu = fc.uint8Array({ minLength: 1, maxLength: 253 });
 
+/** Diagnostics with query data of several words end at the silence, whatever the prediction says. */
+const predictable = arbitraryRequest().filter(({ code, ...rest }) => {
+  return code !== 8 || !('data' in rest) || rest.data.length === 2;
+});
+
 /** A response PDU as a server sends it to `request`, its content of no interest. */
-function responseTo(request: Request): Uint8Array {
+function responseTo(request: RegisterRequest): Uint8Array {
   switch (request.code) {
     case 1:
     case 2:
@@ -64,7 +70,7 @@ describe('RTU frames', () => {
 
   it('is no frame while its end has not come: for requests, by length and CRC together', () => {
     fc.assert(
-      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+      fc.property(byte, predictable, (unitId, request) => {
         const adu = encodeRtu(unitId, encodeRequest(request));
         for (let end = 0; end < adu.length; end++) {
           const whole = requestLength(adu, 0, end) === end && isRtuFrame(adu, 0, end);
@@ -78,7 +84,7 @@ describe('RTU frames', () => {
   it('takes requests that follow each other without a pause one by one', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(byte, arbitraryRequest()), { minLength: 2, maxLength: 4 }),
+        fc.array(fc.tuple(byte, predictable), { minLength: 2, maxLength: 4 }),
         (requests) => {
           const adus = requests.map(([unitId, request]) => encodeRtu(unitId, encodeRequest(request)));
           const stream = concatBytes(...adus);
@@ -111,16 +117,16 @@ describe('RTU frames', () => {
 describe('the predicted length of a frame', () => {
   it('is right for every request', () => {
     fc.assert(
-      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+      fc.property(byte, predictable, (unitId, request) => {
         expectPrediction(requestLength, encodeRtu(unitId, encodeRequest(request)));
       }),
       { numRuns: 300 },
     );
   });
 
-  it('is right for the response to every request', () => {
+  it('is right for the response to every request for coils and registers', () => {
     fc.assert(
-      fc.property(byte, arbitraryRequest(), (unitId, request) => {
+      fc.property(byte, arbitraryRegisterRequest(), (unitId, request) => {
         expectPrediction(responseLength, encodeRtu(unitId, responseTo(request)));
       }),
       { numRuns: 300 },
@@ -133,11 +139,34 @@ describe('the predicted length of a frame', () => {
     }
   });
 
+  const responses: [name: string, pdu: string][] = [
+    ['exception status', '07 6D'],
+    ['diagnostics', '08 000B 0001'],
+    ['comm event counter', '0B 0000 0108'],
+    ['an empty comm event log', '0C 06 0000 0000 0000'],
+    ['a full comm event log', `0C 46 0000 0108 0121 ${'40'.repeat(64)}`],
+    ['server id', '11 03 05 FF 41'],
+    ['file records', '14 0C 05 06 0DFE 0020 05 06 33CD 0040'],
+    ['written file records', '15 0D 06 0004 0007 0003 06AF 04BE 100D'],
+    ['an empty FIFO queue', '18 0002 0000'],
+    ['a full FIFO queue', `18 0040 001F ${'1234'.repeat(31)}`],
+  ];
+  it.each(responses)('is right for the response with %s', (_, pdu) => {
+    expectPrediction(responseLength, encodeRtu(1, bytesOf(pdu)));
+  });
+
+  it('is the usual one for diagnostics, whose query data may be longer', () => {
+    expect(requestLength(encodeRtu(1, bytesOf('08 0000 0001 0002')), 0, 10)).toBe(8);
+    expect([8, 43, 0x88, 0xab, 100].map(endsAtSilence)).toEqual([true, true, true, true, true]);
+    expect([3, 7, 11, 12, 17, 20, 21, 24, 0x83].filter(endsAtSilence)).toEqual([]);
+  });
+
   it('is unknown for a function whose length the specification does not fix', () => {
-    for (const code of [0, 7, 8, 43, 100, 127]) {
+    for (const code of [0, 9, 13, 14, 18, 19, 25, 100, 127]) {
       expect(requestLength(Uint8Array.of(1, code), 0, 2), `request ${code}`).toBe('unknown');
       expect(responseLength(Uint8Array.of(1, code), 0, 2), `response ${code}`).toBe('unknown');
     }
+    expect(responseLength(Uint8Array.of(1, 43), 0, 2)).toBe('unknown');
     expect(requestLength(Uint8Array.of(1, 0x83), 0, 2)).toBe('unknown');
   });
 });

@@ -3,9 +3,16 @@
  * MODBUS Application Protocol Specification V1.1b3, and MODBUS over Serial Line V1.02.
  */
 
-/** What the example's device holds: words as hex, bits as a text of 0 and 1 from the address upwards. */
+import { asciiHex } from './hex.js';
+
+/**
+ * What the example's device holds: words as hex, bits as a text of 0 and 1 from the address upwards. In a file the
+ * address is that of a record, for a queue that of its pointer.
+ */
 export interface ExampleContent {
-  readonly table: 'coils' | 'discrete' | 'input' | 'holding';
+  readonly table: 'coils' | 'discrete' | 'input' | 'holding' | 'file' | 'queue';
+  /** Number of the file. */
+  readonly file?: number;
   readonly address: number;
   readonly data: string;
 }
@@ -14,8 +21,14 @@ export interface SpecificationExample {
   readonly clause: string;
   readonly name: string;
   readonly before: readonly ExampleContent[];
+  /** Objects of the device identification, from 0 on. */
+  readonly identity?: readonly string[];
+  /** Communication since the last restart: requests that succeeded, and messages on the line, this one included. */
+  readonly history?: { readonly succeeded: number; readonly heard: number };
   readonly request: string;
   readonly response: string;
+  /** What the specification prints instead, and why a simulator says something else. */
+  readonly printed?: { readonly response: string; readonly because: string };
   /** Content of the registers that the example changes. */
   readonly after: readonly ExampleContent[];
 }
@@ -71,6 +84,49 @@ export const SPECIFICATION_EXAMPLES: readonly SpecificationExample[] = [
     after: [{ table: 'holding', address: 1, data: '0003' }],
   },
   {
+    clause: '6.7',
+    name: 'read the exception status',
+    // the outputs are 0110 1101 from the highest address to the lowest; written here from the lowest upwards
+    before: [{ table: 'coils', address: 0, data: '10110110' }],
+    request: '07',
+    response: '07 6D',
+    after: [],
+  },
+  {
+    clause: '6.8',
+    name: 'return query data',
+    before: [],
+    request: '08 0000 A537',
+    response: '08 0000 A537',
+    after: [],
+  },
+  {
+    clause: '6.9',
+    name: 'get the comm event counter',
+    before: [],
+    history: { succeeded: 264, heard: 289 },
+    request: '0B',
+    response: '0B 0000 0108',
+    printed: {
+      response: '0B FFFF 0108',
+      because: 'status FFFF says that a program command is being processed, and there are none',
+    },
+    after: [],
+  },
+  {
+    clause: '6.10',
+    name: 'get the comm event log',
+    before: [],
+    history: { succeeded: 264, heard: 289 },
+    request: '0C',
+    response: `0C 46 0000 0108 0121 80${'4080'.repeat(31)}40`,
+    printed: {
+      response: '0C 08 0000 0108 0121 20 00',
+      because: '264 requests leave 64 events; and 20 is none of the four types of event that the clause defines',
+    },
+    after: [],
+  },
+  {
     clause: '6.11',
     name: 'write a series of 10 coils starting at coil 20',
     before: [{ table: 'coils', address: 0x13, data: '0000000000' }],
@@ -85,6 +141,34 @@ export const SPECIFICATION_EXAMPLES: readonly SpecificationExample[] = [
     request: '10 0001 0002 04 000A 0102',
     response: '10 0001 0002',
     after: [{ table: 'holding', address: 1, data: '000A 0102' }],
+  },
+  {
+    clause: '6.13',
+    name: 'report the server identifier, which the specification leaves to the device',
+    before: [],
+    identity: ['Example Co', 'EX-1', '1.2'],
+    request: '11',
+    response: `11 11 00 FF ${asciiHex('Example Co EX-1')}`,
+    after: [],
+  },
+  {
+    clause: '6.14',
+    name: 'read two groups of file records',
+    before: [
+      { table: 'file', file: 4, address: 1, data: '0DFE 0020' },
+      { table: 'file', file: 3, address: 9, data: '33CD 0040' },
+    ],
+    request: '14 0E 06 0004 0001 0002 06 0003 0009 0002',
+    response: '14 0C 05 06 0DFE 0020 05 06 33CD 0040',
+    after: [],
+  },
+  {
+    clause: '6.15',
+    name: 'write one group of file records',
+    before: [{ table: 'file', file: 4, address: 6, data: '1111 0000 0000 0000 2222' }],
+    request: '15 0D 06 0004 0007 0003 06AF 04BE 100D',
+    response: '15 0D 06 0004 0007 0003 06AF 04BE 100D',
+    after: [{ table: 'file', file: 4, address: 6, data: '1111 06AF 04BE 100D 2222' }],
   },
   {
     clause: '6.16',
@@ -104,6 +188,34 @@ export const SPECIFICATION_EXAMPLES: readonly SpecificationExample[] = [
     request: '17 0003 0006 000E 0003 06 00FF 00FF 00FF',
     response: '17 0C 00FE 0ACD 0001 0003 000D 00FF',
     after: [{ table: 'holding', address: 0x0e, data: '00FF 00FF 00FF' }],
+  },
+  {
+    clause: '6.18',
+    name: 'read the FIFO queue at 1246',
+    before: [{ table: 'queue', address: 0x04de, data: '01B8 1284' }],
+    request: '18 04DE',
+    response: '18 0006 0002 01B8 1284',
+    // "The function reads the queue contents, but does not clear them."
+    after: [{ table: 'queue', address: 0x04de, data: '01B8 1284' }],
+  },
+  {
+    clause: '6.21',
+    name: 'read the basic device identification',
+    before: [],
+    identity: ['Company identification', 'Product code XX', 'V2.11'],
+    request: '2B 0E 01 00',
+    response: `2B 0E 01 81 00 00 03
+      00 16 ${asciiHex('Company identification')}
+      01 0F ${asciiHex('Product code XX')}
+      02 05 ${asciiHex('V2.11')}`,
+    printed: {
+      response: `2B 0E 01 01 00 00 03
+        00 16 ${asciiHex('Company identification')}
+        01 0F ${asciiHex('Product code XX')}
+        02 05 ${asciiHex('V2.11')}`,
+      because: 'conformity level 01 is that of a device without individual access, which this one has: 81',
+    },
+    after: [],
   },
   {
     clause: '7',

@@ -5,6 +5,11 @@ export function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(Buffer.from(digits, 'hex'));
 }
 
+/** The bytes of a text, as hex. */
+export function asciiHex(text: string): string {
+  return hexOf(Buffer.from(text, 'latin1'));
+}
+
 export function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { anyValue, integer, optionalInteger, seconds } from './fields.js';
+import { oneOf } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import { anyValue, formFlag, integer, LONGEST_WAIT_S, optionalInteger, seconds } from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
 
 /** What is sent instead of the true response. */
@@ -10,25 +12,31 @@ type ResponseType = (typeof RESPONSE_TYPES)[number];
 const MAX_JUNK = 65_536;
 const DEFAULT_JUNK = 10;
 
-const errorCode = integer.refine((code) => code === 0 || ERROR_CODES.has(code), {
-  error: `expected 0 or one of ${[...ERROR_CODES.keys()].join(', ')}`,
-});
+const CODES = [...ERROR_CODES.keys()].join(', ');
+
+/** Looked at first: what else is expected depends on it. */
+export const callsSubmit = z.object({ submit: oneOf(['Simulate', 'Reset', 'Add', 'Monitor', 'Stop']) });
+
+/** The error of a check that zod has no word for. */
+function told(expected: string) {
+  return { error: ({ input }: { input?: unknown }) => expectedMessage(expected, input) };
+}
 
 const simulateFields = z.object({
-  response_type: optionalInteger.refine((type) => type == null || type < RESPONSE_TYPES.length, {
-    error: 'expected 0 (normal), 1 (error), 2 (empty) or 3 (junk)',
-  }),
+  response_type: optionalInteger.refine(
+    (type) => type == null || type < RESPONSE_TYPES.length,
+    told('0 (normal), 1 (error), 2 (empty) or 3 (junk)'),
+  ),
   response_split: anyValue,
   split_delay: seconds.optional(),
   response_cr: anyValue,
-  response_cr_pct: integer
-    .refine((percent) => percent <= 100, { error: 'expected percent, 0 to 100' })
-    .optional(),
+  response_cr_pct: integer.refine((percent) => percent <= 100, told('percent, 0 to 100')).optional(),
   response_delay: seconds,
-  response_error: errorCode,
-  response_junk_datalen: optionalInteger.refine((length) => (length ?? 0) <= MAX_JUNK, {
-    error: `expected a number of bytes, 0 to ${MAX_JUNK}`,
-  }),
+  response_error: integer.refine((code) => code === 0 || ERROR_CODES.has(code), told(`0 or one of ${CODES}`)),
+  response_junk_datalen: optionalInteger.refine(
+    (length) => (length ?? 0) <= MAX_JUNK,
+    told(`a number of bytes, 0 to ${MAX_JUNK}`),
+  ),
   response_clear_after: integer,
 });
 
@@ -47,23 +55,26 @@ export interface Simulation {
 
 /** The parameters of Simulate. */
 export const simulateRequest = simulateFields.transform((fields, context): Simulation => {
-  const missing = (key: string) =>
-    context.issues.push({ code: 'custom', input: fields, path: [key], message: 'missing' });
+  const fail = (key: string, message: string) =>
+    context.issues.push({ code: 'custom', input: fields, path: [key], message });
   const split = fields.response_split !== undefined;
   const changes = fields.response_cr !== undefined;
-  if (split && fields.split_delay === undefined) missing('split_delay');
-  if (changes && fields.response_cr_pct === undefined) missing('response_cr_pct');
+  const splitDelay = split ? fields.split_delay || 1 : 0;
+  if (split && fields.split_delay === undefined) fail('split_delay', 'missing, expected seconds');
+  if (changes && fields.response_cr_pct === undefined) fail('response_cr_pct', 'missing, expected percent');
+  if (fields.response_delay + splitDelay > LONGEST_WAIT_S) {
+    fail('split_delay', `expected at most ${LONGEST_WAIT_S} seconds together with response_delay`);
+  }
   const type = RESPONSE_TYPES[fields.response_type ?? (fields.response_error === 0 ? 0 : 1)] ?? 'normal';
   if (type === 'error' && fields.response_error === 0) {
-    const message = `expected one of ${[...ERROR_CODES.keys()].join(', ')} for response_type 1`;
-    context.issues.push({ code: 'custom', input: fields, path: ['response_error'], message });
+    fail('response_error', `expected one of ${CODES} for response_type 1, got 0`);
   }
   return {
     type,
     errorCode: fields.response_error,
     junkLength: fields.response_junk_datalen ?? DEFAULT_JUNK,
     delay: fields.response_delay,
-    splitDelay: split ? fields.split_delay || 1 : 0,
+    splitDelay,
     changeRate: changes ? (fields.response_cr_pct ?? 0) : 0,
     clearAfter: fields.response_clear_after || 1,
   };
@@ -75,11 +86,11 @@ export const monitorRequest = z
     range_start: optionalInteger,
     range_stop: optionalInteger,
     function: optionalInteger,
-    show_hex: anyValue,
-    show_decode: anyValue,
+    show_hex: formFlag,
+    show_decode: formFlag,
   })
   .refine(({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop, {
-    error: 'expected range_start before range_stop',
+    error: 'expected range_start or more',
     path: ['range_stop'],
   });
 

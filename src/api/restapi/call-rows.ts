@@ -1,6 +1,6 @@
 import { addressRanges } from '../../protocol/address-range.js';
-import { hex } from '../../protocol/bytes.js';
-import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import { concatBytes, hex } from '../../protocol/bytes.js';
+import { describeReply } from '../../traffic/describe.js';
 import type { Exchange, Ledger } from '../../traffic/ledger.js';
 import type { MonitorRequest } from './call-request.js';
 import { FUNCTION_CODES } from './function-codes.js';
@@ -21,7 +21,8 @@ const MAX_ROWS = 1000;
 
 /** Lists calls from the moment it is made. */
 export class CallMonitor {
-  readonly filter: MonitorRequest;
+  /** Which of them `rows` tells. */
+  filter: MonitorRequest;
   readonly #ledger: Ledger;
   readonly #since: number;
 
@@ -56,7 +57,7 @@ function matches(
 
 /** The response, if there was one, above its request. */
 function rowsOf(
-  { time, line, unitId, requestPdu, requestAdu, plan }: Exchange,
+  { time, line, unitId, requestPdu, requestAdu, plan, report }: Exchange,
   filter: MonitorRequest,
 ): CallRow[] {
   const [range] = addressRanges(requestPdu);
@@ -71,14 +72,16 @@ function rowsOf(
       `${FUNCTION_CODES.get(common.fc) ?? `function ${common.fc}`} ${rangeText(requestPdu)}`,
     ),
   };
-  const sent = sentBytes(plan);
+  const sent = sentBytes(plan, report);
   if (sent.length === 0) return [request];
-  return [{ call: 'response', ...common, data: dataText(filter, sent, `${sent.length} bytes`) }, request];
+  return [{ call: 'response', ...common, data: dataText(filter, sent, describeReply(sent)) }, request];
 }
 
-function sentBytes(plan: ReplyPlan): Uint8Array {
-  if (plan.kind === 'silence') return new Uint8Array(0);
-  return Uint8Array.from(plan.steps.flatMap((step) => (step.kind === 'bytes' ? [...step.bytes] : [])));
+/** The bytes of the response; of one that has ended, those that really left. */
+function sentBytes(plan: Exchange['plan'], report: Exchange['report']): Uint8Array {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  const sent = steps.filter((_, i) => !report || report.steps[i]?.outcome === 'achieved');
+  return concatBytes(...sent.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
 }
 
 function rangeText(pdu: Uint8Array): string {
@@ -88,7 +91,5 @@ function rangeText(pdu: Uint8Array): string {
 }
 
 function dataText({ show_hex, show_decode }: MonitorRequest, bytes: Uint8Array, decoded: string): string {
-  return [show_hex !== undefined && hex(bytes), show_decode !== undefined && decoded]
-    .filter(Boolean)
-    .join('; ');
+  return [show_hex && hex(bytes), show_decode && decoded].filter(Boolean).join('; ');
 }

@@ -1,16 +1,11 @@
-import { z } from 'zod';
+import { check } from '../../schema/parts.js';
+import type { Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { monitorRequest, simulateRequest } from './call-request.js';
+import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
 import { CallMonitor, type CallRow } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
-import { failure, type Outcome, problemsOf } from './outcome.js';
+import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
-
-const submitRequest = z.object({
-  submit: z.enum(['Simulate', 'Reset', 'Add', 'Monitor', 'Stop'], {
-    error: 'expected Simulate, Reset, Add, Monitor or Stop',
-  }),
-});
 
 interface CallsAnswer {
   readonly result: 'ok';
@@ -23,6 +18,8 @@ export class CallsEndpoint {
   readonly #simulator: Simulator;
   readonly #simulation: ResponseSimulation;
   #monitor: CallMonitor | undefined;
+  /** The calls listed when the monitoring was stopped; they stay to be read. */
+  #stoppedRows: readonly CallRow[] = [];
 
   constructor(simulator: Simulator) {
     this.#simulator = simulator;
@@ -30,9 +27,11 @@ export class CallsEndpoint {
   }
 
   handle(body: unknown): Outcome<CallsAnswer> {
-    const parsed = submitRequest.safeParse(body);
-    if (!parsed.success) return failure(problemsOf(parsed.error));
-    switch (parsed.data.submit) {
+    const issues: Issue[] = [];
+    const request = check(callsSubmit, body, [], issues);
+    switch (request?.submit) {
+      case undefined:
+        return mistakes(issues);
       case 'Simulate':
         return this.#simulate(body);
       case 'Reset':
@@ -42,35 +41,45 @@ export class CallsEndpoint {
       case 'Monitor':
         return this.#watch(body);
       case 'Stop':
-        this.#monitor = undefined;
-        return { ...this.#state(), foot: 'Stopped monitoring' };
+        return this.#stop();
     }
   }
 
   #simulate(body: unknown): Outcome<CallsAnswer> {
-    const parsed = simulateRequest.safeParse(body);
-    if (!parsed.success) return failure(problemsOf(parsed.error));
-    return this.#simulation.start(parsed.data) ?? this.#state();
+    const issues: Issue[] = [];
+    const settings = check(simulateRequest, body, [], issues);
+    if (!settings) return mistakes(issues);
+    this.#simulation.start(settings);
+    return this.#state();
   }
 
+  /** Begins to list calls; while they are listed, shows those since then with another filter. */
   #watch(body: unknown): Outcome<CallsAnswer> {
-    const parsed = monitorRequest.safeParse(body);
-    if (!parsed.success) return failure(problemsOf(parsed.error));
-    this.#monitor = new CallMonitor(parsed.data, this.#simulator.ledger);
+    const issues: Issue[] = [];
+    const filter = check(monitorRequest, body, [], issues);
+    if (!filter) return mistakes(issues);
+    if (this.#monitor) this.#monitor.filter = filter;
+    else this.#monitor = new CallMonitor(filter, this.#simulator.ledger);
     return this.#state();
+  }
+
+  #stop(): CallsAnswer {
+    if (this.#monitor) this.#stoppedRows = this.#monitor.rows();
+    this.#monitor = undefined;
+    return { ...this.#state(), foot: 'Stopped monitoring' };
   }
 
   /** Everything the web page of the original shows, whatever was asked for. */
   #state(): CallsAnswer {
-    const { active, settings, remaining } = this.#simulation;
+    const { active, settings } = this.#simulation;
     const filter = this.#monitor?.filter;
     return {
       simulation_action: active ? 'ACTIVE' : '',
       range_start: filter?.range_start ?? null,
       range_stop: filter?.range_stop ?? null,
       function_codes: choices(FUNCTION_CODES, filter?.function ?? undefined),
-      function_show_hex_checked: filter?.show_hex !== undefined,
-      function_show_decoded_checked: filter?.show_decode !== undefined,
+      function_show_hex_checked: filter?.show_hex ?? false,
+      function_show_decoded_checked: filter?.show_decode ?? false,
       function_response_normal_checked: active?.type === 'normal',
       function_response_error_checked: active?.type === 'error',
       function_response_empty_checked: active?.type === 'empty',
@@ -82,8 +91,8 @@ export class CallsEndpoint {
       function_response_delay: settings.delay,
       function_response_junk: settings.junkLength,
       function_error: choices(ERROR_CODES, settings.errorCode),
-      function_response_clear_after: remaining ?? settings.clearAfter,
-      call_rows: this.#monitor?.rows() ?? [],
+      function_response_clear_after: settings.clearAfter,
+      call_rows: this.#monitor?.rows() ?? this.#stoppedRows,
       foot: this.#monitor ? 'Monitoring active' : 'not active',
       result: 'ok',
     };

@@ -1,28 +1,49 @@
 import { z } from 'zod';
 
-/** Numbers arrive as numbers or, from HTML forms and scripts, as their text. */
-function numeric(text: RegExp, what: string) {
-  const error = ({ input }: { input?: unknown }) =>
-    input === undefined ? `missing, expected ${what}` : `expected ${what}`;
-  return z.union([z.number(), z.string().regex(text, { error })], { error }).transform(Number);
-}
+/*
+ * What fields hold; `error` is what a message puts after "expected". Numbers arrive as numbers or, from HTML forms
+ * and scripts, as their text. Every option of a union has the error of all: which of them is told is zod's choice.
+ */
+
+const INTEGER = 'a whole number, 0 or more';
 
 /** A whole number, 0 or more. */
-export const integer = numeric(/^\s*\d{1,9}\s*$/, 'a whole number, 0 or more').refine(
-  (value) => Number.isSafeInteger(value) && value >= 0,
-  { error: 'expected a whole number, 0 or more' },
-);
+export const integer = z
+  .union(
+    [
+      z.int({ error: INTEGER }).min(0, { error: INTEGER, abort: true }),
+      z.string({ error: INTEGER }).regex(/^\s*\d{1,9}\s*$/, { error: INTEGER }),
+    ],
+    { error: INTEGER },
+  )
+  .transform(Number);
 
 /** The same where an empty field means that nothing was chosen. */
 export const optionalInteger = z.preprocess((value) => (value === '' ? undefined : value), integer.nullish());
 
-const LONGEST_WAIT_S = 3600;
+export const LONGEST_WAIT_S = 3600;
+
+const SECONDS = `seconds, 0 to ${LONGEST_WAIT_S}`;
 
 /** Seconds, fractions allowed. */
-export const seconds = numeric(/^\s*\d+(\.\d+)?\s*$/, 'seconds').refine(
-  (value) => value >= 0 && value <= LONGEST_WAIT_S,
-  { error: `expected seconds, 0 to ${LONGEST_WAIT_S}` },
-);
+export const seconds = z
+  .union(
+    [
+      z.number({ error: SECONDS }),
+      z
+        .string({ error: SECONDS })
+        .regex(/^\s*\d{1,9}(\.\d{1,9})?\s*$/, { error: SECONDS })
+        .transform(Number),
+    ],
+    { error: SECONDS },
+  )
+  .pipe(z.number().min(0, { error: SECONDS }).max(LONGEST_WAIT_S, { error: SECONDS }));
 
-/** Flags are on when their key is there, whatever its value. */
+/** A flag that is on when its key is there, whatever its value: the specification wants it so. */
 export const anyValue = z.unknown().optional();
+
+/** A flag of the web page's form: on when its key is there; off too when a script says false. */
+export const formFlag = z
+  .unknown()
+  .optional()
+  .transform((value) => value !== undefined && value !== false);

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { type Issue, pathText } from '../../schema/problem.js';
 
 /** What went wrong, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
 export interface Failure {
@@ -12,7 +12,7 @@ export function failure(error: string): Failure {
   return { result: 'error', error };
 }
 
-/** Every problem of a body with its place: `range_start: expected a whole number`. */
-export function problemsOf(error: z.ZodError): string {
-  return error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`).join('; ');
+/** Every mistake of a body with its place: `range_start: expected a whole number, 0 or more, got "x"`. */
+export function mistakes(issues: readonly Issue[]): Failure {
+  return failure(issues.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`).join('; '));
 }

@@ -1,9 +1,12 @@
 import type { Device } from '../../device/device.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { parseValue } from '../../registers/parse-value.js';
+import { unknownName } from '../../schema/nearest.js';
+import { check } from '../../schema/parts.js';
+import { expectedMessage, type Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { failure, type Outcome, problemsOf } from './outcome.js';
-import { type RegisterRequest, registerRequest } from './register-request.js';
+import { failure, mistakes, type Outcome } from './outcome.js';
+import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
 import { type RegisterList, type RegisterRow, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
@@ -17,9 +20,9 @@ interface RegisterAnswer {
 
 /** POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag. */
 export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegisterAnswer> {
-  const parsed = registerRequest.safeParse(body);
-  if (!parsed.success) return failure(problemsOf(parsed.error));
-  const request = parsed.data;
+  const issues: Issue[] = [];
+  const request = check(registerSubmit, body, [], issues) && check(registerRequest, body, [], issues);
+  if (!request) return mistakes(issues);
   const list = findList(simulator, request);
   if (typeof list === 'string') return failure(list);
   const range = findRange(request, list);
@@ -40,8 +43,11 @@ export function handleRegisters(simulator: Simulator, body: unknown): Outcome<Re
 /** The list of registers that is meant, or what is wrong with its name. */
 function findList(simulator: Simulator, { device: name, table }: RegisterRequest): RegisterList | string {
   const device = name === undefined ? simulator.defaultDevice : simulator.devices.get(name);
-  if (!device) return `device: expected one of ${[...simulator.devices.keys()].join(', ')}`;
-  return listOf(device, table);
+  if (device) return listOf(device, table);
+  const known = [...simulator.devices.keys()];
+  return name === undefined
+    ? `device: missing, expected ${known.join(', ')}`
+    : `device: ${unknownName('device', name, known)}`;
 }
 
 function listOf({ name, cells, tables }: Device, table: RegisterRequest['table']): RegisterList | string {
@@ -55,23 +61,31 @@ function findRange(
   request: RegisterRequest,
   { size }: RegisterList,
 ): { start: number; end: number } | string {
-  const { range_end, range_stop } = request;
+  const { range_start, range_end, range_stop } = request;
   if (range_end != null && range_stop != null && range_end !== range_stop) {
     return `range_end ${range_end} and range_stop ${range_stop} differ: expected one of them, or both alike`;
   }
-  const start = request.range_start ?? (request.submit === 'Set' ? request.register : 0);
-  const end = range_end ?? range_stop ?? start;
-  if (start > end) return `range_start ${start} is after the last register ${end}`;
-  if (end >= size) return `range: expected registers from 0 to ${size - 1}, got ${start} to ${end}`;
-  return { start, end };
+  const last = range_end ?? range_stop ?? undefined;
+  const outside = (key: string, address: number) =>
+    address < size ? undefined : `${key}: expected 0 to ${size - 1}, got ${address}`;
+  const problem =
+    (request.submit === 'Set' && outside('register', request.register)) ||
+    outside('range_start', range_start ?? 0) ||
+    outside(range_end != null ? 'range_end' : 'range_stop', last ?? 0);
+  if (problem) return problem;
+  const noRange = range_start == null && last === undefined;
+  const start = range_start ?? (noRange && request.submit === 'Set' ? request.register : 0);
+  const end = last ?? start;
+  return start <= end
+    ? { start, end }
+    : `range_start: expected at most ${end}, the last register, got ${start}`;
 }
 
 /** Sets the value or the access flag, or both; says what is wrong and does nothing otherwise. */
 function setRegister(
-  { image, size }: RegisterList,
+  { image }: RegisterList,
   { register, value, writeable }: Extract<RegisterRequest, { submit: 'Set' }>,
 ): string | undefined {
-  if (register >= size) return `register: expected 0 to ${size - 1}, got ${register}`;
   const span = image.valueSpan(register);
   if (!span) return `register: ${register} is not defined`;
   if (span.address !== register) {
@@ -80,7 +94,7 @@ function setRegister(
   if (value == null && !writeable) return 'value: missing, expected a value to set (or writeable: true)';
   if (value != null) {
     const parsed = parseValue(span.type, value, span.cells);
-    if (!parsed.ok) return `value: expected ${parsed.expected}, got ${JSON.stringify(value)}`;
+    if (!parsed.ok) return `value: ${expectedMessage(parsed.expected, value)}`;
     image.setValue(span, parsed.value);
   }
   if (writeable)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CallsEndpoint } from './calls.js';
 import { failure } from './outcome.js';
@@ -16,14 +17,16 @@ export function restapiRoutes(app: FastifyInstance, simulator: Simulator): void 
     ['server', () => failure('server: not implemented yet')],
     ['log', () => failure('log: not implemented yet')],
   ]);
-  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', (request) => {
+  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', (request, reply) => {
     const { endpoint } = request.params;
-    const handle = endpoints.get(endpoint);
-    if (!handle)
-      return failure(`${endpoint}: no such endpoint, expected one of ${[...endpoints.keys()].join(', ')}`);
     const { body } = request;
+    const handle = endpoints.get(endpoint);
+    if (body === undefined) reply.code(400);
+    if (!handle) {
+      return failure(`${quote(endpoint)}: no such endpoint, expected ${[...endpoints.keys()].join(', ')}`);
+    }
     if (typeof body !== 'object' || body === null || Array.isArray(body))
-      return failure('body: expected a JSON object');
+      return failure(`body: ${expectedMessage('a JSON object', body)}`);
     return handle(body);
   });
   app.route({

@@ -1,7 +1,6 @@
-import { ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import type { FaultControl } from '../../simulator/fault-control.js';
 import { NO_SIMULATION, type Simulation } from './call-request.js';
-import { type Failure, failure } from './outcome.js';
 
 /** The fault rule that a simulation is; it shows up among the others under this name. */
 const RULE = 'restapi-calls';
@@ -9,41 +8,38 @@ const RULE = 'restapi-calls';
 /** The response simulation of /restapi/calls: settings, and the one fault rule that carries them out. */
 export class ResponseSimulation {
   readonly #faults: FaultControl;
-  #settings: Simulation | undefined;
+  #started: { readonly settings: Simulation; readonly rule: FaultRule } | undefined;
 
   constructor(faults: FaultControl) {
     this.#faults = faults;
   }
 
-  /** The settings in force, undefined when the simulation is off or used up. */
+  /** The settings in force, with the responses left in `clearAfter`; undefined when it is off or used up. */
   get active(): Simulation | undefined {
-    return this.remaining ? this.#settings : undefined;
-  }
-
-  /** Responses until the simulation clears itself; undefined when it is off. */
-  get remaining(): number | undefined {
-    return this.#faults.rules.get(RULE)?.remaining;
+    if (!this.#started) return undefined;
+    const status = this.#faults.rules.get(RULE);
+    // Whoever edits the fault rules may have put another one in its place.
+    if (status?.rule !== this.#started.rule || !status.remaining) return undefined;
+    return { ...this.#started.settings, clearAfter: status.remaining };
   }
 
   get settings(): Simulation {
     return this.active ?? NO_SIMULATION;
   }
 
-  start(settings: Simulation): Failure | undefined {
-    const rule = ruleSchema.safeParse({
+  start(settings: Simulation): void {
+    const rule = ruleSchema.parse({
       name: RULE,
       when: { count: settings.clearAfter },
       do: faultsOf(settings),
     });
-    if (!rule.success) return failure(rule.error.issues.map(({ message }) => message).join('; '));
-    this.#faults.rules.set(rule.data);
-    this.#settings = settings;
-    return undefined;
+    this.#faults.rules.set(rule);
+    this.#started = { settings, rule };
   }
 
   stop(): void {
-    this.#faults.rules.remove(RULE);
-    this.#settings = undefined;
+    if (this.#faults.rules.get(RULE)?.rule === this.#started?.rule) this.#faults.rules.remove(RULE);
+    this.#started = undefined;
   }
 }
 
@@ -57,6 +53,6 @@ function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }
   if (type === 'junk') faults.push(junkLength > 0 ? { junk: junkLength } : { truncate: 0 });
   if (changeRate > 0) faults.push({ change: { percent: 100, probability: changeRate / 100 } });
   if (splitDelay > 0) faults.push({ split: { at: 'middle', gap: splitDelay * MS_PER_S } });
-  faults.push({ delay: delay * MS_PER_S });
+  if (delay > 0 || faults.length === 0) faults.push({ delay: delay * MS_PER_S });
   return faults;
 }

@@ -2,14 +2,23 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
+import { errorSchema } from './problem.js';
 
 const MAX_LIMIT = 1000;
 
+const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`;
+const AFTER = 'the identifier of an exchange, 0 or more';
+
 const query = z.object({
   /** How many at most. */
-  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(100),
+  limit: z.coerce
+    .number({ error: LIMIT })
+    .int({ error: LIMIT })
+    .min(1, { error: LIMIT })
+    .max(MAX_LIMIT, { error: LIMIT })
+    .default(100),
   /** Only those after the exchange with this identifier. */
-  after: z.coerce.number().int().min(0).default(0),
+  after: z.coerce.number({ error: AFTER }).int({ error: AFTER }).min(0, { error: AFTER }).default(0),
 });
 
 /** `/api/v1/exchanges`: the ledger, the newest exchange first. */
@@ -20,7 +29,7 @@ export function exchangeRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       {
         schema: {
           querystring: query,
-          response: { 200: z.object({ exchanges: z.array(exchangeViewSchema) }) },
+          response: { 200: z.object({ exchanges: z.array(exchangeViewSchema) }), 400: errorSchema },
         },
       },
       ({ query: { limit, after } }) => ({

@@ -7,7 +7,7 @@ import { percent, probability } from '../parameters.js';
 import { pick } from '../random.js';
 
 /**
- * `change: percent`: that share of the data bytes altered, at least one; the frame stays valid, so a client that
+ * `change: percent`: that share of the data bytes altered, at least one unless it is 0; the frame stays valid, so a client that
  * does not check plausibility is fooled. `{percent, probability}` alters only some of the replies.
  */
 export const change: FaultKind<{ percent: number; probability: number }> = {
@@ -17,13 +17,14 @@ export const change: FaultKind<{ percent: number; probability: number }> = {
   ),
   apply(plan, { percent, probability }, context) {
     const { random } = context;
-    if (random.next() >= probability) return plan;
+    if (random.next() >= probability) return 'spared this time, by its probability';
     return changePdu(plan, context, 'no data to change', (pdu) => {
       const first = dataOffset(pdu);
       const length = pdu.length - first;
-      if (length === 0) return undefined;
+      const count = Math.ceil((length * percent) / 100);
+      if (count === 0) return undefined;
       const changed = pdu.slice();
-      for (const index of pick(random, Math.ceil((length * percent) / 100), length)) {
+      for (const index of pick(random, count, length)) {
         // 1 to 255: the byte is another one in any case.
         changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
       }

@@ -20,8 +20,13 @@ export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
     { error: '"end", "reset" or {how, after: bytes}' },
   ),
   needs: 'close',
-  apply: (plan, { how, after }) =>
-    withSteps(plan, [...firstBytes(stepsOf(plan), after), { kind: 'close', waitMs: 0, how }]),
+  apply(plan, { how, after }) {
+    const steps = stepsOf(plan);
+    const kept = firstBytes(steps, after);
+    // Without a byte before it the connection is closed at the time of the reply.
+    const waitMs = kept.length === 0 ? (steps[0]?.waitMs ?? 0) : 0;
+    return withSteps(plan, [...kept, { kind: 'close', waitMs, how }]);
+  },
 };
 
 function firstBytes(steps: readonly Step[], count: number): Step[] {

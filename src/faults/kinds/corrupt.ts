@@ -1,14 +1,13 @@
 import type { FaultKind } from '../kind.js';
 import { wholeNumber } from '../parameters.js';
-import { hasFrame, mapFrames } from '../plan.js';
+import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';
 
 /** `corrupt: n`: n different bits of the frame flipped after the CRC was made, anywhere in it. */
 export const corrupt: FaultKind<number> = {
   schema: wholeNumber('a number of bits', 1, 2048),
   apply(plan, count, { random }) {
-    if (!hasFrame(plan)) return 'no frame to corrupt';
-    return mapFrames(plan, (frame) => {
+    return mapFrames(plan, 'no frame to corrupt', (frame) => {
       const corrupted = frame.slice();
       for (const bit of pick(random, count, 8 * frame.length)) {
         corrupted[bit >> 3] = (corrupted[bit >> 3] as number) ^ (1 << (bit & 7));

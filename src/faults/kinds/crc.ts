@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { concatBytes } from '../../protocol/bytes.js';
 import type { FaultKind } from '../kind.js';
 import { wholeNumber } from '../parameters.js';
-import { hasFrame, mapFrames } from '../plan.js';
+import { mapFrames } from '../plan.js';
 
 type WrongCrc = 'invert' | 'zero' | 'swap' | number;
 
@@ -12,13 +13,12 @@ export const crc: FaultKind<WrongCrc> = {
   }),
   needs: 'crc',
   apply(plan, wrong) {
-    if (!hasFrame(plan)) return 'no frame with a CRC';
-    return mapFrames(plan, (frame) => {
-      if (frame.length < 2) return frame;
+    return mapFrames(plan, 'no frame with another CRC', (frame) => {
+      if (frame.length < 2) return undefined;
       const [low, high] = frame.slice(-2) as unknown as [number, number];
-      const changed = frame.slice();
-      changed.set(wrongCrc(wrong, low, high), frame.length - 2);
-      return changed;
+      const [wrongLow, wrongHigh] = wrongCrc(wrong, low, high);
+      if (wrongLow === low && wrongHigh === high) return undefined;
+      return concatBytes(frame.subarray(0, -2), [wrongLow, wrongHigh]);
     });
   },
 };

@@ -9,11 +9,11 @@ export const delay: FaultKind<{ ms: number; jitter: number }> = {
   schema: z.union(
     [
       milliseconds.transform((ms) => ({ ms, jitter: 0 })),
-      section({ ms: milliseconds, jitter: milliseconds }),
+      section({ ms: milliseconds, jitter: milliseconds.default(0) }),
     ],
-    { error: 'ms, or {ms, jitter}' },
+    { error: 'ms, 0 or more, or {ms, jitter}' },
   ),
-  extent: ({ bytes, ms }, delay) => ({ bytes, ms: ms + delay.ms + delay.jitter }),
+  extent: (before, { ms, jitter }) => ({ ...before, ms: before.ms + ms + jitter }),
   apply(plan, { ms, jitter }, { random }) {
     const [first, ...rest] = stepsOf(plan);
     if (!first) return 'nothing is sent that could be late';

@@ -1,18 +1,18 @@
 import { section } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { milliseconds, wholeNumber } from '../parameters.js';
-import { hasFrame, mapFrameSteps } from '../plan.js';
+import { mapFrameSteps } from '../plan.js';
 
 /** `duplicate: {times, gap}`: the frame again, `times` times, with `gap` ms before each copy. */
 export const duplicate: FaultKind<{ times: number; gap: number }> = {
   schema: section({ times: wholeNumber('a number of copies', 1), gap: milliseconds.default(0) }),
-  extent: ({ bytes, ms }, { times, gap }) => ({
+  extent: ({ frames, bytes, ms }, { times, gap }) => ({
+    frames: frames * (times + 1),
     bytes: bytes * (times + 1),
-    ms: ms * (times + 1) + gap * times,
+    ms: ms * (times + 1) + frames * times * gap,
   }),
   apply(plan, { times, gap }) {
-    if (!hasFrame(plan)) return 'no frame to repeat';
-    return mapFrameSteps(plan, (pieces) => {
+    return mapFrameSteps(plan, 'no frame to repeat', (pieces) => {
       const copy = pieces.map((piece, i) => (i === 0 ? { ...piece, waitMs: gap } : piece));
       return [...pieces, ...Array.from({ length: times }, () => copy).flat()];
     });

@@ -1,7 +1,7 @@
 import { section } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { nonNegative, wholeNumber } from '../parameters.js';
-import { cutFrame, hasFrame, mapFrameSteps } from '../plan.js';
+import { cutFrames } from '../plan.js';
 
 /** Slowest speed a line can have (50 baud): bounds how long a character may take, in ms. */
 const SLOWEST_CHARACTER_MS = 220;
@@ -10,9 +10,11 @@ const SLOWEST_CHARACTER_MS = 220;
 export const gap: FaultKind<{ after: number; characters: number }> = {
   schema: section({ after: wholeNumber('a number of bytes', 1), characters: nonNegative('character times') }),
   needs: 'characterTime',
-  extent: ({ bytes, ms }, { characters }) => ({ bytes, ms: ms + characters * SLOWEST_CHARACTER_MS }),
+  extent: (before, { characters }) => ({
+    ...before,
+    ms: before.ms + before.frames * characters * SLOWEST_CHARACTER_MS,
+  }),
   apply(plan, { after, characters }, { characterTime }) {
-    if (!hasFrame(plan)) return 'nothing is sent that could have a gap';
-    return mapFrameSteps(plan, (pieces) => cutFrame(pieces, [after], characters * characterTime));
+    return cutFrames(plan, `no frame with a byte ${after}`, () => [after], characters * characterTime);
   },
 };

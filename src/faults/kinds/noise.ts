@@ -1,18 +1,18 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import type { FaultKind } from '../kind.js';
 import { wholeNumber } from '../parameters.js';
-import { mapFrameSteps, stepsOf, withOneFrame } from '../plan.js';
+import { hasFrame, mapFrameSteps, withOneFrame } from '../plan.js';
 import { randomBytes } from '../random.js';
 
-/** `noise: n`: n random bytes right before the frame, or alone where nothing is sent. */
+/** `noise: n`: n random bytes right before the frame, or alone where no frame is sent. */
 export const noise: FaultKind<number> = {
   schema: wholeNumber('a number of bytes', 1),
-  extent: ({ bytes, ms }, count) => ({ bytes: bytes + count, ms }),
+  extent: (before, count) => ({ ...before, bytes: before.bytes + before.frames * count }),
   apply(plan, count, { random }) {
-    if (stepsOf(plan).length === 0) return withOneFrame(plan, randomBytes(random, count));
-    return mapFrameSteps(plan, ([first, ...rest]) => {
-      if (!first) return rest;
-      return [{ ...first, bytes: concatBytes(randomBytes(random, count), first.bytes) }, ...rest];
-    });
+    if (!hasFrame(plan)) return withOneFrame(plan, randomBytes(random, count));
+    return mapFrameSteps(plan, 'no frame', ([first, ...rest]) => [
+      { ...first, bytes: concatBytes(randomBytes(random, count), first.bytes) },
+      ...rest,
+    ]);
   },
 };

@@ -6,7 +6,7 @@ import { stepsOf, withSteps } from '../plan.js';
 export const serialBreak: FaultKind<number> = {
   schema: milliseconds,
   needs: 'break',
-  extent: ({ bytes, ms }, length) => ({ bytes, ms: ms + length }),
+  extent: (before, length) => ({ ...before, ms: before.ms + length }),
   apply(plan, ms) {
     const [first, ...rest] = stepsOf(plan);
     const step = { kind: 'break', waitMs: first?.waitMs ?? 0, ms } as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { section } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { milliseconds, wholeNumber } from '../parameters.js';
-import { cutFrame, hasFrame, mapFrameSteps } from '../plan.js';
+import { cutFrames } from '../plan.js';
 
 /**
  * `split: {at, gap}`: the frame leaves in pieces with `gap` ms between them, cut before byte `at`, in the middle,
@@ -15,13 +15,13 @@ export const split: FaultKind<{ at: number | 'middle' | 'each'; gap: number }> =
     }),
     gap: milliseconds,
   }),
-  extent: ({ bytes, ms }, { at, gap }) => ({ bytes, ms: ms + gap * (at === 'each' ? bytes : 1) }),
+  extent: (before, { at, gap }) => ({
+    ...before,
+    ms: before.ms + gap * (at === 'each' ? before.bytes : before.frames),
+  }),
   apply(plan, { at, gap }) {
-    if (!hasFrame(plan)) return 'nothing is sent that could be split';
-    return mapFrameSteps(plan, (pieces) => {
-      const length = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-      return cutFrame(pieces, cuts(at, length), gap);
-    });
+    const cannot = at === 'each' || at === 'middle' ? 'no frame to split' : `no frame with a byte ${at}`;
+    return cutFrames(plan, cannot, (length) => cuts(at, length), gap);
   },
 };
 

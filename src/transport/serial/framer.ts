@@ -1,6 +1,7 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import {
   BROADCAST,
+  endsAtSilence,
   isRtuFrame,
   MAX_RTU_LENGTH,
   type PredictedLength,
@@ -15,6 +16,8 @@ export type FramerEvent =
   | ({ readonly kind: 'request' } & TimedBytes)
   /** A frame between others on the bus. */
   | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
+  /** A response from one of our units that was not ours: another device has the same unit identifier. */
+  | ({ readonly kind: 'duplicate' } & TimedBytes)
   /** Bytes that belong to no valid frame. */
   | ({ readonly kind: 'noise' } & TimedBytes);
 
@@ -48,17 +51,23 @@ const MAX_STRAY_BYTES = 2;
 export class RtuFramer {
   readonly #owns: (unitId: number) => boolean;
   readonly #t35: number;
+  readonly #characterTime: number;
   #burst = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
   /** Does a frame begin at the first pending byte, as far as can be known? */
   #aligned = true;
-  /** The foreign request whose response would come next. */
+  /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
   #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
 
-  /** @param owns tells whether a unit identifier is ours; @param t35 in ms. */
-  constructor(owns: (unitId: number) => boolean, t35: number) {
+  /**
+   * @param owns tells whether a unit identifier is ours
+   * @param t35 in ms
+   * @param characterTime how long a character takes on the wire, in ms; 0 where bytes come at once
+   */
+  constructor(owns: (unitId: number) => boolean, t35: number, characterTime = 0) {
     this.#owns = owns;
     this.#t35 = t35;
+    this.#characterTime = characterTime;
   }
 
   /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
@@ -85,7 +94,9 @@ export class RtuFramer {
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
-    const afterPause = at - this.#lastAt >= this.#t35;
+    // A FIFO hands over 8 or 16 characters of an unbroken frame at once, so the wire was busy for that long before.
+    const idle = at - this.#lastAt - chunk.length * this.#characterTime;
+    const afterPause = idle >= this.#t35;
     if (afterPause && this.busy && this.#aligned) this.#takeWholeFrames(events);
     this.#burst.append(chunk, at, afterPause);
     this.#lastAt = at;
@@ -123,14 +134,15 @@ export class RtuFramer {
     return undefined;
   }
 
-  /** The ways to read the frame at `start`, the likelier one first. Our own units only ever receive requests. */
+  /** The ways to read the frame at `start`, the likelier one first. Ours are requests, but for a doubly used address. */
   #readings(start: number): Reading[] {
     const { bytes } = this.#burst;
     const unitId = bytes[start] as number;
     const request: Reading = { length: requestLength(bytes, start, bytes.length), role: 'request' };
-    if (this.#isOurs(unitId)) return [request];
+    const awaited = this.#isAwaited(unitId, bytes[start + 1]);
+    if (this.#isOurs(unitId) && !awaited) return [request];
     const response: Reading = { length: responseLength(bytes, start, bytes.length), role: 'response' };
-    return this.#isAwaited(unitId, bytes[start + 1]) ? [response, request] : [request, response];
+    return awaited && !this.#isOurs(unitId) ? [response, request] : [request, response];
   }
 
   #isOurs(unitId: number): boolean {
@@ -144,8 +156,7 @@ export class RtuFramer {
 
   /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
   #takeWholeFrames(events: FramerEvent[]): void {
-    const endsAtSilence = this.#readings(0).every(({ length }) => length === 'unknown');
-    this.#takeExactly([0], endsAtSilence, events);
+    this.#takeExactly([0], endsAtSilence(this.#burst.bytes[1] ?? 0), events);
   }
 
   #possibleStarts(): number[] {
@@ -179,20 +190,17 @@ export class RtuFramer {
       if (rest.length > 0) return [{ length, role }, ...rest];
     }
     if (!anyLength || !isRtuFrame(bytes, start)) return [];
-    const role = this.#isAwaited(bytes[start] as number, bytes[start + 1]) ? 'response' : 'request';
+    const unitId = bytes[start] as number;
+    const role = !this.#isOurs(unitId) && this.#isAwaited(unitId, bytes[start + 1]) ? 'response' : 'request';
     return [{ length: bytes.length - start, role }];
   }
 
   #take({ length, role }: Found, events: FramerEvent[]): void {
     const frame = this.#burst.take(length);
     const [unitId, functionCode] = frame.bytes as unknown as [number, number];
-    if (this.#isOurs(unitId)) {
-      this.#awaited = undefined;
-      events.push({ kind: 'request', ...frame });
-    } else {
-      this.#awaited = role === 'request' ? { unitId, functionCode } : undefined;
-      events.push({ kind: 'foreign', role, ...frame });
-    }
+    this.#awaited = role === 'request' && unitId !== BROADCAST ? { unitId, functionCode } : undefined;
+    if (!this.#isOurs(unitId)) events.push({ kind: 'foreign', role, ...frame });
+    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
   }
 
   #discard(length: number, events: FramerEvent[]): void {

@@ -63,7 +63,8 @@ async function openExclusively(settings: SerialSettings): Promise<SerialPort | s
 }
 
 /** serialport passes on strerror(3) texts and nothing else to tell errors apart by. */
-function explainOpenError(message: string): string {
+function explainOpenError(text: string): string {
+  const message = text.replace(/^Error: /, '');
   const explanations: [RegExp, string][] = [
     [
       /permission denied|operation not permitted/i,

@@ -1,7 +1,8 @@
-import type { PlayReport, StepReport } from '../../protocol/play-report.js';
-import type { BreakStep, ReplyPlan, Step } from '../../protocol/reply-plan.js';
+import type { PlayReport } from '../../protocol/play-report.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import type { BytePort } from './port.js';
 import { callAt } from './precise-timer.js';
+import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** When a line may speak. */
 export interface ReplyTiming {
@@ -25,17 +26,27 @@ export interface Listening {
   readonly lastAt: number;
 }
 
+export interface ReplyPlayerOptions {
+  readonly port: BytePort;
+  readonly timing: ReplyTiming;
+  readonly listening: Listening;
+  readonly whenBusy?: WhenBusy;
+  readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
+}
+
 /** A request as far as the player cares. Times in ms. */
 export interface Cue {
   readonly startedAt: number;
   readonly receivedAt: number;
 }
 
+/** Replies that may wait at most: a client that floods the line does not fill the memory. */
+const MAX_QUEUE = 256;
+
 interface Pending {
   readonly cue: Cue;
   readonly plan: Extract<ReplyPlan, { kind: 'send' }>;
   readonly ended: (report: PlayReport) => void;
-  readonly steps: StepReport[];
 }
 
 /**
@@ -47,26 +58,26 @@ interface Pending {
  * `queue` answers every request, `drop` leaves it to the line not to execute those that come too early.
  */
 export class ReplyPlayer {
-  readonly #port: BytePort;
   readonly #timing: ReplyTiming;
   readonly #listening: Listening;
   readonly #whenBusy: WhenBusy;
+  readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
-  /** The next step's wait is over, but bytes came in that must be understood first. */
+  /** The turnaround is over, but bytes came in that must be understood first. */
   #held = false;
-  #wireFreeAt = Number.NEGATIVE_INFINITY;
 
-  constructor(port: BytePort, timing: ReplyTiming, listening: Listening, whenBusy: WhenBusy = 'replace') {
-    this.#port = port;
+  constructor({ port, timing, listening, whenBusy = 'replace', onSent }: ReplyPlayerOptions) {
     this.#timing = timing;
     this.#listening = listening;
     this.#whenBusy = whenBusy;
+    const { wireTime, outputHold } = timing;
+    this.#runner = new StepRunner({ port, wireTime, outputHold, ...(onSent && { onSent }) });
   }
 
-  /** Is a reply pending that keeps the line from executing another request? */
+  /** Are there replies pending that keep the line from executing another request? */
   get refuses(): boolean {
-    return this.#whenBusy === 'drop' && this.#queue.length > 0;
+    return this.#queue.length >= (this.#whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
   /** Takes over a plan for the request `cue`; `ended` is called once, when the plan was played or superseded. */
@@ -78,15 +89,20 @@ export class ReplyPlayer {
       ended({ steps: [], ended: 'complete' });
       return;
     }
-    this.#queue.push({ cue, plan, ended, steps: [] });
-    if (this.#queue.length === 1) this.#begin(Number.NEGATIVE_INFINITY);
+    this.#queue.push({ cue, plan, ended });
+    if (this.#queue.length === 1) this.#begin();
   }
 
   /** The client has turned to somebody else, or the line is closed: nothing pending is sent any more. */
   supersede(ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#held = false;
-    for (const { steps, ended: report } of this.#queue.splice(0)) report({ steps, ended });
+    let steps = this.#runner.cancel();
+    for (const { ended: report } of this.#queue.splice(0)) {
+      report({ steps, ended });
+      // Only the first of them had begun.
+      steps = [];
+    }
   }
 
   /** Tells that what came in is understood now: call it after every silence and every chunk. */
@@ -96,12 +112,12 @@ export class ReplyPlayer {
     this.#start(performance.now());
   }
 
-  #begin(notBefore: number): void {
+  #begin(notBefore = Number.NEGATIVE_INFINITY): void {
     const current = this.#queue[0];
     if (!current) return;
     const { turnaround } = this.#timing;
-    const due = this.#mayInterrupt(current) ? performance.now() : current.cue.receivedAt + (turnaround ?? 0);
-    this.#schedule(Math.max(due, notBefore), (at) => this.#start(at));
+    const due = current.cue.receivedAt + (this.#mayInterrupt(current) ? 0 : (turnaround ?? 0));
+    this.#wait(Math.max(due, notBefore));
   }
 
   #mayInterrupt({ plan }: Pending): boolean {
@@ -112,91 +128,25 @@ export class ReplyPlayer {
   #start(due: number): void {
     const current = this.#queue[0];
     if (!current) return;
-    if (this.#mayInterrupt(current)) {
-      this.#step(current, 0, due);
-      return;
+    if (!this.#mayInterrupt(current)) {
+      if (this.#listening.busy) {
+        this.#held = true;
+        return;
+      }
+      const quietAt = this.#listening.lastAt + this.#timing.t35;
+      if (quietAt > performance.now()) {
+        this.#wait(quietAt);
+        return;
+      }
     }
-    if (this.#listening.busy) {
-      this.#held = true;
-      return;
-    }
-    const quietAt = this.#listening.lastAt + this.#timing.t35;
-    if (quietAt > performance.now()) this.#schedule(quietAt, (at) => this.#start(at));
-    else this.#step(current, 0, due);
-  }
-
-  /** Does the steps from `index` on; the wait before the first of them counts from `from`. */
-  #step(current: Pending, index: number, from: number): void {
-    const step = current.plan.steps[index];
-    if (!step) {
-      this.#finish(current);
-      return;
-    }
-    const plannedAt = from + step.waitMs;
-    const perform = () => {
-      const ended = this.#perform(current, step, plannedAt);
-      if (typeof ended === 'number') this.#step(current, index + 1, ended);
-      else void ended.then((at) => this.#queue[0] === current && this.#step(current, index + 1, at));
-    };
-    if (step.waitMs > 0) this.#schedule(plannedAt, perform);
-    else perform();
-  }
-
-  /** Does one step and notes it; the time at which it ends, or will have ended. */
-  #perform(current: Pending, step: Step, plannedAt: number): number | Promise<number> {
-    const achievedAt = performance.now();
-    switch (step.kind) {
-      case 'bytes':
-        this.#port.write(step.bytes);
-        current.steps.push({
-          plannedAt,
-          achievedAt,
-          uncertainty: this.#uncertainty(achievedAt),
-          outcome: 'achieved',
-        });
-        this.#wireFreeAt = achievedAt + step.bytes.length * this.#timing.wireTime;
-        return this.#wireFreeAt;
-      case 'break':
-        return this.#break(current, step, plannedAt);
-      case 'close':
-        current.steps.push({
-          plannedAt,
-          achievedAt,
-          ...notAchieved('a serial line has no connection to close'),
-        });
-        return achievedAt;
-    }
-  }
-
-  async #break(current: Pending, { ms }: BreakStep, plannedAt: number): Promise<number> {
-    const achievedAt = performance.now();
-    const reason = this.#port.sendBreak ? await this.#port.sendBreak(ms) : 'this port has no break';
-    const uncertainty = this.#uncertainty(achievedAt + ms);
-    current.steps.push({
-      plannedAt,
-      achievedAt,
-      ...(reason === undefined ? { uncertainty, outcome: 'achieved' } : notAchieved(reason)),
+    this.#runner.start(current.plan.steps, due, (steps) => {
+      this.#queue.shift();
+      current.ended({ steps, ended: 'complete' });
+      this.#begin(this.#runner.wireFreeAt + this.#timing.t35);
     });
-    this.#wireFreeAt = performance.now();
-    return this.#wireFreeAt;
   }
 
-  /** What passed since the bytes were handed over, and what the port adds to it. */
-  #uncertainty(since: number): number {
-    return Math.max(0, performance.now() - since) + this.#timing.outputHold;
+  #wait(at: number): void {
+    this.#cancelTimer = callAt(at, () => this.#start(at));
   }
-
-  #finish(current: Pending): void {
-    this.#queue.shift();
-    current.ended({ steps: current.steps, ended: 'complete' });
-    this.#begin(this.#wireFreeAt + this.#timing.t35);
-  }
-
-  #schedule(at: number, callback: (at: number) => void): void {
-    this.#cancelTimer = callAt(at, () => callback(at));
-  }
-}
-
-function notAchieved(reason: string) {
-  return { uncertainty: 0, outcome: 'not achieved', reason } as const;
 }

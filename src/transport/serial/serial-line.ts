@@ -3,6 +3,7 @@ import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST, decodeRtu } from '../../protocol/rtu.js';
 import type { TimedBytes } from './burst.js';
+import { EchoFilter } from './echo-filter.js';
 import { type FramerEvent, RtuFramer } from './framer.js';
 import type { BytePort, OpenResult, PortListener } from './port.js';
 import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
@@ -21,6 +22,12 @@ export type SerialLineEvent =
   | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
   | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
   | { readonly kind: 'noise'; readonly noise: TimedBytes }
+  /** The adapter hears what it sends; from now on that is taken out. */
+  | { readonly kind: 'echo' }
+  /** Somebody else spoke while a reply was on the wire. */
+  | { readonly kind: 'collision' }
+  /** Another device answered a request to one of our units. */
+  | { readonly kind: 'duplicate'; readonly frame: TimedBytes }
   /** A request that came while a reply was pending, on a line that drops those. */
   | { readonly kind: 'dropped'; readonly frame: TimedBytes };
 
@@ -59,13 +66,15 @@ export class SerialLine implements PortListener {
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
   #player: ReplyPlayer | undefined;
+  #echo: EchoFilter | undefined;
   #silenceDetector: InterByteTimeoutParser | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
 
   constructor(options: SerialLineOptions, handler: SerialLineHandler) {
     this.#options = options;
     this.#handler = handler;
-    this.#framer = new RtuFramer((unitId) => handler.owns(unitId), options.timing.t35);
+    const { t35, wireTime } = options.timing;
+    this.#framer = new RtuFramer((unitId) => handler.owns(unitId), t35, wireTime);
   }
 
   get state(): LineState {
@@ -91,7 +100,10 @@ export class SerialLine implements PortListener {
   }
 
   onData(chunk: Uint8Array): void {
-    const events = this.#framer.push(chunk, performance.now());
+    const now = performance.now();
+    const { bytes, noticed } = this.#echo?.received(chunk, now) ?? { bytes: chunk, noticed: undefined };
+    if (noticed) this.#handler.event({ kind: noticed });
+    const events = bytes.length > 0 ? this.#framer.push(bytes, now) : [];
     this.#silenceDetector?.write(chunk);
     this.#dispatch(events);
   }
@@ -108,7 +120,19 @@ export class SerialLine implements PortListener {
     this.#port = port;
     this.#framer.reset({ aligned: !this.#options.joinsTraffic });
     const { timing, whenBusy } = this.#options;
-    this.#player = new ReplyPlayer(port, timing, this.#framer, whenBusy);
+    const echo = new EchoFilter({
+      hasWire: timing.wireTime > 0,
+      t35: timing.t35,
+      latency: this.#options.gap,
+    });
+    this.#echo = echo;
+    this.#player = new ReplyPlayer({
+      port,
+      timing,
+      listening: this.#framer,
+      whenBusy,
+      onSent: (bytes, endsAt) => echo.sent(bytes, endsAt),
+    });
     this.#silenceDetector = new InterByteTimeoutParser({ interval: Math.max(1, this.#options.gap) });
     this.#silenceDetector.on('data', () => this.#onSilence());
     this.#state = { kind: 'open', path: port.path };
@@ -119,6 +143,7 @@ export class SerialLine implements PortListener {
     this.#port = undefined;
     this.#player?.supersede('disconnected');
     this.#player = undefined;
+    this.#echo = undefined;
     this.#silenceDetector?.removeAllListeners();
     this.#silenceDetector?.destroy();
     this.#silenceDetector = undefined;
@@ -127,7 +152,9 @@ export class SerialLine implements PortListener {
   #onSilence(): void {
     // The detector also reports when its buffer is full, which is no silence.
     if (performance.now() - this.#framer.lastAt < this.#options.gap / 2) return;
-    this.#dispatch(this.#framer.silence());
+    const held = this.#echo?.silence() ?? new Uint8Array(0);
+    const events = held.length > 0 ? this.#framer.push(held, performance.now()) : [];
+    this.#dispatch([...events, ...this.#framer.silence()]);
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
@@ -140,6 +167,9 @@ export class SerialLine implements PortListener {
           // Whoever waited for our reply has turned to somebody else.
           if (event.role === 'request') this.#player?.supersede();
           this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
+          break;
+        case 'duplicate':
+          this.#handler.event({ kind: 'duplicate', frame: event });
           break;
         case 'noise':
           this.#handler.event({ kind: 'noise', noise: event });

@@ -32,7 +32,7 @@ function listen(...chunks: (Uint8Array | number)[]): string[] {
 
 function summary(event: FramerEvent): string {
   if (event.kind === 'noise') return `noise ${event.bytes.length}`;
-  const who = event.kind === 'request' ? 'request' : `foreign ${event.role}`;
+  const who = event.kind === 'foreign' ? `foreign ${event.role}` : event.kind;
   return `${who} ${event.bytes[0]}/${event.bytes[1]}`;
 }
 
@@ -198,6 +198,26 @@ describe('others on the bus', () => {
     const traffic = Array.from({ length: 50 }, () => [unknown, 5, unknown, 5]).flat();
     expect(listen(...traffic, write(OURS)).at(-1)).toBe('request 17/6');
     expect(listen(...traffic, write(OURS)).filter((event) => event.startsWith('noise'))).toEqual([]);
+  });
+});
+
+describe('another device with our unit identifier', () => {
+  it('is noticed by its response, which is not taken for a request', () => {
+    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1, 0, 2))).toEqual([
+      'request 17/3',
+      'duplicate 17/3',
+    ]);
+    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1))).toEqual(['request 17/3', 'duplicate 17/3']);
+    expect(listen(read(OURS), PAUSE, encodeRtu(OURS, Uint8Array.of(0x83, 2)))).toEqual([
+      'request 17/3',
+      'duplicate 17/131',
+    ]);
+  });
+
+  it('is not suspected when the client asks again', () => {
+    const unknown = encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3));
+    expect(listen(read(OURS), PAUSE, read(OURS))).toEqual(['request 17/3', 'request 17/3']);
+    expect(listen(unknown, 100, unknown)).toEqual(['request 17/100', 'request 17/100']);
   });
 });
 

@@ -24,7 +24,11 @@ function playerWith(turnaround: number | undefined) {
     close: async () => {},
   };
   const start = performance.now();
-  const player = new ReplyPlayer(port, { t35: T35, turnaround, wireTime: 1, outputHold: 0 }, listening);
+  const player = new ReplyPlayer({
+    port,
+    timing: { t35: T35, turnaround, wireTime: 1, outputHold: 0 },
+    listening,
+  });
   return {
     sent,
     ended,

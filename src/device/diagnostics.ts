@@ -1,0 +1,199 @@
+import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
+import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+
+/** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
+const Event = {
+  restart: 0x00,
+  listenOnly: 0x04,
+  send: 0x40,
+  receive: 0x80,
+} as const;
+
+const RECEIVED_BROADCAST = 0x40;
+const IN_LISTEN_ONLY = 0x20;
+const RECEIVED_OVERRUN = 0x10;
+const RECEIVED_ERROR = 0x02;
+
+const LOG_SIZE = 64;
+
+/** Functions whose success is no event: they ask for events (6.9). */
+const POLLING: ReadonlySet<number> = new Set([11, 12]);
+
+/** What was heard on a line since it was made, by whomever it was meant. Counts only ever grow. */
+export interface Activity {
+  /** Valid frames. */
+  messages: number;
+  /** Bursts of bytes that were no valid frames. */
+  errors: number;
+  /** Characters that the UART lost. */
+  overruns: number;
+}
+
+/** Counters that belong to one server; the numbers are the sub-functions of function 8 that return them. */
+type OwnCounter =
+  | typeof SubFunction.busExceptionErrorCount
+  | typeof SubFunction.serverMessageCount
+  | typeof SubFunction.serverNoResponseCount
+  | typeof SubFunction.serverNakCount
+  | typeof SubFunction.serverBusyCount;
+
+const BITS_16 = 0xffff;
+
+/**
+ * What a server knows of the communication on its line: counters, event log, listen-only mode
+ * (Application Protocol V1.1b3, 6.8 to 6.10; counted as in Modbus over Serial Line V1.02, 2.7).
+ */
+export class Diagnostics {
+  readonly #activity: Activity;
+  /** The line's activity when this server's counters were cleared, and at its last request. */
+  #cleared: Activity;
+  #lastRequest: Activity;
+  readonly #own = new Map<number, number>();
+  #eventCount = 0;
+  /** The newest first. */
+  readonly #log: number[] = [];
+  #listenOnly = false;
+  /** What the request being processed does once it is done: a restart comes after its own response (6.8). */
+  #afterwards: (() => void) | undefined;
+
+  constructor(activity: Activity) {
+    this.#activity = activity;
+    this.#cleared = { ...activity };
+    this.#lastRequest = { ...activity };
+  }
+
+  /** In listen-only mode a server answers nothing and does nothing, but for a restart. */
+  get listenOnly(): boolean {
+    return this.#listenOnly;
+  }
+
+  /** Successful requests since the last restart, without those that ask for events. */
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  /**
+   * A request to this server came in: the first event it makes, before it is processed. In listen-only mode it is
+   * "monitored, but no actions will be taken", so it is a message without a response.
+   */
+  received(broadcast: boolean): void {
+    this.#add(this.#listenOnly ? SubFunction.serverNoResponseCount : SubFunction.serverMessageCount);
+    const { errors, overruns } = this.#lastRequest;
+    const trouble =
+      (this.#activity.errors > errors ? RECEIVED_ERROR : 0) |
+      (this.#activity.overruns > overruns ? RECEIVED_OVERRUN : 0);
+    this.#lastRequest = { ...this.#activity };
+    this.#enter(Event.receive | (broadcast ? RECEIVED_BROADCAST : 0) | trouble | this.#mode());
+  }
+
+  /**
+   * The request was processed with this response, if any. One that is not sent, as to a broadcast, counts as no
+   * response, and its exception as an error all the same (Modbus over Serial Line V1.02, counter 3).
+   */
+  processed(responsePdu: Uint8Array | undefined, isSent: boolean): void {
+    const [functionCode = 0, exception = 0] = responsePdu ?? [];
+    const failed = (functionCode & EXCEPTION_FLAG) !== 0;
+    if (!isSent) this.#add(SubFunction.serverNoResponseCount);
+    if (failed) this.#countException(exception);
+    else if (!POLLING.has(functionCode)) this.#eventCount = (this.#eventCount + 1) & BITS_16;
+    this.#enter(Event.send | (failed && isSent ? exceptionBit(exception) : 0) | this.#mode());
+    this.#afterwards?.();
+    this.#afterwards = undefined;
+  }
+
+  /** Function 8: the data of the response, or undefined when nothing is answered. The request has been checked. */
+  execute(subFunction: number, data: Uint8Array): Uint8Array | undefined {
+    switch (subFunction) {
+      case SubFunction.returnQueryData:
+        return data;
+      case SubFunction.restartCommunications:
+        this.#afterwards = () => this.#restart(wordAt(data, 0) !== 0);
+        return data;
+      case SubFunction.returnDiagnosticRegister:
+        return packWords([0]);
+      case SubFunction.forceListenOnly:
+        this.#listenOnly = true;
+        this.#enter(Event.listenOnly);
+        return undefined;
+      case SubFunction.clearCounters:
+        this.#afterwards = () => this.#clearCounters();
+        return data;
+      case SubFunction.clearOverrunCounter:
+        this.#cleared = { ...this.#cleared, overruns: this.#activity.overruns };
+        return data;
+      default:
+        return packWords([this.#count(subFunction)]);
+    }
+  }
+
+  /** Data of function 12: status, event count, message count, then the events, the newest first. */
+  eventLog(): Uint8Array {
+    const words = packWords([0, this.#eventCount, this.#count(SubFunction.busMessageCount)]);
+    return concatBytes(words, this.#log);
+  }
+
+  #count(counter: number): number {
+    const { messages, errors, overruns } = this.#activity;
+    switch (counter) {
+      case SubFunction.busMessageCount:
+        return (messages - this.#cleared.messages) & BITS_16;
+      case SubFunction.busCommunicationErrorCount:
+        return (errors - this.#cleared.errors) & BITS_16;
+      case SubFunction.busCharacterOverrunCount:
+        return (overruns - this.#cleared.overruns) & BITS_16;
+      default:
+        return this.#own.get(counter) ?? 0;
+    }
+  }
+
+  #restart(clearsLog: boolean): void {
+    this.#clearCounters();
+    this.#listenOnly = false;
+    if (clearsLog) this.#log.length = 0;
+    this.#enter(Event.restart);
+  }
+
+  #clearCounters(): void {
+    this.#cleared = { ...this.#activity };
+    this.#own.clear();
+    this.#eventCount = 0;
+  }
+
+  #countException(code: number): void {
+    this.#add(SubFunction.busExceptionErrorCount);
+    if (code === 6) this.#add(SubFunction.serverBusyCount);
+    if (code === 7) this.#add(SubFunction.serverNakCount);
+  }
+
+  #add(counter: OwnCounter): void {
+    this.#own.set(counter, (this.#count(counter) + 1) & BITS_16);
+  }
+
+  #enter(event: number): void {
+    this.#log.unshift(event);
+    if (this.#log.length > LOG_SIZE) this.#log.pop();
+  }
+
+  #mode(): number {
+    return this.#listenOnly ? IN_LISTEN_ONLY : 0;
+  }
+}
+
+/** Bits of a send event: exceptions 1 to 3, 4, 5 and 6, 7 (6.10). */
+function exceptionBit(code: number): number {
+  if (code <= 3) return 0x01;
+  if (code === 4) return 0x02;
+  return code === 7 ? 0x08 : 0x04;
+}
+
+/** True for function 8, sub-function 1, right to the last byte: what a server in listen-only mode still obeys. */
+export function isRestart(requestPdu: Uint8Array): boolean {
+  if (requestPdu[0] !== 8) return false;
+  const decoded = decodeDiagnostics(requestPdu);
+  return (
+    decoded.ok &&
+    decoded.request.code === 8 &&
+    decoded.request.subFunction === SubFunction.restartCommunications
+  );
+}

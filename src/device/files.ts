@@ -1,0 +1,61 @@
+import type { FilePart } from '../protocol/request.js';
+
+/** A file of a device: `records` words, from record 0 on. */
+export interface FileDefinition {
+  readonly records: number;
+  readonly writable: boolean;
+  /** First words; the others are 0. */
+  readonly values: readonly number[];
+}
+
+/** Reference type of extended files, the only one that there is (Application Protocol V1.1b3, 6.14). */
+const EXTENDED_FILE = 6;
+
+/** Records that the specification lets a file have: 0 to 9999. */
+export const MAX_RECORDS = 10_000;
+
+/** What a device has that defines no files. */
+const DEFAULT_FILES: ReadonlyMap<number, FileDefinition> = new Map(
+  Array.from({ length: 10 }, (_, i) => [i + 1, { records: MAX_RECORDS, writable: true, values: [] }]),
+);
+
+/** The files of a device. A file takes memory once something was written to it. */
+export class Files {
+  readonly #definitions: ReadonlyMap<number, FileDefinition>;
+  readonly #written = new Map<number, Uint16Array>();
+
+  constructor(definitions: ReadonlyMap<number, FileDefinition> = DEFAULT_FILES) {
+    this.#definitions = definitions;
+  }
+
+  /** May these records be read? False stands for exception 02. */
+  canRead({ referenceType, file, record, length }: FilePart): boolean {
+    const definition = this.#definitions.get(file);
+    return (
+      referenceType === EXTENDED_FILE && definition !== undefined && record + length <= definition.records
+    );
+  }
+
+  canWrite(part: FilePart): boolean {
+    return this.canRead(part) && this.#definitions.get(part.file)?.writable === true;
+  }
+
+  /** The records of a part that can be read. */
+  read({ file, record, length }: FilePart): number[] {
+    const words = this.#written.get(file) ?? this.#definitions.get(file)?.values ?? [];
+    return Array.from({ length }, (_, i) => words[record + i] ?? 0);
+  }
+
+  /** Writes the records of a part that can be written. */
+  write({ file, record }: FilePart, words: readonly number[]): void {
+    const definition = this.#definitions.get(file);
+    if (!definition) return;
+    let content = this.#written.get(file);
+    if (!content) {
+      content = new Uint16Array(definition.records);
+      content.set(definition.values);
+      this.#written.set(file, content);
+    }
+    content.set(words, record);
+  }
+}

@@ -1,0 +1,21 @@
+import { lstatSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. */
+export function defaultLink(line: string): string {
+  // A line's name is no path: it must not lead out of the directory.
+  return join(tmpdir(), 'modbus-sim', line.replaceAll('/', '-'));
+}
+
+/**
+ * Does `link` lead to a line that is being served? One that a killed program left behind leads nowhere, or to a
+ * pseudo-terminal that somebody got later, under a number that was free again.
+ */
+export function isServed(link: string): boolean {
+  try {
+    return statSync(link).ctimeMs <= lstatSync(link).ctimeMs;
+  } catch {
+    return false;
+  }
+}

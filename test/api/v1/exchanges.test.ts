@@ -1,0 +1,217 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type RawClient, until } from '../../transport/tcp/raw-client.js';
+import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+
+const SETUP = nativeSetup({
+  devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
+const REQUEST = '0001000000060103000000' + '01';
+const REPLY = '0001000000050103020001';
+
+interface Step {
+  readonly kind: string;
+  readonly bytes?: string;
+  readonly plannedUs: number | null;
+  readonly achievedUs: number | null;
+  readonly uncertaintyUs: number | null;
+  readonly outcome: string;
+  readonly reason?: string;
+}
+
+interface Exchange {
+  readonly id: number;
+  readonly steps: readonly Step[];
+  readonly [key: string]: unknown;
+}
+
+let rest: Rest;
+let master: RawClient;
+
+closeServed();
+
+beforeEach(async () => {
+  const served = await serve(SETUP);
+  rest = served.rest;
+  master = served.client();
+});
+
+async function exchanges(query = ''): Promise<readonly Exchange[]> {
+  const answer = await rest.send<{ exchanges: readonly Exchange[] }>('GET', `/api/v1/exchanges${query}`);
+  expect(answer.status).toBe(200);
+  return answer.body.exchanges;
+}
+
+async function rule(...faults: object[]): Promise<void> {
+  expect((await rest.send('PUT', '/api/v1/faults/rule', { do: faults })).status).toBe(200);
+}
+
+async function ask(count = 1): Promise<void> {
+  const before = master.received.length;
+  master.send(Buffer.from(REQUEST.repeat(count), 'hex'));
+  await until(() => master.received.length === before + (count * REPLY.length) / 2, 'all are answered');
+}
+
+function plain(hex: unknown): string {
+  return String(hex).replaceAll(' ', '').toLowerCase();
+}
+
+describe('the ledger', () => {
+  test('is empty at first', async () => {
+    expect(await exchanges()).toEqual([]);
+  });
+
+  test('tells of a request, its reply and when that left', async () => {
+    await ask();
+    const [exchange] = await exchanges();
+    expect(exchange).toEqual({
+      id: 1,
+      time: expect.any(String),
+      line: 'lan',
+      client: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      unitId: 1,
+      request: expect.any(String),
+      silence: null,
+      faults: [],
+      steps: [
+        {
+          kind: 'bytes',
+          bytes: expect.any(String),
+          plannedUs: 0,
+          achievedUs: expect.any(Number),
+          uncertaintyUs: 0,
+          outcome: 'achieved',
+        },
+      ],
+      ended: 'complete',
+    });
+    expect(plain(exchange?.request)).toBe(REQUEST);
+    expect(plain(exchange?.steps[0]?.bytes)).toBe(REPLY);
+    expect(Number.isInteger(exchange?.steps[0]?.achievedUs)).toBe(true);
+  });
+
+  test('times are whole µs since the request: planned, and achieved not before', async () => {
+    await rule({ delay: 40 }, { split: { at: 'middle', gap: 30 } });
+    await ask();
+    const [exchange] = await exchanges();
+    expect(exchange?.faults).toEqual([
+      { rule: 'rule', kind: 'delay', outcome: 'applied' },
+      { rule: 'rule', kind: 'split', outcome: 'applied' },
+    ]);
+    const [first, second] = exchange?.steps ?? [];
+    expect(first?.plannedUs).toBe(40_000);
+    expect(first?.achievedUs).toBeGreaterThanOrEqual(40_000);
+    expect(second?.plannedUs).toBe((first?.achievedUs ?? 0) + 30_000);
+    expect(second?.achievedUs).toBeGreaterThanOrEqual(second?.plannedUs ?? Number.POSITIVE_INFINITY);
+    expect(plain(first?.bytes) + plain(second?.bytes)).toBe(REPLY);
+  });
+
+  test('a reply still to come is pending, without times', async () => {
+    await rule({ delay: 60_000 });
+    master.send(Buffer.from(REQUEST, 'hex'));
+    await until(() => rest.simulator.ledger.lastId === 1, 'the request has come');
+    expect(await exchanges()).toMatchObject([
+      {
+        ended: 'pending',
+        steps: [{ plannedUs: null, achievedUs: null, uncertaintyUs: null, outcome: 'pending' }],
+      },
+    ]);
+    await master.end();
+    await until(() => rest.simulator.ledger.latest()[0]?.report !== undefined, 'the reply has ended');
+    expect(await exchanges()).toMatchObject([
+      {
+        ended: 'disconnected',
+        steps: [
+          {
+            plannedUs: 60_000_000,
+            achievedUs: null,
+            uncertaintyUs: null,
+            outcome: 'not achieved',
+            reason: expect.any(String),
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('a silence says why, and a fault that could not act says so', async () => {
+    await rule({ silence: true }, { delay: 10 });
+    master.send(Buffer.from(REQUEST, 'hex'));
+    await until(() => rest.simulator.ledger.lastId === 1, 'the request has come');
+    expect(await exchanges()).toMatchObject([
+      {
+        silence: expect.stringMatching(/./),
+        steps: [],
+        ended: 'complete',
+        faults: [
+          { rule: 'rule', kind: 'silence', outcome: 'applied' },
+          {
+            rule: 'rule',
+            kind: 'delay',
+            outcome: 'not achieved',
+            reason: expect.stringMatching(/nothing is sent/),
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('a close is a step of its own', async () => {
+    await rule({ close: { how: 'end', after: 4 } });
+    master.send(Buffer.from(REQUEST, 'hex'));
+    await until(() => master.closed, 'the connection is closed');
+    const [exchange] = await exchanges();
+    expect(exchange?.steps.map(({ kind, outcome }) => [kind, outcome])).toEqual([
+      ['bytes', 'achieved'],
+      ['close', 'achieved'],
+    ]);
+    expect(plain(exchange?.steps[0]?.bytes)).toBe(REPLY.slice(0, 8));
+  });
+});
+
+describe('which exchanges are told', () => {
+  const ids = async (query: string) => (await exchanges(query)).map(({ id }) => id);
+
+  test('the newest first, at most `limit`, only those after `after`', async () => {
+    await ask(5);
+    expect(await ids('')).toEqual([5, 4, 3, 2, 1]);
+    expect(await ids('?limit=2')).toEqual([5, 4]);
+    expect(await ids('?after=3')).toEqual([5, 4]);
+    expect(await ids('?after=1&limit=1')).toEqual([5]);
+    expect(await ids('?after=5')).toEqual([]);
+    expect(await ids('?after=999999999')).toEqual([]);
+  });
+
+  test('100 unless more are asked for, and 1000 are kept', async () => {
+    for (let i = 0; i < 21; i++) await ask(50);
+    expect(await ids('')).toHaveLength(100);
+    const all = await ids('?limit=1000');
+    expect(all).toHaveLength(1000);
+    expect([all[0], all[999]]).toEqual([1050, 51]);
+    expect(await ids('?limit=1000&after=1')).toHaveLength(1000);
+  });
+
+  const LIMIT = 'a whole number from 1 to 1000';
+  const AFTER = 'the identifier of an exchange, 0 or more';
+
+  test.each([
+    ['limit=0', 'limit', LIMIT],
+    ['limit=1001', 'limit', LIMIT],
+    ['limit=1.5', 'limit', LIMIT],
+    ['limit=all', 'limit', LIMIT],
+    ['limit=', 'limit', LIMIT],
+    ['limit=1&limit=2', 'limit', LIMIT],
+    ['after=-1', 'after', AFTER],
+    ['after=x', 'after', AFTER],
+    ['after=1e400', 'after', AFTER],
+  ])('?%s gets status 400', async (query, path, expected) => {
+    expect(await rest.send('GET', `/api/v1/exchanges?${query}`)).toEqual({
+      status: 400,
+      body: {
+        error: `${path}: expected ${expected}`,
+        problems: [{ path, message: `expected ${expected}` }],
+      },
+    });
+  });
+});

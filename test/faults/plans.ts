@@ -1,0 +1,83 @@
+import { createRequire } from 'node:module';
+import { ABILITIES } from '../../src/faults/ability.js';
+import { applyFaults } from '../../src/faults/apply.js';
+import { seededRandom } from '../../src/faults/random.js';
+import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
+import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { plainReply, type ReplyPlan, type Step, silence } from '../../src/protocol/reply-plan.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+
+/** modbus-serial has no types for it. */
+const crc16 = createRequire(import.meta.url)('modbus-serial/utils/crc16.js') as (bytes: Buffer) => number;
+
+/** An RTU frame as hex, its CRC made by modbus-serial. */
+export function rtu(content: string): string {
+  const bytes = Buffer.from(bytesOf(content));
+  const crc = crc16(bytes);
+  return hexOf(Uint8Array.of(...bytes, crc & 0xff, crc >> 8));
+}
+
+/** A rule named `tested`; throws when it is refused. */
+export function ruleOf(faults: readonly unknown[], more: object = {}): FaultRule {
+  return ruleSchema.parse({ name: 'tested', do: faults, ...more });
+}
+
+export interface Situation {
+  readonly framing?: 'rtu' | 'socket';
+  /** PDUs as hex. */
+  readonly request?: string;
+  /** Undefined for none: the plan is silent. */
+  readonly response?: string | undefined;
+  readonly previousReply?: string;
+  readonly seed?: number;
+  readonly characterTime?: number;
+}
+
+const UNIT = 1;
+const TRANSACTION = 0x1234;
+
+/** Lets the faults act on the plain reply; the plan as `shown`, and why those that could not act could not. */
+export function played(
+  faults: readonly unknown[],
+  situation: Situation = {},
+): { steps: string[]; cannot: string[] } {
+  const {
+    framing: name = 'rtu',
+    request = '03 0000 0002',
+    seed = 1,
+    characterTime = 2,
+    previousReply,
+  } = situation;
+  const response = 'response' in situation ? situation.response : '03 04 0102 0304';
+  const framing = name === 'rtu' ? RTU : SOCKET;
+  const ids = { unitId: UNIT, transactionId: TRANSACTION };
+  const plan =
+    response === undefined ? silence('none') : plainReply(framing.encode({ ...ids, pdu: bytesOf(response) }));
+  const acting = [{ rule: ruleOf(faults), random: seededRandom(seed, 1) }];
+  const line = { name: 'bench', abilities: ABILITIES[name === 'rtu' ? 'serial' : 'tcp'] };
+  const { plan: changed, acted } = applyFaults(plan, acting, line, {
+    ...ids,
+    requestPdu: bytesOf(request),
+    framing,
+    characterTime,
+    previousReply: previousReply === undefined ? undefined : bytesOf(previousReply),
+  });
+  return { steps: shown(changed), cannot: acted.flatMap(({ notAchieved }) => notAchieved ?? []) };
+}
+
+/** A plan in short: a wait in ms and bytes for each step, `~` before a piece of the frame of the step before. */
+export function shown(plan: ReplyPlan): string[] {
+  if (plan.kind === 'silence') return ['silence'];
+  return [...(plan.early ? ['early'] : []), ...plan.steps.map(shownStep)];
+}
+
+function shownStep(step: Step): string {
+  switch (step.kind) {
+    case 'bytes':
+      return `${step.waitMs} ${step.continues ? '~' : ''}${hexOf(step.bytes)}`;
+    case 'break':
+      return `${step.waitMs} break ${step.ms}`;
+    case 'close':
+      return `${step.waitMs} close ${step.how}`;
+  }
+}

@@ -1,0 +1,581 @@
+import { describe, expect, it } from 'vitest';
+import { Bus } from '../../src/bus/bus.js';
+import { ABILITIES } from '../../src/faults/ability.js';
+import type { RequestFacts } from '../../src/faults/condition.js';
+import { lineProblems } from '../../src/faults/line-problems.js';
+import { MAX_SEED } from '../../src/faults/random.js';
+import { ruleSchema } from '../../src/faults/rule.js';
+import { FaultRules } from '../../src/faults/rules.js';
+import { addressRanges } from '../../src/protocol/address-range.js';
+import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { check } from '../../src/schema/parts.js';
+import { type Issue, pathText } from '../../src/schema/problem.js';
+import { ask, deviceOf } from '../device/build.js';
+import { bytesOf } from '../vectors/hex.js';
+import { rtu, ruleOf, shown } from './plans.js';
+
+const NOW = new Date(2026, 0, 1);
+
+function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; seed?: number }[]): FaultRules {
+  const faultRules = new FaultRules({ now: () => NOW, random: () => 0.5 });
+  for (const { do: faults = [{ delay: 1 }], ...more } of rules) faultRules.set(ruleOf(faults, more));
+  return faultRules;
+}
+
+function factsOf(request = '03 0000 0001', { line = 'bench', unitId = 1 } = {}): RequestFacts {
+  const pdu = bytesOf(request);
+  return { line, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+}
+
+/** Whether a rule with this condition acts on the request. */
+function acts(when: object, facts: RequestFacts): boolean {
+  return rulesWith({ when }).match(facts).length > 0;
+}
+
+/** On which of `count` equal requests, counted from 1, a rule acts. */
+function turns(when: object, count: number, seed = 1): number[] {
+  const rules = rulesWith({ when, seed });
+  return Array.from({ length: count }, (_, i) => i + 1).filter(() => rules.match(factsOf()).length > 0);
+}
+
+describe('a rule is for', () => {
+  const facts = factsOf('03 0064 000A', { line: 'bench', unitId: 17 });
+
+  it.each([
+    [{}, true],
+    [{ line: 'bench' }, true],
+    [{ line: 'lan' }, false],
+    [{ line: ['lan', 'bench'] }, true],
+    [{ line: ['lan'] }, false],
+    [{ unit: 17 }, true],
+    [{ unit: 1 }, false],
+    [{ unit: [1, 17] }, true],
+    [{ unit: [1, 7] }, false],
+    [{ function: 3 }, true],
+    [{ function: 4 }, false],
+    [{ function: [4, 3] }, true],
+    [{ function: [4, 6] }, false],
+    [{ quantity: 10 }, true],
+    [{ quantity: 9 }, false],
+    [{ quantity: [9, 10] }, true],
+    [{ quantity: [8, 9] }, false],
+    // The request is for the addresses 100 to 109.
+    [{ address: 100 }, true],
+    [{ address: 109 }, true],
+    [{ address: 99 }, false],
+    [{ address: 110 }, false],
+    [{ address: [0, 100] }, true],
+    [{ address: [109, 65535] }, true],
+    [{ address: [103, 104] }, true],
+    [{ address: [0, 65535] }, true],
+    [{ address: [0, 99] }, false],
+    [{ address: [110, 200] }, false],
+    [
+      {
+        address: [
+          [0, 99],
+          [110, 200],
+        ],
+      },
+      false,
+    ],
+    [
+      {
+        address: [
+          [0, 99],
+          [109, 109],
+        ],
+      },
+      true,
+    ],
+    [{ line: 'bench', unit: 17, function: 3, address: 105, quantity: 10 }, true],
+    [{ line: 'bench', unit: 17, function: 3, address: 105, quantity: 11 }, false],
+    [{ line: 'bench', unit: 17, function: 4, address: 105, quantity: 10 }, false],
+  ])('%j: %s', (when, expected) => {
+    expect(acts(when, facts)).toBe(expected);
+  });
+
+  it.each([
+    ['05 0064 FF00', true],
+    ['06 0064 0001', true],
+    // 100 is the value here, not an address.
+    ['06 0001 0064', false],
+    ['06 0063 0005', false],
+    ['0F 0060 0005 01 1F', true],
+    ['0F 0060 0004 01 0F', false],
+    ['10 0064 0001 02 0007', true],
+    ['16 0064 FFFF 0000', true],
+    ['16 0001 0064 0064', false],
+    // Function 23 reads one range and writes another.
+    ['17 0064 0001 0000 0001 02 0007', true],
+    ['17 0000 0001 0064 0001 02 0007', true],
+    ['17 0000 0001 0000 0001 02 0064', false],
+    // No registers, no addresses.
+    ['08 0000 0064', false],
+    ['2B 0E 01 64', false],
+    ['64', false],
+    // A request for nothing touches nothing, wherever it says to begin.
+    ['03 0064 0000', false],
+    ['03 0060 0000', false],
+    // Cut short.
+    ['03 00', false],
+    ['03', false],
+    // The last address there is, and beyond.
+    ['03 FFFF 0001', false],
+  ])('address 100: %s is %s', (request, expected) => {
+    expect(acts({ address: 100 }, factsOf(request))).toBe(expected);
+    expect(acts({ address: [90, 100] }, factsOf('03 005A 0000'))).toBe(false);
+  });
+
+  it('either quantity of function 23', () => {
+    const both = factsOf('17 0000 0006 0064 0003 06 000100020003');
+    expect([6, 3, 9].map((quantity) => acts({ quantity }, both))).toEqual([true, true, false]);
+  });
+
+  it('address 65535', () => {
+    expect(acts({ address: 65535 }, factsOf('03 FFFF 0001'))).toBe(true);
+    expect(acts({ address: 65535 }, factsOf('03 FFFE 0001'))).toBe(false);
+    expect(acts({ address: 0 }, factsOf('03 FFFF 0002'))).toBe(false);
+  });
+});
+
+describe('the turn of a rule', () => {
+  it.each([
+    [{}, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ after: 0 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ after: 7 }, [8, 9, 10]],
+    [{ every: 1 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ every: 3 }, [3, 6, 9]],
+    [{ count: 2 }, [1, 2]],
+    [{ after: 2, every: 3 }, [5, 8]],
+    [{ after: 2, count: 3 }, [3, 4, 5]],
+    [{ every: 3, count: 2 }, [3, 6]],
+    [{ after: 1, every: 2, count: 2 }, [3, 5]],
+    [{ probability: 1 }, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    [{ probability: 0 }, []],
+    [{ probability: 0, count: 1 }, []],
+  ])('%j: requests %j of 10', (when, expected) => {
+    expect(turns(when, 10)).toEqual(expected);
+  });
+
+  it('by chance comes about as often as said, and by the same seed at the same requests', () => {
+    const first = turns({ probability: 0.3 }, 2000);
+    expect(first.length).toBeGreaterThan(500);
+    expect(first.length).toBeLessThan(700);
+    expect(turns({ probability: 0.3 }, 2000)).toEqual(first);
+    expect(turns({ probability: 0.3 }, 2000, 2)).not.toEqual(first);
+  });
+
+  it('by chance is that of the requests that are its turn, until the count is full', () => {
+    const chance = turns({ probability: 0.5 }, 100);
+    expect(turns({ probability: 0.5, count: 5 }, 100)).toEqual(chance.slice(0, 5));
+    expect(turns({ probability: 0.5, after: 10 }, 100)).toEqual(chance.filter((turn) => turn > 10));
+    expect(turns({ probability: 0.5, every: 4 }, 100)).toEqual(chance.filter((turn) => turn % 4 === 0));
+  });
+
+  it('comes with the requests it is for, not with others between them', () => {
+    const rules = rulesWith({ when: { unit: 1, every: 2 } });
+    const units = [1, 2, 2, 1, 2, 1, 1];
+    expect(units.map((unitId) => rules.match(factsOf('03 0000 0001', { unitId })).length)).toEqual([
+      0, 0, 0, 1, 0, 0, 1,
+    ]);
+  });
+});
+
+describe('what is shown of a rule', () => {
+  it('counts matches and hits, and how often it will still act', () => {
+    const rules = rulesWith({ when: { after: 1, count: 2 } });
+    expect(rules.get('tested')).toMatchObject({ matches: 0, hits: 0, lastHit: undefined, remaining: 2 });
+    rules.match(factsOf());
+    expect(rules.get('tested')).toMatchObject({ matches: 1, hits: 0, lastHit: undefined, remaining: 2 });
+    rules.match(factsOf());
+    expect(rules.get('tested')).toMatchObject({ matches: 2, hits: 1, lastHit: NOW, remaining: 1 });
+    for (let i = 0; i < 3; i++) rules.match(factsOf());
+    expect(rules.get('tested')).toMatchObject({ matches: 5, hits: 2, remaining: 0 });
+  });
+
+  it('has no remaining count where there is no limit', () => {
+    expect(rulesWith({}).get('tested')?.remaining).toBeUndefined();
+  });
+
+  it('has the seed it was given, or the one that was drawn', () => {
+    expect(rulesWith({ seed: 7 }).get('tested')?.seed).toBe(7);
+    expect(rulesWith({ seed: 0 }).get('tested')?.seed).toBe(0);
+    expect(rulesWith({}).get('tested')?.seed).toBe(2 ** 31);
+    const last = new FaultRules({ now: () => NOW, random: () => 1 - Number.EPSILON / 2 });
+    expect(last.set(ruleOf([{ junk: 1 }])).seed).toBe(MAX_SEED);
+  });
+
+  it('starts anew with a reset, and with the same random numbers', () => {
+    const rules = rulesWith({ when: { count: 2, probability: 0.5 }, seed: 3 });
+    const draw = () =>
+      Array.from({ length: 20 }, () => rules.match(factsOf()).map(({ random }) => random.below(1000)));
+    const first = draw();
+    expect(first.flat()).toHaveLength(2);
+    expect(draw().flat()).toEqual([]);
+    rules.reset();
+    expect(rules.get('tested')).toMatchObject({ matches: 0, hits: 0, lastHit: undefined, remaining: 2 });
+    expect(draw()).toEqual(first);
+  });
+
+  it('keeps its place and starts anew when it is replaced', () => {
+    const rules = rulesWith({ name: 'first' }, { name: 'second' });
+    rules.match(factsOf());
+    rules.set(ruleOf([{ delay: 2 }], { name: 'first' }));
+    expect(rules.list().map(({ rule, hits }) => [rule.name, hits])).toEqual([
+      ['first', 0],
+      ['second', 1],
+    ]);
+    expect(rules.remove('first')).toBe(true);
+    expect(rules.remove('first')).toBe(false);
+    expect(rules.match(factsOf()).map(({ rule }) => rule.name)).toEqual(['second']);
+    expect([rules.has('first'), rules.has('second'), rules.isEmpty]).toEqual([false, true, false]);
+  });
+});
+
+/** Each request with its plan, by a bus that has a device as unit 1 and 2. */
+function busWith(rules: FaultRules, framing = RTU) {
+  const device = deviceOf(
+    {
+      holding: [
+        { address: 0, value: 0x0102 },
+        { address: 1, value: 0x0304 },
+      ],
+    },
+    { size: 2 },
+  );
+  const line = {
+    name: 'bench',
+    framing,
+    characterTime: 1,
+    abilities: ABILITIES[framing === RTU ? 'serial' : 'tcp'],
+  };
+  const bus = new Bus(
+    line,
+    new Map([
+      [1, device],
+      [2, device],
+    ]),
+    rules,
+  );
+  const answer = (request: string, { unitId = 1, clientId = 0, transactionId = 0 } = {}) => {
+    const answered = bus.answer({ unitId, pdu: bytesOf(request), transactionId, clientId });
+    if (!answered) throw new Error('no such unit');
+    return answered;
+  };
+  return {
+    bus,
+    device,
+    answer,
+    steps: (...args: Parameters<typeof answer>) => shown(answer(...args).plan),
+  };
+}
+
+const READ = '03 0000 0002';
+const REPLY = rtu('01 03 04 0102 0304');
+const WROTE = rtu('01 06 0000 0102');
+
+describe('the same seeds and the same requests', () => {
+  const noise = { name: 'noise', when: { function: 3 }, do: [{ noise: 4 }, { corrupt: 2 }], seed: 11 };
+  const junk = { name: 'junk', when: { function: 6, probability: 0.5 }, do: [{ junk: 6 }], seed: 11 };
+  const late = { name: 'late', when: { unit: 2 }, do: [{ delay: { ms: 50, jitter: 50 } }], seed: 5 };
+
+  const capture = (...rules: (typeof noise | typeof junk | typeof late)[]) => {
+    const { steps } = busWith(rulesWith(...rules));
+    return Array.from({ length: 40 }, (_, i) =>
+      steps(i % 3 === 0 ? '06 0001 0304' : READ, { unitId: 1 + (i % 2) }),
+    );
+  };
+
+  it('give the same bytes', () => {
+    expect(capture(noise, junk, late)).toEqual(capture(noise, junk, late));
+    expect(new Set(capture(noise, junk, late).flat()).size).toBeGreaterThan(35);
+  });
+
+  it('give the same bytes in another order of the rules', () => {
+    expect(capture(late, junk, noise)).toEqual(capture(noise, junk, late));
+  });
+
+  it('give a rule the same bytes whatever rules there are beside it', () => {
+    const alone = capture(noise);
+    const beside = capture(noise, junk);
+    expect(beside.filter((_, i) => i % 3 !== 0)).toEqual(alone.filter((_, i) => i % 3 !== 0));
+  });
+
+  it('give other bytes than another seed', () => {
+    expect(capture({ ...noise, seed: 12 })).not.toEqual(capture(noise));
+  });
+});
+
+describe('on a bus', () => {
+  it('rules act in their order, each fault named with its rule', () => {
+    const { answer } = busWith(
+      rulesWith(
+        { name: 'first', do: [{ unit: 9 }, { truncate: 20 }] },
+        { name: 'second', do: [{ crc: 'zero' }, { transaction: 1 }] },
+      ),
+    );
+    const { plan, acted } = answer(READ);
+    expect(shown(plan)).toEqual(['0 09030401020304' + '0000']);
+    expect(acted).toEqual([
+      { rule: 'first', kind: 'unit' },
+      { rule: 'first', kind: 'truncate', notAchieved: 'no frame that is longer' },
+      { rule: 'second', kind: 'crc' },
+      { rule: 'second', kind: 'transaction', notAchieved: 'line bench has no transaction identifiers' },
+    ]);
+  });
+
+  it.each([
+    [[{ exception: 6 }], [`0 ${rtu('01 86 06')}`]],
+    [[{ silence: true }], ['silence']],
+    [[{ delay: 5 }, { exception: 6 }, { truncate: 1 }], ['5 01']],
+  ])('%j keeps a request from the device', (faults, expected) => {
+    const { steps, device } = busWith(rulesWith({ do: faults }));
+    expect(steps('06 0000 9999')).toEqual(expected);
+    expect(ask(device, '03 0000 0001')).toBe('03020102');
+  });
+
+  it.each([
+    [[{ truncate: 0 }]],
+    [[{ junk: 3 }]],
+    [[{ stale: true }]],
+    [[{ crc: 'zero' }]],
+    [[{ delay: 10_000 }]],
+  ])('%j lets the device execute the request', (faults) => {
+    const { steps, device } = busWith(rulesWith({ do: faults }));
+    steps('06 0000 9999');
+    expect(ask(device, '03 0000 0001')).toBe('03029999');
+  });
+
+  it.each([
+    [{ delay: 250 }, `250 ${rtu('01 83 02')}`],
+    [{ duplicate: { times: 1 } }, `0 ${rtu('01 83 02')}`],
+    [{ noise: 2 }, `0 ${rtu('01 83 02')}`],
+  ])(
+    'an exception of a later rule takes the place of the reply, %j of an earlier one stays',
+    (fault, first) => {
+      const rules = rulesWith({ name: 'a', do: [fault] }, { name: 'b', do: [{ exception: 2 }] });
+      const { plan, acted } = busWith(rules).answer(READ);
+      expect(shown(plan)).toEqual([first]);
+      expect(acted.filter(({ notAchieved }) => notAchieved !== undefined)).toEqual([]);
+    },
+  );
+
+  it('what a fault is kept from is never sent', () => {
+    const rules = rulesWith({ do: [{ delay: 5 }, { split: { at: 'each', gap: 1 } }, { silence: true }] });
+    expect(busWith(rules).steps(READ)).toEqual(['silence']);
+  });
+
+  it('stale sends the reply before, the true one of each client', () => {
+    const { steps, bus } = busWith(rulesWith({ do: [{ stale: true }] }));
+    const write = '06 0000 0102';
+    expect(steps(READ)).toEqual([`0 ${REPLY}`]);
+    expect(steps(write)).toEqual([`0 ${REPLY}`]);
+    expect(steps(READ)).toEqual([`0 ${WROTE}`]);
+    expect(steps(READ)).toEqual([`0 ${REPLY}`]);
+    expect(steps(write, { clientId: 1 })).toEqual([`0 ${WROTE}`]);
+    expect(steps(READ, { clientId: 1 })).toEqual([`0 ${WROTE}`]);
+    bus.forget(0);
+    expect(steps(write)).toEqual([`0 ${WROTE}`]);
+  });
+
+  it('stale knows a reply from before there was a rule', () => {
+    const rules = rulesWith();
+    const { steps } = busWith(rules);
+    steps('06 0000 0102');
+    rules.set(ruleOf([{ stale: true }]));
+    expect(steps(READ)).toEqual([`0 ${WROTE}`]);
+  });
+
+  it('a stale reply over TCP has the transaction identifier of its own time', () => {
+    const { steps } = busWith(rulesWith({ when: { after: 1 }, do: [{ stale: true }] }), SOCKET);
+    expect(steps(READ, { transactionId: 7 })).toEqual(['0 00070000000701030401020304']);
+    expect(steps(READ, { transactionId: 8 })).toEqual(['0 00070000000701030401020304']);
+    expect(steps(READ, { transactionId: 9 })).toEqual(['0 00080000000701030401020304']);
+  });
+
+  it('a rule does not act on a broadcast, which nobody answers', () => {
+    const rules = rulesWith({ do: [{ exception: 2 }] });
+    const { bus, device } = busWith(rules);
+    expect(bus.broadcast(bytesOf('06 0000 0007')).acted).toEqual([]);
+    expect(ask(device, '03 0000 0001')).toBe('03020007');
+    expect(rules.get('tested')?.matches).toBe(0);
+  });
+});
+
+describe('a rule that is not right', () => {
+  const FAULTS = [{ delay: 1 }];
+
+  /** Every mistake as `path: message`. */
+  function mistakes(rule: unknown): string[] {
+    const issues: Issue[] = [];
+    const parsed = check(ruleSchema, rule, [], issues);
+    expect(parsed === undefined).toBe(issues.length > 0);
+    return issues.map(({ path, message }) => `${pathText(path)}: ${message}`);
+  }
+
+  it.each([
+    [[], 'do: expected at least one fault, got an empty list'],
+    [undefined, 'do: missing, expected a list of faults, as in [{delay: 100}]'],
+    [{ delay: 1 }, 'do: expected a list of faults, as in [{delay: 100}], got a mapping'],
+    [['delay'], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got "delay"'],
+    [[null], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got nothing'],
+    [[[]], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got an empty list'],
+    [[{}], 'do[0]: expected one kind of fault, got 0 keys'],
+    [[{ delay: 1, crc: 'zero' }], 'do[0]: expected one kind of fault, got 2 keys'],
+    [
+      [{ delay: 1 }, { delai: 1 }],
+      /^do\[1\]\.delai: unknown kind of fault "delai", did you mean "delay"\? \(known: delay, /,
+    ],
+    [[{ constructor: 1 }], /^do\[0\]\.constructor: unknown kind of fault "constructor"/],
+    [[{ delay: '5' }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got "5"'],
+    [[{ delay: -1 }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got -1'],
+    [[{ delay: Number.NaN }], /^do\[0\]\.delay: expected ms/],
+    [[{ delay: Number.POSITIVE_INFINITY }], /^do\[0\]\.delay: expected ms/],
+    [[{ delay: null }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got nothing'],
+    [[{ split: { at: 3, gap: 1, pause: 2 } }], 'do[0].split.pause: unknown key "pause" (known: at, gap)'],
+    [[{ split: { at: 3 } }], 'do[0].split.gap: missing, expected ms, 0 or more'],
+    [[{ split: { at: 0, gap: 1 } }], 'do[0].split.at: expected a byte index, 1 or more, got 0'],
+    [
+      [{ split: { at: 'end', gap: 1 } }],
+      'do[0].split.at: expected a byte index, "middle" or "each", got "end"',
+    ],
+    [[{ change: 101 }], 'do[0].change: expected percent, 0 to 100, or {percent, probability}, got 101'],
+    [
+      [{ change: { percent: 101, probability: 1 } }],
+      'do[0].change.percent: expected percent, 0 to 100, got 101',
+    ],
+    [
+      [{ change: { percent: 1, probability: 2 } }],
+      'do[0].change.probability: expected a probability, 0 to 1, got 2',
+    ],
+    [[{ exception: 256 }], 'do[0].exception: expected an exception code, 0 to 255, got 256'],
+    [[{ exception: 1.5 }], 'do[0].exception: expected an exception code, 0 to 255, got 1.5'],
+    [[{ silence: false }], 'do[0].silence: expected true, got false'],
+    [[{ stale: 1 }], 'do[0].stale: expected true, got 1'],
+    [[{ early: 'true' }], 'do[0].early: expected true, got "true"'],
+    [[{ junk: 0 }], 'do[0].junk: expected a number of bytes, 1 or more, got 0'],
+    [[{ corrupt: 0 }], 'do[0].corrupt: expected a number of bits, 1 to 2048, got 0'],
+    [
+      [{ crc: 'wrong' }],
+      'do[0].crc: expected "invert", "zero", "swap" or a value from 0 to 65535, got "wrong"',
+    ],
+    [[{ crc: 65536 }], 'do[0].crc: expected a CRC, 0 to 65535, got 65536'],
+    [
+      [{ truncate: 1.5 }],
+      'do[0].truncate: expected a number of bytes to keep, or a negative number to cut, got 1.5',
+    ],
+    [[{ unit: 256 }], 'do[0].unit: expected a unit identifier, 0 to 255, got 256'],
+    [[{ function: -1 }], 'do[0].function: expected a function code, 0 to 255, got -1'],
+    [[{ byteCount: 256 }], 'do[0].byteCount: expected a byte count, 0 to 255, got 256'],
+    [[{ transaction: 65536 }], 'do[0].transaction: expected a transaction identifier, 0 to 65535, got 65536'],
+    [[{ values: [] }], 'do[0].values: expected at least one word, got an empty list'],
+    [[{ values: [1, 65536] }], 'do[0].values[1]: expected a word, 0 to 65535, got 65536'],
+    [[{ values: Array(126).fill(1) }], 'do[0].values: expected at most 125 words, got a list'],
+    [[{ duplicate: { gap: 1 } }], 'do[0].duplicate.times: missing, expected a number of copies, 1 or more'],
+    [
+      [{ gap: { after: 1, characters: -1 } }],
+      'do[0].gap.characters: expected character times, 0 or more, got -1',
+    ],
+    [[{ break: -1 }], 'do[0].break: expected ms, 0 or more, got -1'],
+    [[{ close: 'abort' }], 'do[0].close: expected "end", "reset" or {how, after: bytes}, got "abort"'],
+    [
+      [{ close: { how: 'end', after: -1 } }],
+      'do[0].close.after: expected a number of bytes, 0 or more, got -1',
+    ],
+    [Array(65).fill({ early: true }), 'do: expected at most 64 faults, got a list'],
+  ])('do %j', (faults, message) => {
+    const found = mistakes({ name: 'tested', do: faults });
+    expect(found).toHaveLength(1);
+    if (typeof message === 'string') expect(found).toEqual([message]);
+    else expect(found[0]).toMatch(message);
+  });
+
+  it.each([
+    [{ probability: 2 }, 'when.probability: expected a probability, 0 to 1, got 2'],
+    [{ probability: -0.1 }, 'when.probability: expected a probability, 0 to 1, got -0.1'],
+    [{ address: 65536 }, 'when.address: expected an address, 0 to 65535, got 65536'],
+    [{ address: -1 }, 'when.address: expected an address, 0 to 65535, got -1'],
+    [{ address: [0, 65536] }, 'when.address[1]: expected an address, 0 to 65535, got 65536'],
+    [{ address: [9, 0] }, 'when.address: expected the first address before the last'],
+    [
+      { address: [1, 2, 3] },
+      'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got a list',
+    ],
+    [{ address: [] }, /^when\.address: expected /],
+    [
+      { address: 'all' },
+      'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got "all"',
+    ],
+    [{ unit: 256 }, 'when.unit: expected a unit identifier, 0 to 255, got 256'],
+    [{ unit: [1, 256] }, /^when\.unit(\[1\])?: expected a unit identifier, 0 to 255/],
+    [{ unit: [] }, 'when.unit: expected at least one, got an empty list'],
+    [{ unit: 'all' }, 'when.unit: expected a unit identifier, 0 to 255, or a list of them, got "all"'],
+    [{ function: 0 }, 'when.function: expected a function code, 1 to 255, got 0'],
+    [{ quantity: 0 }, 'when.quantity: expected a quantity, 1 to 65535, got 0'],
+    [{ line: 5 }, 'when.line: expected the name of a line or a list of them, got 5'],
+    [{ after: -1 }, 'when.after: expected a number of requests, 0 or more, got -1'],
+    [{ every: 0 }, 'when.every: expected a number of requests, 1 or more, got 0'],
+    [{ count: 0 }, 'when.count: expected a number of requests, 1 or more, got 0'],
+    [{ count: 1.5 }, 'when.count: expected a number of requests, 1 or more, got 1.5'],
+    [
+      { adress: 5 },
+      'when.adress: unknown key "adress", did you mean "address"? (known: line, unit, function, address, quantity, after, every, count, probability)',
+    ],
+    ['always', 'when: expected a mapping, got "always"'],
+  ])('when %j', (when, message) => {
+    const found = mistakes({ name: 'tested', do: FAULTS, when });
+    expect(found).toHaveLength(1);
+    if (typeof message === 'string') expect(found).toEqual([message]);
+    else expect(found[0]).toMatch(message);
+  });
+
+  it.each([
+    [{ do: FAULTS }, 'name: missing, expected a name'],
+    [{ name: '', do: FAULTS }, /^name: expected /],
+    [{ name: 'a/b', do: FAULTS }, 'name: expected letters, digits, dots, hyphens and underscores, got "a/b"'],
+    [{ name: 'x'.repeat(65), do: FAULTS }, /^name: expected at most 64 characters/],
+    [{ name: 'a', do: FAULTS, seed: MAX_SEED + 1 }, 'seed: expected a seed, 0 to 4294967295, got 4294967296'],
+    [{ name: 'a', do: FAULTS, unless: {} }, 'unless: unknown key "unless" (known: name, when, do, seed)'],
+    [null, ': expected a mapping, got nothing'],
+    [[], ': expected a mapping, got an empty list'],
+  ])('%j', (rule, message) => {
+    const [first] = mistakes(rule);
+    if (typeof message === 'string') expect(first).toBe(message);
+    else expect(first).toMatch(message);
+  });
+
+  it('has all of its mistakes told', () => {
+    expect(
+      mistakes({ name: 'tested', when: { unit: 300 }, do: [{ junk: 0 }, { foo: 1 }], seed: -1 }),
+    ).toHaveLength(4);
+  });
+
+  const lines = [
+    { name: 'bench', abilities: ABILITIES.serial },
+    { name: 'lan', abilities: ABILITIES.tcp },
+  ];
+  it.each([
+    [{ line: 'bank' }, [{ delay: 1 }], ['when.line: unknown line bank, expected one of bench, lan']],
+    [{ line: 'lan' }, [{ delay: 1 }, { break: 5 }], ['do[1].break: line lan has no break state']],
+    [{ line: 'bench' }, [{ close: 'end' }], ['do[0].close: line bench has no connection to close']],
+    [{ line: ['bench', 'lan'] }, [{ crc: 'zero' }], ['do[0].crc: line lan has no CRC']],
+    [
+      { line: 'bench' },
+      [{ transaction: 1 }],
+      ['do[0].transaction: line bench has no transaction identifiers'],
+    ],
+    [{ line: 'lan' }, [{ early: true }], ['do[0].early: line lan has no turnaround to cut short']],
+    [{ line: 'lan' }, [{ gap: { after: 1, characters: 2 } }], ['do[0].gap: line lan has no character times']],
+    [{ line: 'bench' }, [{ break: 5 }, { crc: 'zero' }], []],
+    [{}, [{ break: 5 }, { close: 'end' }], []],
+  ])('for the lines: %j %j', (when, faults, expected) => {
+    const problems = lineProblems(ruleOf(faults, { when }), lines);
+    expect(problems.map(({ path, message }) => `${pathText(path)}: ${message}`)).toEqual(expected);
+  });
+
+  it('for any line when none can do it', () => {
+    const virtual = [{ name: 'demo', abilities: ABILITIES.virtual }];
+    expect(lineProblems(ruleOf([{ break: 5 }]), virtual)).toHaveLength(1);
+  });
+});

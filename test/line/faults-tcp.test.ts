@@ -1,0 +1,254 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import jsmodbus from 'jsmodbus';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { RawClient, until } from '../transport/tcp/raw-client.js';
+import { bytesOf } from '../vectors/hex.js';
+import { type Bench, startBench } from './faults-bench.js';
+
+const READ = '1234 0000 0006 01 03 0000 0002';
+const REPLY = '123400000007' + '01030401020304';
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await startBench();
+});
+const clients: Client[] = [];
+afterEach(async () => {
+  bench.clear();
+  for (const client of clients.splice(0)) await client.end();
+});
+afterAll(() => bench.stop());
+
+/** Notes how the connection ended, too. */
+class Client extends RawClient {
+  ended: 'end' | 'reset' | undefined;
+
+  static async open(): Promise<Client> {
+    const client = new Client(bench.tcpPort, '127.0.0.1', { allowHalfOpen: true });
+    const { socket } = client;
+    // Node shows a reset that comes together with data as an orderly end. But after one it can still send.
+    socket.on('end', () =>
+      socket.write('x', (error) => {
+        client.ended = error ? 'reset' : 'end';
+        socket.destroy();
+      }),
+    );
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET') client.ended ??= 'reset';
+    });
+    clients.push(client);
+    await until(() => client.connected, 'the client is connected');
+    return client;
+  }
+
+  get hex(): string {
+    return this.received.toString('hex');
+  }
+
+  /** Sends a request; what came back, once it is as long as `expected` and a little later. */
+  async ask(request: string, expected: string): Promise<string> {
+    this.received = Buffer.alloc(0);
+    this.send(bytesOf(request));
+    await until(() => this.hex.length >= expected.length, `${expected} has come, not ${this.hex}`);
+    await sleep(15);
+    return this.hex;
+  }
+}
+
+const kindsOf = (faults: readonly object[]) => faults.map((fault) => [Object.keys(fault)[0], undefined]);
+
+describe('what the client receives', () => {
+  it.each([
+    ['delay', [{ delay: 30 }], REPLY],
+    ['exception', [{ exception: 6 }], '123400000003' + '018306'],
+    ['silence', [{ silence: true }], ''],
+    ['junk', [{ junk: 5 }], '28eb093235'],
+    ['split', [{ split: { at: 7, gap: 5 } }], REPLY],
+    ['split into bytes', [{ split: { at: 'each', gap: 1 } }], REPLY],
+    ['change', [{ change: 50 }], '123400000007' + '01030401370337'],
+    ['corrupt', [{ corrupt: 104 }], 'edcbfffffff8' + 'fefcfbfefdfcfb'],
+    ['truncate', [{ truncate: 4 }], REPLY.slice(0, 8)],
+    ['extend', [{ extend: 3 }], `${REPLY}28eb09`],
+    ['noise', [{ noise: 3 }], `28eb09${REPLY}`],
+    ['unit', [{ unit: 2 }], '123400000007' + '02030401020304'],
+    ['function', [{ function: 4 }], '123400000007' + '01040401020304'],
+    ['byteCount', [{ byteCount: 6 }], '123400000007' + '01030601020304'],
+    ['transaction', [{ transaction: 0x4321 }], '432100000007' + '01030401020304'],
+    ['values', [{ values: [0xabcd] }], '123400000007' + '010304abcd0304'],
+    ['duplicate', [{ duplicate: { times: 2 } }], REPLY + REPLY + REPLY],
+  ])('%s', async (_, faults, expected) => {
+    const client = await Client.open();
+    bench.use(faults);
+    expect(await client.ask(READ, expected)).toBe(expected);
+    expect((await bench.played()).acted.map(({ kind, notAchieved }) => [kind, notAchieved])).toEqual(
+      kindsOf(faults),
+    );
+    bench.clear();
+    expect(await client.ask(READ, REPLY)).toBe(REPLY);
+  });
+
+  it('faults of a serial line are not achieved, and said to be', async () => {
+    const client = await Client.open();
+    bench.use([{ crc: 'zero' }, { early: true }, { gap: { after: 1, characters: 9 } }, { break: 9 }]);
+    expect(await client.ask(READ, REPLY)).toBe(REPLY);
+    expect((await bench.played()).acted.map(({ notAchieved }) => notAchieved)).toEqual([
+      'line lan has no CRC',
+      'line lan has no turnaround to cut short',
+      'line lan has no character times',
+      'line lan has no break state',
+    ]);
+  });
+
+  it('silence and exception write nothing, a reply of no bytes does', async () => {
+    const client = await Client.open();
+    const read = '0001 0000 0006 01 03 0000 0001';
+    const answer = (register: string) => `000100000005010302${register}`;
+    const write = (register: string) => `0001 0000 0006 01 06 0000 ${register}`;
+    bench.use([{ silence: true }]);
+    await client.ask(write('9999'), '');
+    bench.use([{ exception: 4 }]);
+    expect(await client.ask(write('9999'), '000100000003018604')).toBe('000100000003018604');
+    bench.clear();
+    expect(await client.ask(read, answer('0102'))).toBe(answer('0102'));
+    bench.use([{ truncate: 0 }]);
+    expect(await client.ask(write('9999'), '')).toBe('');
+    bench.clear();
+    expect(await client.ask(read, answer('9999'))).toBe(answer('9999'));
+    await client.ask(write('0102'), '000100000006010600000102');
+  });
+
+  it('jsmodbus takes values for the true ones, and knows an exception', async () => {
+    const socket = connect(bench.tcpPort, '127.0.0.1');
+    const client = new jsmodbus.client.TCP(socket, 1, 2000);
+    await once(socket, 'connect');
+    bench.use([{ values: [7, 8] }], { when: { count: 1 } });
+    const lied = await client.readHoldingRegisters(0, 2);
+    expect(lied.response.body.valuesAsArray).toEqual([7, 8]);
+    bench.use([{ exception: 6 }], { when: { count: 1 } });
+    await expect(client.readHoldingRegisters(0, 2)).rejects.toMatchObject({
+      response: { body: { code: 6 } },
+    });
+    const honest = await client.readHoldingRegisters(0, 2);
+    expect(honest.response.body.valuesAsArray).toEqual([0x0102, 0x0304]);
+    socket.destroy();
+  });
+});
+
+describe('a connection is closed', () => {
+  it.each([
+    ['orderly after the reply', 'end', [{ close: 'end' }], REPLY],
+    ['with a reset after the reply', 'reset', [{ close: 'reset' }], REPLY],
+    ['orderly after some bytes', 'end', [{ close: { how: 'end', after: 8 } }], REPLY.slice(0, 16)],
+    ['with a reset after some bytes', 'reset', [{ close: { how: 'reset', after: 3 } }], REPLY.slice(0, 6)],
+    ['orderly without a reply', 'end', [{ close: { how: 'end', after: 0 } }], ''],
+    ['with a reset, and the request ignored', 'reset', [{ silence: true }, { close: 'reset' }], ''],
+  ])('%s', async (_, ended, faults, expected) => {
+    const [client, other] = [await Client.open(), await Client.open()];
+    bench.use(faults, { when: { count: 1 } });
+    client.send(bytesOf(READ));
+    await until(() => client.closed, 'the client is closed');
+    expect([client.hex, client.ended]).toEqual([expected, ended]);
+    const { acted, report } = await bench.played();
+    expect(acted.map(({ kind, notAchieved }) => [kind, notAchieved])).toEqual(kindsOf(faults));
+    expect(report?.steps.every(({ outcome }) => outcome === 'achieved')).toBe(true);
+    // The other connection of the same line stays, and a new one comes in.
+    expect(await other.ask(READ, REPLY)).toBe(REPLY);
+    expect(await (await Client.open()).ask(READ, REPLY)).toBe(REPLY);
+  });
+
+  it('not before its delay', async () => {
+    const client = await Client.open();
+    bench.use([{ delay: 80 }, { close: { how: 'end', after: 0 } }]);
+    const sentAt = performance.now();
+    client.send(bytesOf(READ));
+    await until(() => client.closed, 'the client is closed');
+    expect(performance.now() - sentAt).toBeGreaterThanOrEqual(80);
+    expect(client.hex).toBe('');
+  });
+
+  it('by the client before the reply is due: what is left is not achieved', async () => {
+    const client = await Client.open();
+    bench.use([{ delay: 5000 }]);
+    client.send(bytesOf(READ));
+    await until(() => bench.simulator.ledger.latest(1)[0]?.acted.length === 1, 'the request has come');
+    await client.end();
+    const { report } = await bench.played();
+    expect(report).toMatchObject({ ended: 'disconnected', steps: [{ outcome: 'not achieved' }] });
+  });
+});
+
+describe('when it comes', () => {
+  it('not before its delay, and another connection does not wait for it', async () => {
+    const [slow, quick] = [await Client.open(), await Client.open()];
+    bench.use([{ delay: 300 }], { when: { address: 3 } });
+    const sentAt = performance.now();
+    slow.send(bytesOf('0007 0000 0006 01 03 0003 0001'));
+    for (let i = 0; i < 3; i++) expect(await quick.ask(READ, REPLY)).toBe(REPLY);
+    if (performance.now() - sentAt < 290) expect(slow.hex).toBe('');
+    await slow.responsesOf(1);
+    expect(slow.hex).toBe('0007000000050103020708');
+    expect(slow.lastAt - sentAt).toBeGreaterThanOrEqual(300);
+  });
+
+  it('in pieces that leave apart', async () => {
+    const client = await Client.open();
+    const pieces: { at: number; hex: string }[] = [];
+    client.socket.on('data', (chunk: Buffer) => {
+      pieces.push({ at: performance.now(), hex: chunk.toString('hex') });
+    });
+    bench.use([{ split: { at: 7, gap: 60 } }, { duplicate: { times: 1, gap: 60 } }]);
+    const sentAt = performance.now();
+    expect(await client.ask(READ, REPLY + REPLY)).toBe(REPLY + REPLY);
+    expect(pieces.map(({ hex }) => hex)).toEqual([
+      REPLY.slice(0, 14),
+      REPLY.slice(14),
+      REPLY.slice(0, 14),
+      REPLY.slice(14),
+    ]);
+    for (const [i, { at }] of pieces.entries()) expect(at - sentAt).toBeGreaterThanOrEqual(60 * i);
+    const steps = (await bench.played()).report?.steps ?? [];
+    for (const { achievedAt, plannedAt } of steps) expect(achievedAt).toBeGreaterThanOrEqual(plannedAt);
+  });
+});
+
+describe('what a client is told', () => {
+  it('is stale by its own replies, not those of another client', async () => {
+    const [one, two] = [await Client.open(), await Client.open()];
+    const readOne = '0001 0000 0006 01 03 0000 0001';
+    const readTwo = '0002 0000 0006 01 03 0001 0001';
+    const replyOne = '0001000000050103020102';
+    const replyTwo = '0002000000050103020304';
+    expect(await one.ask(readOne, replyOne)).toBe(replyOne);
+    expect(await two.ask(readTwo, replyTwo)).toBe(replyTwo);
+    bench.use([{ stale: true }]);
+    expect(await one.ask(READ, replyOne)).toBe(replyOne);
+    expect(await two.ask(READ, replyTwo)).toBe(replyTwo);
+    // A new client has no earlier reply.
+    expect(await (await Client.open()).ask(READ, REPLY)).toBe(REPLY);
+    expect((await bench.played()).acted).toEqual([
+      { rule: 'tested', kind: 'stale', notAchieved: 'no earlier reply to this client' },
+    ]);
+  });
+
+  it('is the same by the same seed, run after run, in whatever order its clients connected', async () => {
+    const capture = async (turns: readonly number[]) => {
+      bench.use([{ corrupt: 3 }, { junk: 12 }], { seed: 5, when: { probability: 0.6 } });
+      const pair = [await Client.open(), await Client.open()];
+      const received: string[] = [];
+      for (const turn of turns) {
+        const client = pair[turn] as Client;
+        client.received = Buffer.alloc(0);
+        client.send(bytesOf(READ));
+        await until(() => client.received.length >= 12, 'a reply has come');
+        await sleep(5);
+        received.push(client.hex);
+      }
+      return received;
+    };
+    const first = await capture([0, 1, 0, 1, 1, 0]);
+    expect(new Set(first).size).toBeGreaterThan(2);
+    expect(await capture([1, 0, 1, 1, 0, 0])).toEqual(first);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { fixture } from '../config/helpers.js';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+/** A mistake in each part of the file. */
+const MISTAKES = `devices:
+  meter:
+    registers:
+      holding:
+        - {address: 0, type: uint17}
+        - {address: 10, value: 70000}
+        - {value: 1}
+        - {address: 20, type: float32}
+        - {address: 21}
+lines:
+  bench: {serial: {path: virtual, parity: non}, units: {1: metre}}
+  lan: {tcp: {port: -1}, units: {1: meter}}
+  nothing: {}
+`;
+
+const FOUND = [
+  ':5:24: devices.meter.registers.holding[0].type: expected bits, uint16, ',
+  ':6:25: devices.meter.registers.holding[1].value: expected a whole number from 0 to 65535 (uint16), got 70000',
+  ':7:11: devices.meter.registers.holding[2].address: missing, expected a whole number from 0 to 65535',
+  ':9:11: devices.meter.registers.holding[4]: address 21 is defined by devices.meter.registers.holding[3] already',
+  ':11:35: lines.bench.serial.parity: expected none, even or odd, got "non"',
+  ':11:57: lines.bench.units.1: unknown device "metre"',
+  ':12:15: lines.lan.tcp.port: expected a whole number from 0 to 65535, got -1',
+  ':13:3: lines.nothing: expected either serial or tcp, got ',
+];
+
+describe.concurrent('modbus-sim check', () => {
+  it('prints every mistake of a file, each with its place and its path, and exits with 1', async () => {
+    const file = newFile(MISTAKES);
+    const { code, stdout, stderr } = await run(['check', file], newDirectory());
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    const lines = stderr.trim().split('\n');
+    FOUND.forEach((start, i) => {
+      expect(lines[i]).toContain(`${file}${start}`);
+    });
+    expect(lines).toHaveLength(FOUND.length);
+  });
+
+  it.each(['bench.yaml', 'plant.json'])('finds no mistake in %s', async (name) => {
+    const file = fixture(name);
+    const { code, stdout, stderr } = await run(['check', file], newDirectory());
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${file}: no mistakes found\n`, stderr: '' });
+  });
+});
+
+describe.concurrent('a configuration that can not be served', () => {
+  const device = (holding: unknown) => ({ registers: { holding } });
+  const lines = { bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } } };
+
+  it.each([
+    ['is no YAML', 'devices: [1,\n  b: }', /config\.yaml:\d+:\d+: \S/],
+    ['is empty', '', /config\.yaml: expected a mapping with devices and lines, got nothing/],
+    [
+      'misses a field',
+      { devices: { meter: device([{ value: 1 }]) }, lines },
+      /holding\[0\]\.address: missing/,
+    ],
+    [
+      'overlaps registers',
+      { devices: { meter: device([{ address: 0, type: 'float32' }, { address: 1 }]) }, lines },
+      /holding\[1\]: address 1 is defined by .*holding\[0\] already/,
+    ],
+    [
+      'names an unknown device',
+      { devices: { metre: device([{ address: 0 }]) }, lines },
+      /lines\.bench\.units\.1: unknown device "meter"/,
+    ],
+  ])(
+    'because it %s is an error with its place, exit code 1, and no line is opened',
+    async (_, content, message) => {
+      const { code, stdout, stderr } = await run(['--config', newFile(content)], newDirectory());
+      expect(code).toBe(1);
+      expect(stderr).toMatch(message);
+      expect(stdout).toBe('');
+    },
+  );
+
+  it('because it is not there is an error that names it', async () => {
+    const { code, stderr } = await run(['--config', '/nowhere/config.yaml'], newDirectory());
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '/nowhere/config.yaml: no such file\n' });
+  });
+});

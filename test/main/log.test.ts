@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { openRawClient, readReply, readRequest } from './clients.js';
+import { METER, VIRTUAL_LINE } from './plant.js';
+import { scratchSpace } from './run.js';
+
+const { newDirectory } = scratchSpace();
+
+const start = (...args: string[]) =>
+  startProgram({ config: { devices: METER, lines: { bench: VIRTUAL_LINE } }, args });
+
+async function askOnce(program: RunningProgram) {
+  const client = await openRawClient(program.serialPath('bench'));
+  client.send(readRequest(1, 0));
+  const reply = readReply(1, 1);
+  expect(await client.receive(reply.length)).toEqual(reply);
+  await client.close();
+}
+
+const messages = (log: string) =>
+  log
+    .trim()
+    .split('\n')
+    .map((entry) => (JSON.parse(entry) as { msg: string }).msg);
+
+/** What standard output has, whatever is logged. */
+const ANNOUNCEMENTS = [
+  expect.stringMatching(/^line bench: RTU on \/dev\/pts\/\d+ /),
+  expect.stringMatching(/^REST on http:/),
+  'ready',
+];
+
+describe('the log', () => {
+  it('is one JSON object a line on standard error; standard output is for people', async () => {
+    const program = await start('--log', 'debug');
+    await askOnce(program);
+    expect(await program.stop()).toBe(0);
+    expect(messages(program.output.stderr)).toEqual(
+      expect.arrayContaining(['line open', 'request', 'reply']),
+    );
+    expect(program.output.stdout.trim().split('\n')).toEqual(ANNOUNCEMENTS);
+  });
+
+  it('has no requests in it unless asked for', async () => {
+    const program = await start();
+    await askOnce(program);
+    expect(await program.stop()).toBe(0);
+    expect(messages(program.output.stderr)).toContain('line open');
+    expect(messages(program.output.stderr)).not.toContain('request');
+  });
+
+  it('goes into a file with --log_file, after what is there, and nothing to standard error', async () => {
+    const file = join(newDirectory(), 'sim.log');
+    for (let round = 0; round < 2; round++) {
+      const program = await start('--log_file', file);
+      expect(await program.stop()).toBe(0);
+      expect(program.output.stderr).toBe('');
+    }
+    expect(messages(readFileSync(file, 'utf8')).filter((message) => message === 'line open')).toHaveLength(2);
+  });
+
+  it('on a full disk loses its entries, tells it once, and the program goes on', async () => {
+    const program = await start('--log', 'debug', '--log_file', '/dev/full');
+    await askOnce(program);
+    expect(await program.stop()).toBe(0);
+    expect(program.output.stderr).toMatch(/^log entries are lost: ENOSPC.*\n$/);
+  });
+
+  it('in a file that can not be written is an error that names it', async () => {
+    await expect(start('--log_file', '/nowhere/sim.log')).rejects.toThrow(
+      /ended with 1 before it was ready\n--log_file \/nowhere\/sim\.log: ENOENT/,
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { dist } from '../support/program.mjs';
+
+/** Long enough for a busy machine; a program that is still running then has exit code null. */
+const RUN_LIMIT_MS = 15_000;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built program to its end. Its temporary directory is `directory`, where the links of virtual lines go. */
+export function run(args: readonly string[], directory: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { timeout: RUN_LIMIT_MS, env: { ...process.env, TMPDIR: directory } };
+    const child = execFile(
+      process.execPath,
+      [join(dist, 'main.js'), ...args],
+      options,
+      (_error, stdout, stderr) => {
+        resolve({ code: child.exitCode, stdout, stderr });
+      },
+    );
+  });
+}
+
+/** New directories and files for the tests of one file, which are gone after them; call it once, at its top. */
+export function scratchSpace() {
+  const root = mkdtempSync(join(tmpdir(), 'modbus-sim-main-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const newDirectory = () => mkdtempSync(join(root, 'd-'));
+  /** What is no text becomes JSON, which is YAML too. */
+  const newFile = (content: unknown, name = 'config.yaml') => {
+    const path = join(newDirectory(), name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  return { newDirectory, newFile };
+}

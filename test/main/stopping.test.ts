@@ -1,0 +1,114 @@
+import { existsSync, readlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { openRawClient, openSocket, readRequest } from './clients.js';
+import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
+import { scratchSpace } from './run.js';
+
+const { newDirectory } = scratchSpace();
+
+/** The program promises it. */
+const STOP_LIMIT_MS = 2000;
+
+const lines = { bench: VIRTUAL_LINE, lan: TCP_LINE };
+const slow = { name: 'slow', when: { unit: 1 }, do: [{ delay: 10_000 }] };
+
+/** A program whose links are in a directory that outlives it. */
+async function start(config: object) {
+  const directory = newDirectory();
+  const program = await startProgram({
+    config: { devices: METER, lines, ...config },
+    env: { TMPDIR: directory },
+  });
+  const link = join(directory, 'modbus-sim', 'bench');
+  expect(readlinkSync(link)).toBe(program.serialPath('bench'));
+  return { program, link };
+}
+
+/** Sends a signal; the exit code, and how long it took, in ms. */
+async function end({ pid, exited }: RunningProgram, signal: NodeJS.Signals) {
+  const sentAt = performance.now();
+  process.kill(pid, signal);
+  return { code: await exited, took: performance.now() - sentAt };
+}
+
+/** How many requests have come, on all lines. */
+async function exchanges(program: RunningProgram): Promise<number> {
+  const response = await fetch(`${program.restUrl()}/api/v1/exchanges`);
+  return ((await response.json()) as { exchanges: unknown[] }).exchanges.length;
+}
+
+function isRefused(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('error', () => resolve(true));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program with exit code 0 within 2 s', (signal) => {
+  it('while nobody is connected; ports and links are gone then', async () => {
+    const { program, link } = await start({});
+    const [modbus, rest] = [program.tcpPort('lan'), Number(new URL(program.restUrl()).port)];
+    const { code, took } = await end(program, signal);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(STOP_LIMIT_MS);
+    expect(existsSync(link)).toBe(false);
+    expect(await Promise.all([isRefused(modbus), isRefused(rest)])).toEqual([true, true]);
+    expect(program.output.stderr).not.toMatch(/"level":[456]0/);
+  });
+
+  it('while clients of all lines and of REST are connected, and wait for replies that are due in 10 s', async () => {
+    const { program, link } = await start({ faults: [slow] });
+    const client = await openRawClient(link);
+    client.send(readRequest(1, 0));
+    const socket = await openSocket(program.tcpPort('lan'));
+    socket.write(Uint8Array.of(0, 1, 0, 0, 0, 6, 1, 3, 0, 0, 0, 1));
+    const http = await openSocket(Number(new URL(program.restUrl()).port));
+    http.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await new Promise((resolve) => http.once('data', resolve));
+    await expect.poll(() => exchanges(program), { timeout: 3000 }).toBe(2);
+
+    const { code, took } = await end(program, signal);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(STOP_LIMIT_MS);
+    expect(existsSync(link)).toBe(false);
+  });
+});
+
+describe('a program that was killed', () => {
+  it('leaves a link that the next start replaces', async () => {
+    const { program, link } = await start({});
+    const left = readlinkSync(link);
+    process.kill(program.pid, 'SIGKILL');
+    expect(await program.exited).toBeNull();
+    expect(readlinkSync(link)).toBe(left);
+    const next = await startProgram({
+      config: { devices: METER, lines },
+      env: { TMPDIR: join(link, '..', '..') },
+    });
+    expect(readlinkSync(link)).toBe(next.serialPath('bench'));
+    expect(await next.stop()).toBe(0);
+  });
+});
+
+describe('a second program with a line of the same name', () => {
+  it('leaves the link to the first one alone, coming and going', async () => {
+    const { program, link } = await start({});
+    const first = program.serialPath('bench');
+    const second = await startProgram({
+      config: { devices: METER, lines },
+      env: { TMPDIR: join(link, '..', '..') },
+    });
+    expect(second.serialPath('bench')).not.toBe(first);
+    expect(second.output.stderr).toContain(`${link}: leads to a line of another program`);
+    expect(await second.stop()).toBe(0);
+    expect(readlinkSync(link)).toBe(first);
+    expect(await program.stop()).toBe(0);
+  });
+});

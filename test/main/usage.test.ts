@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { run } from './run.js';
+
+const usage = (...args: string[]) => run(args, tmpdir());
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+describe.concurrent('modbus-sim', () => {
+  it('--help names every command and option', async () => {
+    const { code, stdout, stderr } = await usage('--help');
+    expect(code).toBe(0);
+    for (const word of ['check FILE', 'ports', '--config', '--json_file', '--http_port', '--log_file'])
+      expect(stdout).toContain(word);
+    expect(stderr).toBe('');
+  });
+
+  it('--version prints the version and nothing else', async () => {
+    expect(await usage('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('ports lists ports by their paths, or says that there is none', async () => {
+    const { code, stdout, stderr } = await usage('ports');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^(no serial ports found|\/dev\/\S+ .*)\n/);
+    expect(stderr).toBe('');
+  });
+
+  it.each([
+    ['an unknown option', ['--confg', 'x'], 'unknown option "--confg", did you mean --config?'],
+    ['an unknown command', ['serve'], 'unknown command "serve"'],
+    ['an option without its value', ['--config'], '--config needs a value'],
+  ])('refuses %s with one line and exit code 2', async (_, args, message) => {
+    const { code, stdout, stderr } = await usage(...args);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
