@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TableName } from '../device/tables.js';
 import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
 import { check, sectionOf } from '../schema/parts.js';
@@ -19,6 +20,7 @@ export type PymodbusDevices = (
 export class NativeDeviceReader {
   readonly #pymodbusDevices: PymodbusDevices;
   readonly #layouts = new Map<string, RegisterLayout>();
+  readonly #metas = new Map<string, Uint8Array>();
 
   constructor(pymodbusDevices: PymodbusDevices) {
     this.#pymodbusDevices = pymodbusDevices;
@@ -67,9 +69,19 @@ export class NativeDeviceReader {
     const key = `${table} ${JSON.stringify(list, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
     const known = this.#layouts.get(key);
     if (known) return known;
-    const layout = nativeTable(table, list, path, issues);
-    if (layout) this.#layouts.set(key, layout);
+    const built = nativeTable(table, list, path, issues);
+    if (!built) return undefined;
+    const layout = { ...built, meta: this.#sharedMeta(built.meta) };
+    this.#layouts.set(key, layout);
     return layout;
+  }
+
+  /** Devices of one make differ in their values, not in their types: 64 KiB for each of 988 tables of a full line. */
+  #sharedMeta(meta: Uint8Array): Uint8Array {
+    const digest = createHash('sha256').update(meta).digest('base64');
+    const known = this.#metas.get(digest) ?? meta;
+    this.#metas.set(digest, known);
+    return known;
   }
 
   #refer(name: string, value: unknown, path: Path, issues: Issue[]): DeviceDefinition | undefined {

@@ -1,4 +1,4 @@
-import { concatBytes, wordAt } from './bytes.js';
+import { setWord, wordAt } from './bytes.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
 /** Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
@@ -13,11 +13,13 @@ export const MBAP_LENGTH = 7;
 const PROTOCOL_ID = 0;
 
 export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Array {
-  const length = pdu.length + 1;
-  return concatBytes(
-    [transactionId >>> 8, transactionId & 0xff, 0, PROTOCOL_ID, length >>> 8, length & 0xff, unitId],
-    pdu,
-  );
+  const adu = new Uint8Array(MBAP_LENGTH + pdu.length);
+  setWord(adu, 0, transactionId);
+  setWord(adu, 2, PROTOCOL_ID);
+  setWord(adu, 4, pdu.length + 1);
+  adu[6] = unitId;
+  adu.set(pdu, MBAP_LENGTH);
+  return adu;
 }
 
 /**

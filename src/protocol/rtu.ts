@@ -1,4 +1,3 @@
-import { concatBytes } from './bytes.js';
 import { crc16 } from './crc16.js';
 import { EXCEPTION_FLAG } from './function-code.js';
 
@@ -11,7 +10,9 @@ export const BROADCAST = 0;
 
 /** The RTU ADU of a PDU: unit identifier, PDU, CRC low byte first. */
 export function encodeRtu(unitId: number, pdu: Uint8Array): Uint8Array {
-  const adu = concatBytes([unitId], pdu, [0, 0]);
+  const adu = new Uint8Array(pdu.length + 3);
+  adu[0] = unitId;
+  adu.set(pdu, 1);
   const crc = crc16(adu, 0, adu.length - 2);
   adu[adu.length - 2] = crc & 0xff;
   adu[adu.length - 1] = crc >>> 8;

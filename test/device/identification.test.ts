@@ -130,7 +130,11 @@ describe('device identification (6.21)', () => {
   it('fills a response to the last byte, and not beyond', () => {
     // 7 bytes before the objects, 2 before each text
     const filling = (length: number) =>
-      identityObjects({ vendorName: 'v'.repeat(100), productCode: 'p', majorMinorRevision: 'r'.repeat(length) });
+      identityObjects({
+        vendorName: 'v'.repeat(100),
+        productCode: 'p',
+        majorMinorRevision: 'r'.repeat(length),
+      });
     const room = 253 - 7 - 3 * 2 - 100 - 1;
     expect(read(filling(room), 1, 0)).toMatchObject({ next: undefined });
     expect(read(filling(room + 1), 1, 0)).toMatchObject({ next: 2 });

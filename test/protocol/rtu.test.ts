@@ -83,20 +83,17 @@ describe('RTU frames', () => {
 
   it('takes requests that follow each other without a pause one by one', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(byte, predictable), { minLength: 2, maxLength: 4 }),
-        (requests) => {
-          const adus = requests.map(([unitId, request]) => encodeRtu(unitId, encodeRequest(request)));
-          const stream = concatBytes(...adus);
-          let start = 0;
-          for (const adu of adus) {
-            const length = requestLength(stream, start, stream.length);
-            expect(length).toBe(adu.length);
-            expect(isRtuFrame(stream, start, start + adu.length)).toBe(true);
-            start += adu.length;
-          }
-        },
-      ),
+      fc.property(fc.array(fc.tuple(byte, predictable), { minLength: 2, maxLength: 4 }), (requests) => {
+        const adus = requests.map(([unitId, request]) => encodeRtu(unitId, encodeRequest(request)));
+        const stream = concatBytes(...adus);
+        let start = 0;
+        for (const adu of adus) {
+          const length = requestLength(stream, start, stream.length);
+          expect(length).toBe(adu.length);
+          expect(isRtuFrame(stream, start, start + adu.length)).toBe(true);
+          start += adu.length;
+        }
+      }),
     );
   });
 

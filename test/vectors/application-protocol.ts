@@ -122,7 +122,8 @@ export const SPECIFICATION_EXAMPLES: readonly SpecificationExample[] = [
     response: `0C 46 0000 0108 0121 80${'4080'.repeat(31)}40`,
     printed: {
       response: '0C 08 0000 0108 0121 20 00',
-      because: '264 requests leave 64 events; and 20 is none of the four types of event that the clause defines',
+      because:
+        '264 requests leave 64 events; and 20 is none of the four types of event that the clause defines',
     },
     after: [],
   },

@@ -1,4 +1,3 @@
-import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
 import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST, decodeRtu } from '../../protocol/rtu.js';
@@ -7,6 +6,7 @@ import { EchoFilter } from './echo-filter.js';
 import { type FramerEvent, RtuFramer } from './framer.js';
 import type { BytePort, OpenResult, PortListener } from './port.js';
 import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
+import { SilenceDetector } from './silence-detector.js';
 
 /** A request to one of the line's units, or a broadcast (unit identifier 0). Times in ms of `performance.now()`. */
 export interface SerialRequest {
@@ -56,7 +56,8 @@ export type LineState =
   | { readonly kind: 'stopped' };
 
 const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 5000;
+/** Looking for a port that is not there costs next to nothing, and its users wait for it. */
+const LAST_RETRY_MS = 1000;
 
 /** A Modbus RTU server's end of a serial line: opens the port and keeps it open, takes requests, plays replies. */
 export class SerialLine implements PortListener {
@@ -67,7 +68,7 @@ export class SerialLine implements PortListener {
   #port: BytePort | undefined;
   #player: ReplyPlayer | undefined;
   #echo: EchoFilter | undefined;
-  #silenceDetector: InterByteTimeoutParser | undefined;
+  #silenceDetector: SilenceDetector | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
 
   constructor(options: SerialLineOptions, handler: SerialLineHandler) {
@@ -104,8 +105,8 @@ export class SerialLine implements PortListener {
     const { bytes, noticed } = this.#echo?.received(chunk, now) ?? { bytes: chunk, noticed: undefined };
     if (noticed) this.#handler.event({ kind: noticed });
     const events = bytes.length > 0 ? this.#framer.push(bytes, now) : [];
-    this.#silenceDetector?.write(chunk);
     this.#dispatch(events);
+    this.#silenceDetector?.heard(chunk, now);
   }
 
   onClose(reason: string): void {
@@ -133,8 +134,7 @@ export class SerialLine implements PortListener {
       whenBusy,
       onSent: (bytes, endsAt) => echo.sent(bytes, endsAt),
     });
-    this.#silenceDetector = new InterByteTimeoutParser({ interval: Math.max(1, this.#options.gap) });
-    this.#silenceDetector.on('data', () => this.#onSilence());
+    this.#silenceDetector = new SilenceDetector(this.#options.gap, () => this.#onSilence());
     this.#state = { kind: 'open', path: port.path };
     this.#handler.event({ kind: 'open', path: port.path, notes });
   }
@@ -144,14 +144,11 @@ export class SerialLine implements PortListener {
     this.#player?.supersede('disconnected');
     this.#player = undefined;
     this.#echo = undefined;
-    this.#silenceDetector?.removeAllListeners();
-    this.#silenceDetector?.destroy();
+    this.#silenceDetector?.stop();
     this.#silenceDetector = undefined;
   }
 
   #onSilence(): void {
-    // The detector also reports when its buffer is full, which is no silence.
-    if (performance.now() - this.#framer.lastAt < this.#options.gap / 2) return;
     const held = this.#echo?.silence() ?? new Uint8Array(0);
     const events = held.length > 0 ? this.#framer.push(held, performance.now()) : [];
     this.#dispatch([...events, ...this.#framer.silence()]);

@@ -138,4 +138,34 @@ describe('when a reply leaves', () => {
     expect(line.sent).toEqual([]);
     expect(line.ended).toEqual(['complete']);
   });
+
+  it('sends any number of pieces without a wait between them', () => {
+    const line = playerWith(undefined);
+    const steps = Array.from({ length: 20_000 }, (_, i) => ({
+      kind: 'bytes' as const,
+      waitMs: 0,
+      bytes: Uint8Array.of(i & 0xff),
+      continues: i > 0,
+    }));
+    const cue = { startedAt: 0, receivedAt: 0 };
+    line.player.play(cue, { kind: 'send', early: false, steps }, ({ ended }) => line.ended.push(ended));
+    expect(line.sent).toHaveLength(20_000);
+    expect(line.ended).toEqual(['complete']);
+  });
+
+  it('counts a pause from the moment when everything before it has left the wire', () => {
+    const line = playerWith(undefined);
+    const piece = (waitMs: number, length: number) => ({
+      kind: 'bytes' as const,
+      waitMs,
+      bytes: new Uint8Array(length),
+      continues: true,
+    });
+    const now = performance.now();
+    const steps = [piece(0, 100), piece(0, 1), piece(20, 1)];
+    line.player.play({ startedAt: now, receivedAt: now }, { kind: 'send', early: false, steps }, () => {});
+    vi.advanceTimersByTime(500);
+    // A character takes 1 ms here: 101 of them, then the pause.
+    expect(line.sent[2]?.at).toBeGreaterThanOrEqual(121);
+  });
 });
