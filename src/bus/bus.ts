@@ -5,9 +5,8 @@ import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { addressRanges } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
-import { FunctionCode } from '../protocol/function-code.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
-import { Station } from './station.js';
+import { type Executed, Station } from './station.js';
 
 /** A request as the bus sees it, whatever carried it. */
 export interface BusRequest {
@@ -36,18 +35,6 @@ export interface BusLine extends FaultLine {
 }
 
 const NO_FAULTS: readonly ActedFault[] = [];
-
-/** Functions that a broadcast may carry: those that write (Modbus over Serial Line V1.02, 2.2). */
-const WRITING: ReadonlySet<number> = new Set([
-  FunctionCode.writeSingleCoil,
-  FunctionCode.writeSingleRegister,
-  FunctionCode.writeMultipleCoils,
-  FunctionCode.writeMultipleRegisters,
-  FunctionCode.maskWriteRegister,
-  FunctionCode.readWriteMultipleRegisters,
-  FunctionCode.diagnostics,
-  FunctionCode.writeFileRecord,
-]);
 
 /** The devices of one line: finds who is meant by a request, makes a plan of the answer, lets the faults change it. */
 export class Bus {
@@ -93,16 +80,9 @@ export class Bus {
 
   /** Executes a broadcast on every device once, silently. */
   broadcast(pdu: Uint8Array): Answer {
-    const writes = WRITING.has(pdu[0] as number);
-    const done = new Set<Device>();
-    for (const station of this.#stations.values()) {
-      if (writes && !done.has(station.device)) station.process(pdu, true);
-      done.add(station.device);
-    }
-    return {
-      plan: silence(writes ? 'broadcast' : 'broadcast of a function that does not write'),
-      acted: NO_FAULTS,
-    };
+    const executed: Executed = new Map();
+    for (const station of this.#stations.values()) station.broadcast(pdu, executed);
+    return { plan: silence('broadcast'), acted: NO_FAULTS };
   }
 
   /** A client is gone: what was kept for it is not needed any more. */
@@ -111,7 +91,7 @@ export class Bus {
   }
 
   #trueReply(station: Station, { unitId, pdu, transactionId, clientId }: BusRequest): ReplyPlan {
-    const response = station.process(pdu, false);
+    const response = station.process(pdu);
     if (!response) return silence('the device is in listen-only mode');
     const reply = this.#line.framing.encode({ transactionId, unitId, pdu: response });
     this.#lastReplies.set(clientId, reply);

@@ -1,5 +1,21 @@
 import type { Device } from '../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
+import { FunctionCode } from '../protocol/function-code.js';
+
+/** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
+export type Executed = Map<Device, Uint8Array | undefined>;
+
+/** Functions that a broadcast may carry: those that write (Modbus over Serial Line V1.02, 2.2). */
+const WRITING: ReadonlySet<number> = new Set([
+  FunctionCode.writeSingleCoil,
+  FunctionCode.writeSingleRegister,
+  FunctionCode.diagnostics,
+  FunctionCode.writeMultipleCoils,
+  FunctionCode.writeMultipleRegisters,
+  FunctionCode.writeFileRecord,
+  FunctionCode.maskWriteRegister,
+  FunctionCode.readWriteMultipleRegisters,
+]);
 
 /** A device under one unit identifier of one line: the line's own view of it, with its counters. */
 export class Station {
@@ -12,15 +28,35 @@ export class Station {
   }
 
   /** Lets the device process a request; undefined when nothing is answered. */
-  process(requestPdu: Uint8Array, broadcast: boolean): Uint8Array | undefined {
-    const diagnostics = this.#diagnostics;
-    const wasListening = diagnostics.listenOnly;
-    diagnostics.received(broadcast);
+  process(requestPdu: Uint8Array): Uint8Array | undefined {
+    const wasListening = this.#diagnostics.listenOnly;
+    this.#diagnostics.received(false);
     if (wasListening && !isRestart(requestPdu)) return undefined;
-    const response = this.device.respond(requestPdu, diagnostics);
+    const response = this.device.respond(requestPdu, this.#diagnostics);
     // A server in listen-only mode restarts without a response (Application Protocol V1.1b3, 6.8).
-    const isSent = response !== undefined && !broadcast && !wasListening;
-    diagnostics.processed(response, isSent);
+    const isSent = response !== undefined && !wasListening;
+    this.#diagnostics.processed(response, isSent);
     return isSent ? response : undefined;
+  }
+
+  /** Takes a broadcast: counts it, and executes it when it writes and the device has not done so already. */
+  broadcast(requestPdu: Uint8Array, executed: Executed): void {
+    const wasListening = this.#diagnostics.listenOnly;
+    this.#diagnostics.received(true);
+    if (wasListening && !isRestart(requestPdu)) return;
+    if (!WRITING.has(requestPdu[0] as number)) {
+      this.#diagnostics.ignored();
+      return;
+    }
+    this.#diagnostics.processed(this.#execute(requestPdu, executed), false);
+  }
+
+  /** Function 8 is about this unit's own state, everything else about the device's. */
+  #execute(requestPdu: Uint8Array, executed: Executed): Uint8Array | undefined {
+    if (requestPdu[0] === FunctionCode.diagnostics) return this.device.respond(requestPdu, this.#diagnostics);
+    if (!executed.has(this.device)) {
+      executed.set(this.device, this.device.respond(requestPdu, this.#diagnostics));
+    }
+    return executed.get(this.device);
   }
 }

@@ -55,10 +55,13 @@ export const exceptionStatusSchema = z
   .array(wholeNumber(0, 0xffff), { error: 'a list of coil addresses' })
   .max(8, { error: 'at most 8 coil addresses' });
 
+const idError = { error: 'a byte, 0 to 255, or a list of 1 to 64 bytes' };
+
 export const serverIdSchema = section({
-  id: z.union([wholeNumber(0, 255), z.array(wholeNumber(0, 255)).min(1).max(64)], {
-    error: 'a byte or a list of up to 64 bytes',
-  }),
+  id: z.union(
+    [wholeNumber(0, 255), z.array(wholeNumber(0, 255), idError).min(1, idError).max(64, idError)],
+    idError,
+  ),
   running: flag.default(true),
   additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
 });

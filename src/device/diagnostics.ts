@@ -102,6 +102,12 @@ export class Diagnostics {
     this.#afterwards = undefined;
   }
 
+  /** The request was none that is executed, or answered: a broadcast that reads. */
+  ignored(): void {
+    this.#add(SubFunction.serverNoResponseCount);
+    this.#enter(Event.send | this.#mode());
+  }
+
   /** Function 8: the data of the response, or undefined when nothing is answered. The request has been checked. */
   execute(subFunction: number, data: Uint8Array): Uint8Array | undefined {
     switch (subFunction) {

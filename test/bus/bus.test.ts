@@ -196,3 +196,48 @@ describe('a broadcast', () => {
     expect(ask(device, READ)).toBe('03020005');
   });
 });
+
+describe('a broadcast to two units that share a device', () => {
+  it('is executed once and counted by both', () => {
+    const device = holding(1);
+    const bus = busOf(
+      new Map([
+        [1, device],
+        [2, device],
+      ]),
+    );
+    bus.broadcast(bytesOf('06 0000 0007'));
+    for (const unitId of [1, 2]) {
+      expect(reply(bus, unitId, '0B')).toContain('0b00000001');
+      expect(reply(bus, unitId, '08 000F 0000')).toContain('08000f0001');
+    }
+  });
+
+  it('reaches the device while one of them only listens', () => {
+    const device = holding(1, [{ address: 1, value: 0, writable: true }]);
+    const bus = busOf(
+      new Map([
+        [1, device],
+        [2, device],
+      ]),
+    );
+    bus.answer({ unitId: 1, pdu: bytesOf('08 0004 0000'), transactionId: 0, clientId: 1 });
+    bus.broadcast(bytesOf('06 0001 0007'));
+    expect(reply(bus, 2, '03 0001 0001')).toContain('03020007');
+  });
+
+  it('puts both into listen-only mode', () => {
+    const device = holding(1);
+    const bus = busOf(
+      new Map([
+        [1, device],
+        [2, device],
+      ]),
+    );
+    bus.broadcast(bytesOf('08 0004 0000'));
+    for (const unitId of [1, 2]) {
+      const answer = bus.answer({ unitId, pdu: bytesOf('03 0000 0001'), transactionId: 0, clientId: 1 });
+      expect(answer?.plan.kind).toBe('silence');
+    }
+  });
+});

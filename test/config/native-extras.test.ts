@@ -105,7 +105,7 @@ describe('mistakes in it are told with their path', () => {
       'exceptionStatus: expected at most 8 coil addresses, got a list',
     ],
     ['serverId: 5', 'serverId: expected a mapping, got 5'],
-    ['serverId: {}', 'serverId.id: missing, expected a byte or a list of up to 64 bytes'],
+    ['serverId: {}', 'serverId.id: missing, expected a byte, 0 to 255, or a list of 1 to 64 bytes'],
     ['serverId: {id: 1, running: "yes"}', 'serverId.running: expected true or false, got "yes"'],
     [
       'serverId: {id: 1, additional: "ü"}',

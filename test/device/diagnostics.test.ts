@@ -25,7 +25,12 @@ beforeEach(() => {
 /** What a line does with a request to this station: counts it and has it processed. The response as hex. */
 function ask(request: string, { broadcast = false } = {}): string | undefined {
   activity.messages++;
-  const response = station.process(bytesOf(request), broadcast);
+  const pdu = bytesOf(request);
+  if (broadcast) {
+    station.broadcast(pdu, new Map());
+    return undefined;
+  }
+  const response = station.process(pdu);
   return response && hexOf(response);
 }
 
@@ -161,12 +166,12 @@ describe('counters (6.8; Modbus over Serial Line V1.02, annex on diagnostic coun
   it('belong to the unit: another one on the same line has its own', () => {
     const other = new Station(station.device, activity);
     activity.messages++;
-    other.process(bytesOf(READ_NOTHING), false);
+    other.process(bytesOf(READ_NOTHING));
     expect(counter('busMessages')).toBe(2);
     expect(counter('exceptions')).toBe(0);
     ask(CLEAR);
     activity.messages++;
-    const exceptions = other.process(bytesOf('08 000D 0000'), false);
+    const exceptions = other.process(bytesOf('08 000D 0000'));
     expect(exceptions && hexOf(exceptions)).toBe('08000d0001');
   });
 });
@@ -311,7 +316,7 @@ describe('listen-only mode (6.8, sub-function 4)', () => {
   it('is one of the unit, not of the device: the same device still answers for another unit', () => {
     const other = new Station(station.device, activity);
     ask(LISTEN_ONLY);
-    expect(other.process(bytesOf(READ), false)).toBeDefined();
+    expect(other.process(bytesOf(READ))).toBeDefined();
   });
 
   it('leaves counters at 0, as every restart does', () => {
