@@ -120,6 +120,10 @@ export class RtuLine implements Line, SerialLineHandler {
           'another device answers for this unit identifier',
         );
         break;
+      case 'overrun':
+        this.bus.activity.overruns += event.count;
+        this.#log.warn({ count: event.count }, 'the UART has lost characters');
+        break;
       case 'echo':
         this.#log.info('the adapter hears what it sends: its echo is taken out');
         break;

@@ -26,6 +26,7 @@ export type LibcResult =
 
 /** ioctl requests of asm-generic/ioctls.h. */
 export const TCGETS2 = 0x802c542a;
+export const TIOCGICOUNT = 0x545d;
 export const TCSETS2 = 0x402c542b;
 export const TIOCEXCL = 0x540c;
 export const TIOCNXCL = 0x540d;

@@ -1,3 +1,5 @@
+import type { ErrorCounts } from './error-counts.js';
+
 /** A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual line. */
 export interface BytePort {
   /** What a person calls it: the configured path, or the client path of a virtual line. */
@@ -9,6 +11,8 @@ export interface BytePort {
    * Absent on ports that have no break (a pseudo-terminal).
    */
   sendBreak?: (ms: number) => Promise<string | undefined>;
+  /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
+  errorCounts?: () => ErrorCounts | undefined;
   /** Closes the port; resolves when it is closed. Calling twice is fine. `onClose` is not called for it. */
   close(): Promise<void>;
 }

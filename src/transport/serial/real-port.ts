@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SerialPort } from 'serialport';
+import { readErrorCounts } from './error-counts.js';
 import { loadLibc, TCGETS2 } from './libc.js';
 import type { BytePort, OpenResult, PortListener, SerialSettings } from './port.js';
 import { checkPath, isPseudoTerminal, lockHolder, statOf } from './port-path.js';
@@ -40,7 +41,7 @@ export async function openRealPort(settings: SerialSettings, listener: PortListe
   await new Promise<void>((resolve) => opened.flush(() => resolve()));
   return {
     ok: true,
-    port: runPort(opened, checked, settings, listener),
+    port: runPort(opened, await errorCounter(opened), checked, settings, listener),
     notes: readBack.note === undefined ? [] : [readBack.note],
   };
 }
@@ -102,8 +103,20 @@ async function readSettingsBack(
   return { error: `the driver did not take the settings: wanted ${wanted}, found ${found}` };
 }
 
+/** How to ask for error counts; undefined when there are none, so that nobody asks in vain for each request. */
+async function errorCounter(port: SerialPort): Promise<BytePort['errorCounts']> {
+  const loaded = await loadLibc();
+  if (!loaded.ok) return undefined;
+  const read = () => {
+    const fd = port.port?.fd;
+    return typeof fd === 'number' ? readErrorCounts(loaded.libc, fd) : undefined;
+  };
+  return read() && read;
+}
+
 function runPort(
   port: SerialPort,
+  errorCounts: BytePort['errorCounts'],
   device: Stats,
   settings: SerialSettings,
   listener: PortListener,
@@ -145,6 +158,7 @@ function runPort(
       if (closed === undefined) writer.write(bytes);
     },
     ...(!isPseudoTerminal(device) && { sendBreak }),
+    ...(errorCounts && { errorCounts }),
     close,
   };
 }

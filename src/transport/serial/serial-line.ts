@@ -28,6 +28,8 @@ export type SerialLineEvent =
   | { readonly kind: 'collision' }
   /** Another device answered a request to one of our units. */
   | { readonly kind: 'duplicate'; readonly frame: TimedBytes }
+  /** The UART has lost characters since the last request. */
+  | { readonly kind: 'overrun'; readonly count: number }
   /** A request that came while a reply was pending, on a line that drops those. */
   | { readonly kind: 'dropped'; readonly frame: TimedBytes };
 
@@ -70,6 +72,8 @@ export class SerialLine implements PortListener {
   #echo: EchoFilter | undefined;
   #silenceDetector: SilenceDetector | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
+  /** Lost characters that were reported, as the driver counts them. */
+  #overruns = 0;
 
   constructor(options: SerialLineOptions, handler: SerialLineHandler) {
     this.#options = options;
@@ -135,6 +139,7 @@ export class SerialLine implements PortListener {
       onSent: (bytes, endsAt) => echo.sent(bytes, endsAt),
     });
     this.#silenceDetector = new SilenceDetector(this.#options.gap, () => this.#onSilence());
+    this.#overruns = port.errorCounts?.()?.overrun ?? 0;
     this.#state = { kind: 'open', path: port.path };
     this.#handler.event({ kind: 'open', path: port.path, notes });
   }
@@ -180,11 +185,19 @@ export class SerialLine implements PortListener {
       this.#handler.event({ kind: 'dropped', frame });
       return;
     }
+    this.#countOverruns();
     const { unitId, pdu } = decodeRtu(frame.bytes);
     const request = { unitId, pdu, adu: frame.bytes, receivedAt: frame.receivedAt };
     const plan = this.#handler.request(request);
     if (unitId === BROADCAST) this.#player?.supersede();
     this.#player?.play(frame, plan, (report) => this.#handler.played(request, report));
+  }
+
+  #countOverruns(): void {
+    const overruns = this.#port?.errorCounts?.()?.overrun;
+    if (overruns === undefined || overruns === this.#overruns) return;
+    this.#handler.event({ kind: 'overrun', count: overruns - this.#overruns });
+    this.#overruns = overruns;
   }
 
   #retry(delay: number): void {

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { parseErrorCounts, readErrorCounts } from '../../../src/transport/serial/error-counts.js';
+import { loadLibc } from '../../../src/transport/serial/libc.js';
+import { openPty } from '../../../src/transport/serial/pty.js';
+
+describe('error counts of a UART', () => {
+  it('are the seventh to ninth of twenty ints', () => {
+    const struct = new Uint8Array(Int32Array.from({ length: 20 }, (_, i) => 100 + i).buffer);
+    expect(parseErrorCounts(struct)).toEqual({ framing: 106, overrun: 107, parity: 108 });
+  });
+
+  it('are not had of a pseudo-terminal', async () => {
+    const loaded = await loadLibc();
+    const opened = await openPty();
+    if (!loaded.ok || !opened.ok) throw new Error('libc did not load');
+    expect(readErrorCounts(loaded.libc, opened.pty.masterFd)).toBeUndefined();
+    opened.pty.close();
+  });
+});
