@@ -81,7 +81,7 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
   if (!started.ok) return complain(started.error);
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
 
-  const app = buildApp(simulator, configuration.api, log);
+  const app = buildApp(simulator, configuration.api, quieter(log));
   const listening = await app.listen({ host: configuration.api.host, port: configuration.api.port }).then(
     (address) => ({ ok: true, address }) as const,
     (error: NodeJS.ErrnoException) => ({ ok: false, error }) as const,
@@ -98,13 +98,21 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
   return stopped;
 }
 
+/** At the usual level Fastify would only repeat what has been printed for people. */
+function quieter(log: Logger): Logger {
+  return log.level === 'info' ? log.child({}, { level: 'warn' }) : log;
+}
+
 function explainListenError({ code, message }: NodeJS.ErrnoException, { host, port }: ApiDefinition): string {
   if (code === 'EADDRINUSE')
     return `${host}:${port} is in use by another program; choose another port with --http_port`;
   return `can't listen on ${host}:${port}: ${message}`;
 }
 
-/** Logs are JSON lines on standard error, so that standard output stays readable for people; or in a file. */
+/**
+ * Logs are JSON lines on standard error, so that standard output stays readable for people; or in a file. On a
+ * terminal the usual events would only bury what has been printed.
+ */
 function createLog({ level, file }: LogOptions): Logger | string {
   const levels = {
     critical: 'fatal',
@@ -115,7 +123,8 @@ function createLog({ level, file }: LogOptions): Logger | string {
   } as const;
   try {
     const destination = logStream(file === undefined ? process.stderr.fd : openSync(file, 'a'));
-    return pino({ name: 'modbus-sim', level: levels[level] }, destination);
+    const usual = file === undefined && process.stderr.isTTY ? 'warning' : 'info';
+    return pino({ name: 'modbus-sim', level: levels[level ?? usual] }, destination);
   } catch (error) {
     return `--log_file ${file}: ${(error as Error).message}`;
   }

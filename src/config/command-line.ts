@@ -12,8 +12,9 @@ const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
-  readonly level: LogLevel;
-  /** Standard output when absent. */
+  /** Absent when nothing was said: then it depends on where the log goes. */
+  readonly level?: LogLevel;
+  /** Standard error when absent. */
   readonly file?: string;
 }
 
@@ -128,11 +129,11 @@ function serve(values: Values, token: string | undefined): Command {
       message: `--http_port: expected a port from 0 to 65535, got ${quote(values.http_port ?? '')}`,
     };
   }
-  const level = LOG_LEVELS.find((each) => each === (values.log ?? 'info'));
-  if (level === undefined) {
+  const level = LOG_LEVELS.find((each) => each === values.log);
+  if (level === undefined && values.log !== undefined) {
     return {
       kind: 'error',
-      message: `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log ?? '')}`,
+      message: `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log)}`,
     };
   }
   return {

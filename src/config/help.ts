@@ -1,7 +1,8 @@
 /** What `modbus-sim --help` prints. */
 export const HELP = `modbus-sim: a Modbus server (slave) simulator for serial lines and TCP
 
-  modbus-sim                   run the built-in demo: a virtual serial line, TCP on 127.0.0.1:5020
+  modbus-sim                   run the built-in demo: a virtual serial line, also found at
+                               /tmp/modbus-sim/demo, and TCP on 127.0.0.1:5020
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim ports             list serial ports by their stable names
@@ -16,7 +17,7 @@ REST interface, with all of them; goes before what the file says
   --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
   MODBUS_SIM_TOKEN             environment: the token that clients must send
 
-  --log LEVEL                  critical, error, warning, info (default) or debug
-  --log_file FILE              log into a file
+  --log LEVEL                  critical, error, warning, info or debug; default info, on a terminal warning
+  --log_file FILE              log into a file instead of standard error
   --help, --version
 `;

@@ -8,7 +8,7 @@ const error = (line: string) => {
   return command.kind === 'error' ? command.message : command;
 };
 
-const info = { level: 'info' };
+const info = {};
 
 describe('the command line', () => {
   it.each<[string, Command]>([
