@@ -1,3 +1,4 @@
+import { benchDelays } from './delays.mjs';
 import { CORE, canPin } from './processes.mjs';
 import { machine } from './report.mjs';
 import { benchRtu } from './rtu.mjs';
@@ -5,12 +6,18 @@ import { benchMemory, benchStart } from './start.mjs';
 import { benchTcp } from './tcp.mjs';
 
 /*
- * npm run bench [-- rtu tcp start memory]
+ * npm run bench [-- rtu delays tcp start memory]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does.
  */
-const SECTIONS = { rtu: benchRtu, tcp: benchTcp, start: benchStart, memory: benchMemory };
+const SECTIONS = {
+  rtu: benchRtu,
+  delays: benchDelays,
+  tcp: benchTcp,
+  start: benchStart,
+  memory: benchMemory,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));

@@ -26,7 +26,7 @@ async function run(command: Command): Promise<number> {
     case 'error':
       return complain(command.message, WRONG_USAGE);
     case 'check':
-      return check(command.file);
+      return check(command);
     case 'ports':
       return ports();
     case 'serve':
@@ -49,8 +49,8 @@ function version(): string {
   return (manifest as { version: string }).version;
 }
 
-function check(file: string): number {
-  const result = checkFile(file);
+function check({ file, api }: Extract<Command, { kind: 'check' }>): number {
+  const result = checkFile(file, api);
   return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
 }
 

@@ -1,3 +1,5 @@
+import { frame as encode, word } from './frame.mjs';
+
 /** What one device of the soak has: enough for the largest request of each function. */
 const REGISTERS = 200;
 const COILS = 2000;
@@ -87,27 +89,8 @@ function readWords(functionCode, address, words) {
   };
 }
 
-/** @param {number} value */
-function word(value) {
-  return [value >> 8, value & 0xff];
-}
-
-/** @param {number[]} pdu */
-function frame(...pdu) {
-  const bytes = [1, ...pdu];
-  const crc = crc16(bytes);
-  return Buffer.from([...bytes, crc & 0xff, crc >> 8]);
-}
-
-/** Bit by bit, as the specification's appendix describes it (Modbus over Serial Line V1.02, 6.2.2). @param {number[]} bytes */
-function crc16(bytes) {
-  let crc = 0xffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >> 1) ^ 0xa001 : crc >> 1;
-  }
-  return crc;
-}
+/** A frame of the one unit there is. @param {number[]} pdu */
+const frame = (...pdu) => encode(1, ...pdu);
 
 /**
  * Whole numbers below a limit (mulberry32).

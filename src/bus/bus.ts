@@ -64,6 +64,11 @@ export class Bus {
     return this.#stations.has(unitId) || this.#stations.has('*');
   }
 
+  /** Names of the devices by unit identifier. */
+  get units(): [unitId: string, device: string][] {
+    return Array.from(this.#stations, ([unitId, { device }]) => [String(unitId), device.name]);
+  }
+
   /** The devices of this line, each once. */
   get devices(): ReadonlySet<Device> {
     return new Set(Array.from(this.#stations.values(), ({ device }) => device));
@@ -100,12 +105,20 @@ export class Bus {
 
   #faultyAnswer(station: Station, request: BusRequest): Answer {
     const { unitId, pdu, transactionId, clientId } = request;
-    const { name, framing, characterTime } = this.#line;
-    const facts = { line: name, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+    const { framing, characterTime } = this.#line;
+    const facts = { line: this.#line, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
     const acting = this.#faults.match(facts);
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
     const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply };
-    return applyFaults(reply, acting, this.#line, context);
+    const answer = applyFaults(reply, acting, this.#line, context);
+    if (!reply) station.stoodIn(firstResponse(answer.plan, framing));
+    return answer;
   }
+}
+
+/** The response PDU of the first frame of a plan, when there is one to be read. */
+function firstResponse(plan: ReplyPlan, framing: Framing): Uint8Array | undefined {
+  const step = plan.kind === 'send' ? plan.steps.find(({ kind }) => kind === 'bytes') : undefined;
+  return step?.kind === 'bytes' ? framing.fields(step.bytes)?.pdu : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Device } from '../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
-import { FunctionCode } from '../protocol/function-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 
 /** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
 export type Executed = Map<Device, Uint8Array | undefined>;
@@ -37,6 +37,13 @@ export class Station {
     const isSent = response !== undefined && !wasListening;
     this.#diagnostics.processed(response, isSent);
     return isSent ? response : undefined;
+  }
+
+  /** A fault rule answered in the device's place: an exception counts as the device's own, as its client sees it. */
+  stoodIn(responsePdu: Uint8Array | undefined): void {
+    if (((responsePdu?.[0] ?? 0) & EXCEPTION_FLAG) === 0) return;
+    this.#diagnostics.received(false);
+    this.#diagnostics.processed(responsePdu, true);
   }
 
   /** Takes a broadcast: counts it, and executes it when it writes and the device has not done so already. */

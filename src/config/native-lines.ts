@@ -1,5 +1,6 @@
+import { t35 } from '../protocol/timing.js';
 import { check, sectionOf } from '../schema/parts.js';
-import { describeFound, type Issue, type Path } from '../schema/problem.js';
+import { describeFound, expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
 import type { LineDefinition, SerialLineDefinition, TcpLineDefinition, Units } from './configuration.js';
 import { serialLineSchema, tcpLineSchema } from './native-schema.js';
@@ -44,6 +45,11 @@ function serialLine(
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
     issues.push({ path: [...path, 'serial', 'pacing', 'latency'], message: 'only chunk usb has a latency' });
   }
+  const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
+  if (timing.gap !== undefined && timing.gap < shortest) {
+    const message = expectedMessage(`at least t3.5, ${shortest} ms`, timing.gap);
+    issues.push({ path: [...path, 'timing', 'gap'], message });
+  }
   return compact({
     kind: 'serial' as const,
     name,
@@ -54,6 +60,11 @@ function serialLine(
     pacing: pacing && compact(pacing),
     units,
   });
+}
+
+/** t3.5 as messages tell it, in hundredths of a ms: whoever writes down what they were told is right. */
+function shortestGap(t35: number): number {
+  return Math.floor(100 * t35) / 100;
 }
 
 function tcpLine(

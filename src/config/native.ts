@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { lineProblems } from '../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { MAX_RULES } from '../faults/rules.js';
 import { check, namedEntries, sectionOf } from '../schema/parts.js';
 import { type Issue, type Path, pathText } from '../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from './api-definition.js';
@@ -75,11 +76,12 @@ function copiedDevices(
   });
 }
 
+const faultList = z
+  .array(z.unknown(), { error: 'a list of fault rules' })
+  .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
+
 function readFaults(value: unknown, lines: readonly LineDefinition[], issues: Issue[]): FaultRule[] {
-  const entries =
-    value === undefined
-      ? []
-      : (check(z.array(z.unknown(), { error: 'a list of fault rules' }), value, ['faults'], issues) ?? []);
+  const entries = value === undefined ? [] : (check(faultList, value, ['faults'], issues) ?? []);
   const names = new Set<string>();
   return entries.flatMap((entry, i) => {
     const path: Path = ['faults', i];

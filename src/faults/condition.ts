@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { AddressRange } from '../protocol/address-range.js';
-import { section } from '../schema/parts.js';
-import { probability, wholeNumber } from './parameters.js';
+import { section, UNLIMITED, wholeNumber } from '../schema/parts.js';
+import type { FaultLine } from './ability.js';
+import { probability } from './parameters.js';
 
 /** What a rule looks at to decide whether a request is meant. */
 export interface RequestFacts {
-  readonly line: string;
+  readonly line: FaultLine;
   readonly unitId: number;
   readonly functionCode: number;
   /** The addresses that the request touches; none for functions without any. */
@@ -16,7 +17,7 @@ function oneOrMore<Schema extends z.ZodType>(schema: Schema, what: string) {
   return z.union([schema, z.array(schema).min(1, { error: 'at least one' })], { error: `${what}` });
 }
 
-const address = wholeNumber('an address', 0, 0xffff);
+const address = wholeNumber(0, 0xffff, 'an address');
 
 const addressRange = z
   .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
@@ -26,12 +27,12 @@ const addressRange = z
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them').optional(),
   unit: oneOrMore(
-    wholeNumber('a unit identifier', 0, 255),
-    'a unit identifier, 0 to 255, or a list of them',
+    wholeNumber(0, 255, 'a unit identifier'),
+    'a unit identifier from 0 to 255, or a list of them',
   ).optional(),
   function: oneOrMore(
-    wholeNumber('a function code', 1, 255),
-    'a function code, 1 to 255, or a list of them',
+    wholeNumber(1, 255, 'a function code'),
+    'a function code from 1 to 255, or a list of them',
   ).optional(),
   address: z
     .union([address, addressRange, z.array(addressRange).min(1)], {
@@ -39,12 +40,12 @@ export const conditionSchema = section({
     })
     .optional(),
   quantity: oneOrMore(
-    wholeNumber('a quantity', 1, 0xffff),
-    'a quantity, 1 to 65535, or a list of them',
+    wholeNumber(1, 0xffff, 'a quantity'),
+    'a quantity from 1 to 65535, or a list of them',
   ).optional(),
-  after: wholeNumber('a number of requests', 0).optional(),
-  every: wholeNumber('a number of requests', 1).optional(),
-  count: wholeNumber('a number of requests', 1).optional(),
+  after: wholeNumber(0, UNLIMITED, 'a number of requests').optional(),
+  every: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
+  count: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
   probability: probability.optional(),
 });
 
@@ -56,7 +57,7 @@ export function matchesRequest(
   facts: RequestFacts,
 ): boolean {
   return (
-    includes(line, facts.line) &&
+    includes(line, facts.line.name) &&
     includes(unit, facts.unitId) &&
     includes(code, facts.functionCode) &&
     (address === undefined || facts.ranges.some((range) => touches(range, address))) &&

@@ -17,15 +17,22 @@ export interface FaultContext {
   readonly previousReply: Uint8Array | undefined;
 }
 
-/** The most that a plan can come to: frames, bytes of all of them, and ms of waiting. */
+/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
+export const LONGEST_FRAME = 520;
+
+/** The most that a plan can come to. */
 export interface Extent {
   readonly frames: number;
+  /** Of all frames. */
   readonly bytes: number;
+  /** Time before the first frame, in ms: copies of the frame don't repeat it. */
+  readonly lead: number;
+  /** Waits after that, in ms. */
   readonly ms: number;
 }
 
-/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
-export const LONGEST_FRAME = 520;
+/** A plain reply. */
+export const PLAIN_EXTENT: Extent = { frames: 1, bytes: LONGEST_FRAME, lead: 0, ms: 0 };
 
 /** A plan, or why the fault could not act on it. */
 export type Applied = ReplyPlan | string;

@@ -11,6 +11,7 @@ import { crc } from './kinds/crc.js';
 import { delay } from './kinds/delay.js';
 import { duplicate } from './kinds/duplicate.js';
 import { early } from './kinds/early.js';
+import { echo } from './kinds/echo.js';
 import { exception } from './kinds/exception.js';
 import { extend } from './kinds/extend.js';
 import { functionCode } from './kinds/function-code.js';
@@ -65,6 +66,7 @@ const KINDS: ReadonlyMap<string, ParseParameters> = new Map([
   kind('duplicate', duplicate),
   kind('stale', stale),
   kind('early', early),
+  kind('echo', echo),
   kind('gap', gap),
   kind('break', serialBreak),
   kind('close', close),

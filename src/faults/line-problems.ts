@@ -1,24 +1,18 @@
-import type { Path } from '../schema/problem.js';
+import type { Issue } from '../schema/problem.js';
 import { type FaultLine, lackOf } from './ability.js';
 import { aimsAt } from './condition.js';
 import type { FaultRule } from './rule.js';
-
-/** What is wrong with a rule, and where in it. */
-export interface RuleProblem {
-  readonly path: Path;
-  readonly message: string;
-}
 
 /**
  * Why a rule can't be used: it names an unknown line, or a line that can't do one of its faults. A rule for any line
  * is refused only when no line at all can do it; on the others its fault is reported as not achieved.
  */
-export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
   return [...unknownLines(rule, lines), ...impossibleFaults(rule, aimedAt)];
 }
 
-function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const known = lines.map(({ name }) => name);
   return [line]
     .flat()
@@ -29,7 +23,7 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
     }));
 }
 
-function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine[]): Issue[] {
   return faults.flatMap(({ kind, needs }, i) => {
     const lacks = lines.flatMap((line) => lackOf(line, needs) ?? []);
     const [message] = lacks;

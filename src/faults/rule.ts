@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { unknownName } from '../schema/nearest.js';
-import { section } from '../schema/parts.js';
+import { section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { type Condition, conditionSchema } from './condition.js';
-import { type Extent, LONGEST_FRAME } from './kind.js';
+import { PLAIN_EXTENT } from './kind.js';
 import { type Fault, faultKinds, faultParser } from './kinds.js';
-import { wholeNumber } from './parameters.js';
 import { MAX_SEED } from './random.js';
 
 const MAX_NAME_LENGTH = 64;
@@ -49,21 +48,17 @@ const doSchema = z
   .min(1, { error: 'at least one fault' })
   .max(MAX_FAULTS, { error: `at most ${MAX_FAULTS} faults` })
   .superRefine((faults, context) => {
-    const { bytes, ms } = faults.reduce((before, fault) => fault.extent(before), {
-      frames: 1,
-      bytes: LONGEST_FRAME,
-      ms: 0,
-    } as Extent);
+    const { bytes, lead, ms } = faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
     if (bytes > MAX_BYTES) {
       context.addIssue({
         code: 'custom',
         message: `expected at most ${MAX_BYTES} bytes in a reply, got up to ${bytes}`,
       });
     }
-    if (ms > MAX_MS) {
+    if (lead + ms > MAX_MS) {
       context.addIssue({
         code: 'custom',
-        message: `expected at most ${MAX_MS} ms in a reply, got up to ${ms}`,
+        message: `expected at most ${MAX_MS} ms in a reply, got up to ${lead + ms}`,
       });
     }
   });
@@ -73,7 +68,7 @@ export const ruleSchema = section({
   name: nameSchema,
   when: conditionSchema.default({}),
   do: doSchema,
-  seed: wholeNumber('a seed', 0, MAX_SEED).optional(),
+  seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
 }).transform(
   ({ name, when, do: faults, seed }): FaultRule => ({
     name,

@@ -1,3 +1,4 @@
+import { lackOf } from './ability.js';
 import { matchesRequest, type RequestFacts } from './condition.js';
 import { MAX_SEED, type Random, seededRandom } from './random.js';
 import type { FaultRule } from './rule.js';
@@ -35,6 +36,11 @@ export interface RuleSource {
   random(): number;
 }
 
+/** More rules than this are a slip: each of them is asked about every request. */
+export const MAX_RULES = 256;
+
+export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
+
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
   readonly #entries = new Map<string, Entry>();
@@ -57,6 +63,11 @@ export class FaultRules {
     return Array.from(this.#entries.values(), status);
   }
 
+  /** Whether a rule of this name can be put to use: in the place of another, or because there are few enough. */
+  hasRoomFor(name: string): boolean {
+    return this.#entries.has(name) || this.#entries.size < MAX_RULES;
+  }
+
   /** Puts a rule to use, with its counts at zero: behind the others, or in the place of the one of the same name. */
   set(rule: FaultRule): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
@@ -67,12 +78,6 @@ export class FaultRules {
 
   remove(name: string): boolean {
     return this.#entries.delete(name);
-  }
-
-  /** Starts every rule anew: counts at zero, and the random numbers of its seed from the first one on. */
-  reset(): void {
-    for (const entry of this.#entries.values())
-      Object.assign(entry, { matches: 0, hits: 0, lastHit: undefined });
   }
 
   /** The rules that act on a request, in order; counts their matches and hits. */
@@ -92,7 +97,9 @@ export class FaultRules {
   /** The random numbers for this turn when the rule acts. Each match has its own, whether or not the rule acts. */
   #turn(entry: Entry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
-    if (!matchesRequest(when, facts)) return undefined;
+    // On a line that can do nothing of it, a rule is not for the request: it must not use up its count there.
+    const isAble = entry.rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
+    if (!isAble || !matchesRequest(when, facts)) return undefined;
     entry.matches++;
     if (when.count !== undefined && entry.hits >= when.count) return undefined;
     const turn = entry.matches - (when.after ?? 0);

@@ -4,8 +4,11 @@ export interface StepReport {
   readonly plannedAt: number;
   /** When the transport had done it, as far as the transport can know; for a step not achieved, when it gave up. */
   readonly achievedAt: number;
-  /** The true moment lies between `achievedAt` and so many ms later, by what is known of the port; 0 when unknown. */
-  readonly uncertainty: number;
+  /**
+   * The true moment lies between `achievedAt` and so many ms later, by what is known of the port; undefined where
+   * nothing is known beyond the system call, and for a step not achieved.
+   */
+  readonly uncertainty: number | undefined;
   readonly outcome: 'achieved' | 'not achieved';
   /** Why a step was not achieved, in words. */
   readonly reason?: string;

@@ -1,7 +1,7 @@
 import { quote } from './problem.js';
 
 const LONGEST_COMPARED = 40;
-const MOST_LISTED = 20;
+const MOST_LISTED = 32;
 
 /** `unknown KIND "name"` with the name that was probably meant, and those that are known. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
@@ -35,16 +35,28 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_\s-]/g, '');
 }
 
-/** Levenshtein distance, one row at a time. */
+/**
+ * Damerau's distance (optimal string alignment): letters to insert, drop or replace, and neighbours to swap. Three
+ * rows of the table at a time.
+ */
 function editDistance(a: string, b: string): number {
+  let above: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? above[j - 2] : undefined;
+      next.push(
+        Math.min(
+          replaced,
+          (row[j] as number) + 1,
+          (next[j - 1] as number) + 1,
+          (swapped ?? Number.POSITIVE_INFINITY) + 1,
+        ),
+      );
     }
-    row = next;
+    [above, row] = [row, next];
   }
   return row[b.length] as number;
 }

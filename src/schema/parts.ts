@@ -17,15 +17,29 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 
 const KEY_SEPARATOR = ', ';
 
-export function wholeNumber(min: number, max: number) {
-  const error = `a whole number from ${min} to ${max}`;
+/** The end of a range that has none. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+/** A whole number of the range, ends included; `what` names it in messages. */
+export function wholeNumber(min: number, max: number, what = 'a whole number') {
+  const error = rangeText(what, min, max);
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
 /** A number of milliseconds, fractions allowed. */
-export function milliseconds(min: number, max: number) {
-  const error = `a number of milliseconds from ${min} to ${max}`;
-  return z.number({ error }).min(min, { error }).max(max, { error });
+export function milliseconds(min = 0, max = UNLIMITED) {
+  return numberFrom(min, max, 'a number of milliseconds');
+}
+
+/** A number of the range, ends included, fractions allowed; `what` names it in messages. */
+export function numberFrom(min: number, max: number, what: string) {
+  const error = rangeText(what, min, max);
+  const atLeast = z.number({ error }).min(min, { error });
+  return max === UNLIMITED ? atLeast : atLeast.max(max, { error });
+}
+
+function rangeText(what: string, min: number, max: number): string {
+  return max === UNLIMITED ? `${what}, ${min} or more` : `${what} from ${min} to ${max}`;
 }
 
 export function oneOf<const Value extends string | number>(values: readonly Value[]) {

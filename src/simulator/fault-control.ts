@@ -1,7 +1,8 @@
 import type { FaultLine } from '../faults/ability.js';
-import { lineProblems, type RuleProblem } from '../faults/line-problems.js';
+import { lineProblems } from '../faults/line-problems.js';
 import type { FaultRule } from '../faults/rule.js';
 import { FaultRules } from '../faults/rules.js';
+import type { Issue } from '../schema/problem.js';
 
 /** The fault rules of a simulator: those of the configuration, and those that come and go while it runs. */
 export class FaultControl {
@@ -20,7 +21,7 @@ export class FaultControl {
   }
 
   /** What keeps a rule from acting on the lines it aims at. */
-  problems(rule: FaultRule, lines: readonly FaultLine[]): RuleProblem[] {
+  problems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
     return lineProblems(rule, lines);
   }
 }

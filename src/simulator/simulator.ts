@@ -12,8 +12,8 @@ import { Ledger } from '../traffic/ledger.js';
 import { buildDevice } from './build-device.js';
 import { FaultControl } from './fault-control.js';
 import type { Line } from './line.js';
-import { RtuLine } from './serial.js';
-import { TcpBusLine } from './tcp.js';
+import { SerialBusLine } from './serial-bus-line.js';
+import { TcpBusLine } from './tcp-bus-line.js';
 
 /** What happened to each line at the start, for the person who started the simulator. */
 export type SimulatorStart =
@@ -89,7 +89,7 @@ function buildLine(
     units,
     faults,
   );
-  return new RtuLine(definition, bus, ledger, log);
+  return new SerialBusLine(definition, bus, ledger, log);
 }
 
 function known(devices: ReadonlyMap<string, Device>, name: string): Device {

@@ -1,21 +1,28 @@
+import { addressRanges } from '../protocol/address-range.js';
 import { bitsAt, wordsAt } from '../protocol/bytes.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { decodeMbap } from '../protocol/mbap.js';
 import { decodeRtu, isRtuFrame } from '../protocol/rtu.js';
+import type { Exchange } from './ledger.js';
+
+/** The request that a reply belongs to: its framing and its quantity tell how to read the reply. */
+export type Asked = Pick<Exchange, 'requestAdu' | 'requestPdu'>;
 
 /** What was sent as a reply, in words: its values, its exception, or that it is no valid frame. */
-export function describeReply(adu: Uint8Array): string {
-  const pdu = pduOf(adu);
+export function describeReply(adu: Uint8Array, { requestAdu, requestPdu }: Asked): string {
+  const pdu = isRtuFrame(requestAdu) ? rtuPdu(adu) : socketPdu(adu);
   if (!pdu) return `${adu.length} bytes that are no valid frame`;
   const code = pdu[0] as number;
   if (code & EXCEPTION_FLAG) return `exception ${pdu[1]}`;
   const byteCount = pdu.length - 2;
   switch (code) {
     case 1:
-    case 2:
-      return `values ${bitsAt(pdu, 2, 8 * byteCount)
-        .map(Number)
-        .join(' ')}`;
+    case 2: {
+      // What fills up the last byte is no value (Application Protocol V1.1b3, 6.1).
+      const asked = requestPdu[0] === code ? addressRanges(requestPdu)[0]?.quantity : undefined;
+      const quantity = Math.min(asked ?? Number.POSITIVE_INFINITY, 8 * byteCount);
+      return `values ${bitsAt(pdu, 2, quantity).map(Number).join(' ')}`;
+    }
     case 3:
     case 4:
     case 23:
@@ -25,8 +32,11 @@ export function describeReply(adu: Uint8Array): string {
   }
 }
 
-function pduOf(adu: Uint8Array): Uint8Array | undefined {
-  if (isRtuFrame(adu)) return decodeRtu(adu).pdu;
+function rtuPdu(adu: Uint8Array): Uint8Array | undefined {
+  return isRtuFrame(adu) ? decodeRtu(adu).pdu : undefined;
+}
+
+function socketPdu(adu: Uint8Array): Uint8Array | undefined {
   const decoded = decodeMbap(adu);
   return decoded.kind === 'frame' && decoded.length === adu.length ? decoded.frame.pdu : undefined;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Bus, type Units } from '../../src/bus/bus.js';
 import type { Device } from '../../src/device/device.js';
 import { ABILITIES } from '../../src/faults/ability.js';
+import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { isRtuFrame } from '../../src/protocol/rtu.js';
@@ -240,4 +241,14 @@ describe('a broadcast to two units that share a device', () => {
       expect(answer?.plan.kind).toBe('silence');
     }
   });
+});
+
+it("counts exceptions of fault rules as the device's: busy is busy", () => {
+  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const line = { name: 'bench', abilities: ABILITIES.serial, framing: RTU, characterTime: 0 };
+  const bus = new Bus(line, new Map([[1, holding(1)]]), rules);
+  rules.set(ruleSchema.parse({ name: 'busy', when: { function: 3 }, do: [{ exception: 6 }] }));
+  for (let i = 0; i < 2; i++) reply(bus, 1, '03 0000 0001');
+  expect(reply(bus, 1, '08 0011 0000')).toContain('0800110002');
+  expect(reply(bus, 1, '08 000D 0000')).toContain('08000d0002');
 });

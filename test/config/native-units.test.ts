@@ -39,7 +39,10 @@ describe('units of a line', () => {
       { '1-248': 'meter' },
       'units.1-248: expected a unit identifier from 1 to 247, a range or *, got "1-248"',
     ],
-    [{ 1: { copyOf: 'metre' } }, 'units.1.copyOf: unknown device "metre" (known: meter, other)'],
+    [
+      { 1: { copyOf: 'metre' } },
+      'units.1.copyOf: unknown device "metre", did you mean "meter"? (known: meter, other)',
+    ],
     [{ 1: { copy: 'meter' } }, 'units.1.copyOf: missing, expected the name of a device'],
     [{ 1: 7 }, 'units.1: expected the name of a device, got 7'],
   ])('%j is a mistake', (value, message) => {

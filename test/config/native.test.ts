@@ -220,6 +220,13 @@ describe('a mistake in a line', () => {
       serial('', ', timing: {gap: -1}'),
       'lines.b.timing.gap: expected a number of milliseconds from 0 to 60000, got -1',
     ],
+    // Below t3.5 a frame would be thrown away between two of its bytes.
+    [serial('', ', timing: {gap: 0}'), 'lines.b.timing.gap: expected at least t3.5, 2 ms, got 0'],
+    [
+      serial('baudRate: 9600', ', timing: {gap: 4}'),
+      'lines.b.timing.gap: expected at least t3.5, 4.01 ms, got 4',
+    ],
+    [serial('', ', timing: {t35: 7.5, gap: 7}'), 'lines.b.timing.gap: expected at least t3.5, 7.5 ms, got 7'],
     [
       serial('', ', missingUnit: silence'),
       'lines.b.missingUnit: unknown key "missingUnit" (known: serial, timing, whenBusy, units)',
@@ -414,6 +421,17 @@ describe('a mistake in registers', () => {
   it('lets entries touch', () => {
     expect(entry('holding', '{address: 0, quantity: 6}, {address: 6}')).toEqual([]);
   });
+});
+
+it('takes 256 fault rules and no more', () => {
+  const file = (count: number) =>
+    JSON.stringify({
+      devices: { m: { registers: { holding: [{ address: 0 }] } } },
+      lines: { b: { tcp: {}, units: { 1: 'm' } } },
+      faults: Array.from({ length: count }, (_, i) => ({ name: `rule-${i}`, do: [{ delay: 1 }] })),
+    });
+  expect(nativeMistakes(file(256))).toEqual([]);
+  expect(nativeMistakes(file(257))).toEqual(['faults: expected at most 256 fault rules, got a list']);
 });
 
 describe('a mistake in the rest of the file', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ABILITIES } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
-import type { Extent } from '../../src/faults/kind.js';
+import { type Extent, PLAIN_EXTENT } from '../../src/faults/kind.js';
 import { faultKinds } from '../../src/faults/kinds.js';
 import { MAX_SEED, seededRandom } from '../../src/faults/random.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
@@ -14,7 +14,9 @@ import { played, rtu, ruleOf, type Situation } from './plans.js';
 /** The replies to `03 0000 0002` that the faults act on unless a row says otherwise, as modbus-serial's CRC has them. */
 const REPLY = rtu('01 03 04 0102 0304');
 const TCP_REPLY = '123400000007' + '01030401020304';
-/** The same less its CRC. */
+/** The request itself. */
+const REQUEST = rtu('01 03 0000 0002');
+/** The reply less its CRC. */
 const BODY = REPLY.slice(0, -4);
 const CRC = REPLY.slice(-4);
 const WROTE = rtu('01 06 0010 1234');
@@ -184,6 +186,18 @@ const ROWS: Record<string, Row[]> = {
     [[{ early: true }], silent, ['silence'], 'nothing is sent that could be early'],
     [[{ early: true }], tcp, [`0 ${TCP_REPLY}`], 'line bench has no turnaround to cut short'],
   ],
+  echo: [
+    [[{ echo: true }], {}, [`0 ${REQUEST}`, `0 ${REPLY}`]],
+    [[{ echo: true }], tcp, [`0 123400000006${'01030000' + '0002'}`, `0 ${TCP_REPLY}`]],
+    [[{ echo: true }], write, [`0 ${WROTE}`, `0 ${WROTE}`]],
+    // It is there even where no reply is.
+    [[{ echo: true }], silent, [`0 ${REQUEST}`]],
+    [
+      [{ close: { how: 'end', after: 0 } }, { echo: true }],
+      tcp,
+      ['0 123400000006010300000002', '0 close end'],
+    ],
+  ],
   break: [
     [[{ break: 20 }], {}, ['0 break 20', `0 ${REPLY}`]],
     [[{ break: 20 }], silent, ['0 break 20']],
@@ -275,6 +289,20 @@ describe('faults of one rule act in their order', () => {
     [[{ exception: 2 }, { silence: true }], {}, ['silence']],
     [[{ silence: true }, { delay: 5 }], {}, ['silence'], 'nothing is sent that could be late'],
     [[{ silence: true }, { break: 20 }], {}, ['0 break 20']],
+    // The request is heard when the reply would begin, once, and it is a frame as others.
+    [[{ delay: 100 }, { echo: true }], {}, [`100 ${REQUEST}`, `0 ${REPLY}`]],
+    [[{ echo: true }, { delay: 100 }], {}, [`100 ${REQUEST}`, `0 ${REPLY}`]],
+    [[{ silence: true }, { echo: true }], {}, [`0 ${REQUEST}`]],
+    [[{ echo: true }, { silence: true }], {}, ['silence']],
+    [[{ break: 20 }, { echo: true }], {}, ['0 break 20', `0 ${REQUEST}`, `0 ${REPLY}`]],
+    [[{ duplicate: { times: 1, gap: 9 } }, { echo: true }], {}, [`0 ${REQUEST}`, `0 ${REPLY}`, `9 ${REPLY}`]],
+    [
+      [{ split: { at: 3, gap: 5 } }, { echo: true }],
+      {},
+      [`0 ${REQUEST}`, `0 ${REPLY.slice(0, 6)}`, `5 ~${REPLY.slice(6)}`],
+    ],
+    [[{ crc: 'zero' }, { echo: true }], {}, [`0 ${REQUEST}`, `0 ${BODY}0000`]],
+    [[{ exception: 2 }, { echo: true }], {}, [`0 ${REQUEST}`, `0 ${EXCEPTION}`]],
     [[{ silence: true }, { break: 20 }, { noise: 2 }], {}, ['0 break 20', '0 28eb']],
     [[{ silence: true }, { close: 'reset' }, { noise: 2 }], tcp, ['0 28eb', '0 close reset']],
     [[{ silence: true }, { close: 'reset' }, { delay: 90 }, { noise: 2 }], tcp, ['90 eb09', '0 close reset']],
@@ -356,6 +384,11 @@ describe('a reply of more than 64 KiB or an hour', () => {
     [[{ split: { at: 1, gap: HOUR } }]],
     [[{ break: HOUR }]],
     [[{ duplicate: { times: 100, gap: 36_000 } }]],
+    // Copies don't repeat what is waited for before the reply.
+    [[{ delay: HOUR / 2 }, { duplicate: { times: 2 } }]],
+    [[{ delay: HOUR }, { duplicate: { times: 9 } }, { duplicate: { times: 9 } }]],
+    [[{ break: HOUR }, { duplicate: { times: 2 } }]],
+    [[{ duplicate: { times: 2 } }, { delay: HOUR }]],
   ])('just not: %j', (faults) => {
     expect(tooMuch(faults)).toBeUndefined();
   });
@@ -382,6 +415,11 @@ describe('a reply of more than 64 KiB or an hour', () => {
       [{ gap: { after: 1, characters: 16_364 } }],
       'expected at most 3600000 ms in a reply, got up to 3600080',
     ],
+    [
+      [{ delay: HOUR / 2 }, { split: { at: 1, gap: HOUR / 4 } }, { duplicate: { times: 2 } }],
+      'expected at most 3600000 ms in a reply, got up to 4500000',
+    ],
+    [[{ junk: 65_536 }, { echo: true }], 'expected at most 65536 bytes in a reply, got up to 66056'],
     // What acts on every frame counts for every copy.
     [
       [{ junk: 1 }, { duplicate: { times: 999 } }, { noise: 100 }],
@@ -445,6 +483,7 @@ const anyFault = fc.oneof(
     duplicate: fc.record({ times: fc.integer({ min: 1, max: 20 }), gap: fc.constantFrom(0, 1, 250) }),
     stale: fc.constant(true),
     early: fc.constant(true),
+    echo: fc.constant(true),
     break: fc.nat(500),
     close: fc.oneof(
       fc.constantFrom('end', 'reset'),
@@ -510,10 +549,10 @@ describe('any rule on any reply', () => {
   });
 
   function extentOf({ faults }: FaultRule): Extent {
-    return faults.reduce((before: Extent, fault) => fault.extent(before), { frames: 1, bytes: 520, ms: 0 });
+    return faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
   }
 
-  function checkSteps(plan: ReplyPlan, { bytes, ms, frames }: Extent): void {
+  function checkSteps(plan: ReplyPlan, { bytes, lead, ms, frames }: Extent): void {
     if (plan.kind === 'silence') return;
     const sent = plan.steps.flatMap((step) => (step.kind === 'bytes' ? [step] : []));
     const waits = plan.steps.map((step) => step.waitMs + (step.kind === 'break' ? step.ms : 0));
@@ -522,7 +561,7 @@ describe('any rule on any reply', () => {
     expect(bytes).toBeLessThanOrEqual(64 * 1024);
     expect(sent.filter(({ continues }) => !continues).length).toBeLessThanOrEqual(frames);
     expect(waits.every((wait) => wait >= 0)).toBe(true);
-    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(ms + 1e-6);
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThanOrEqual(lead + ms + 1e-6);
     expect(plan.steps[0]).not.toMatchObject({ continues: true });
   }
 });

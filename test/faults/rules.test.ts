@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Bus } from '../../src/bus/bus.js';
 import { ABILITIES } from '../../src/faults/ability.js';
 import type { RequestFacts } from '../../src/faults/condition.js';
+import { faultKinds } from '../../src/faults/kinds.js';
 import { lineProblems } from '../../src/faults/line-problems.js';
 import { MAX_SEED } from '../../src/faults/random.js';
 import { ruleSchema } from '../../src/faults/rule.js';
-import { FaultRules } from '../../src/faults/rules.js';
+import { FaultRules, MAX_RULES } from '../../src/faults/rules.js';
 import { addressRanges } from '../../src/protocol/address-range.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { check } from '../../src/schema/parts.js';
@@ -24,7 +25,8 @@ function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; see
 
 function factsOf(request = '03 0000 0001', { line = 'bench', unitId = 1 } = {}): RequestFacts {
   const pdu = bytesOf(request);
-  return { line, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+  const place = { name: line, abilities: ABILITIES.serial };
+  return { line: place, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
 }
 
 /** Whether a rule with this condition acts on the request. */
@@ -206,16 +208,24 @@ describe('what is shown of a rule', () => {
     expect(last.set(ruleOf([{ junk: 1 }])).seed).toBe(MAX_SEED);
   });
 
-  it('starts anew with a reset, and with the same random numbers', () => {
+  it('starts anew when it is put to use again, and with the same random numbers', () => {
     const rules = rulesWith({ when: { count: 2, probability: 0.5 }, seed: 3 });
     const draw = () =>
       Array.from({ length: 20 }, () => rules.match(factsOf()).map(({ random }) => random.below(1000)));
     const first = draw();
     expect(first.flat()).toHaveLength(2);
     expect(draw().flat()).toEqual([]);
-    rules.reset();
+    rules.set(rules.get('tested')?.rule ?? expect.fail('no rule'));
     expect(rules.get('tested')).toMatchObject({ matches: 0, hits: 0, lastHit: undefined, remaining: 2 });
     expect(draw()).toEqual(first);
+  });
+
+  it('has room among 256, and beyond them only in the place of another', () => {
+    const rules = rulesWith(...Array.from({ length: MAX_RULES - 1 }, (_, i) => ({ name: `rule-${i}` })));
+    expect(rules.hasRoomFor('new')).toBe(true);
+    rules.set(ruleOf([{ delay: 1 }], { name: 'last' }));
+    expect(rules.hasRoomFor('new')).toBe(false);
+    expect(rules.hasRoomFor('rule-7')).toBe(true);
   });
 
   it('keeps its place and starts anew when it is replaced', () => {
@@ -428,56 +438,62 @@ describe('a rule that is not right', () => {
       /^do\[1\]\.delai: unknown kind of fault "delai", did you mean "delay"\? \(known: delay, /,
     ],
     [[{ constructor: 1 }], /^do\[0\]\.constructor: unknown kind of fault "constructor"/],
-    [[{ delay: '5' }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got "5"'],
-    [[{ delay: -1 }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got -1'],
-    [[{ delay: Number.NaN }], /^do\[0\]\.delay: expected ms/],
-    [[{ delay: Number.POSITIVE_INFINITY }], /^do\[0\]\.delay: expected ms/],
-    [[{ delay: null }], 'do[0].delay: expected ms, 0 or more, or {ms, jitter}, got nothing'],
+    [[{ delay: '5' }], 'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got "5"'],
+    [[{ delay: -1 }], 'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got -1'],
+    [[{ delay: Number.NaN }], /^do\[0\]\.delay: expected a number of milliseconds/],
+    [[{ delay: Number.POSITIVE_INFINITY }], /^do\[0\]\.delay: expected a number of milliseconds/],
+    [
+      [{ delay: null }],
+      'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got nothing',
+    ],
     [[{ split: { at: 3, gap: 1, pause: 2 } }], 'do[0].split.pause: unknown key "pause" (known: at, gap)'],
-    [[{ split: { at: 3 } }], 'do[0].split.gap: missing, expected ms, 0 or more'],
+    [[{ split: { at: 3 } }], 'do[0].split.gap: missing, expected a number of milliseconds, 0 or more'],
     [[{ split: { at: 0, gap: 1 } }], 'do[0].split.at: expected a byte index, 1 or more, got 0'],
     [
       [{ split: { at: 'end', gap: 1 } }],
       'do[0].split.at: expected a byte index, "middle" or "each", got "end"',
     ],
-    [[{ change: 101 }], 'do[0].change: expected percent, 0 to 100, or {percent, probability}, got 101'],
+    [[{ change: 101 }], 'do[0].change: expected percent from 0 to 100, or {percent, probability}, got 101'],
     [
       [{ change: { percent: 101, probability: 1 } }],
-      'do[0].change.percent: expected percent, 0 to 100, got 101',
+      'do[0].change.percent: expected percent from 0 to 100, got 101',
     ],
     [
       [{ change: { percent: 1, probability: 2 } }],
-      'do[0].change.probability: expected a probability, 0 to 1, got 2',
+      'do[0].change.probability: expected a probability from 0 to 1, got 2',
     ],
-    [[{ exception: 256 }], 'do[0].exception: expected an exception code, 0 to 255, got 256'],
-    [[{ exception: 1.5 }], 'do[0].exception: expected an exception code, 0 to 255, got 1.5'],
+    [[{ exception: 256 }], 'do[0].exception: expected an exception code from 0 to 255, got 256'],
+    [[{ exception: 1.5 }], 'do[0].exception: expected an exception code from 0 to 255, got 1.5'],
     [[{ silence: false }], 'do[0].silence: expected true, got false'],
     [[{ stale: 1 }], 'do[0].stale: expected true, got 1'],
     [[{ early: 'true' }], 'do[0].early: expected true, got "true"'],
     [[{ junk: 0 }], 'do[0].junk: expected a number of bytes, 1 or more, got 0'],
-    [[{ corrupt: 0 }], 'do[0].corrupt: expected a number of bits, 1 to 2048, got 0'],
+    [[{ corrupt: 0 }], 'do[0].corrupt: expected a number of bits from 1 to 2048, got 0'],
     [
       [{ crc: 'wrong' }],
       'do[0].crc: expected "invert", "zero", "swap" or a value from 0 to 65535, got "wrong"',
     ],
-    [[{ crc: 65536 }], 'do[0].crc: expected a CRC, 0 to 65535, got 65536'],
+    [[{ crc: 65536 }], 'do[0].crc: expected a CRC from 0 to 65535, got 65536'],
     [
       [{ truncate: 1.5 }],
       'do[0].truncate: expected a number of bytes to keep, or a negative number to cut, got 1.5',
     ],
-    [[{ unit: 256 }], 'do[0].unit: expected a unit identifier, 0 to 255, got 256'],
-    [[{ function: -1 }], 'do[0].function: expected a function code, 0 to 255, got -1'],
-    [[{ byteCount: 256 }], 'do[0].byteCount: expected a byte count, 0 to 255, got 256'],
-    [[{ transaction: 65536 }], 'do[0].transaction: expected a transaction identifier, 0 to 65535, got 65536'],
+    [[{ unit: 256 }], 'do[0].unit: expected a unit identifier from 0 to 255, got 256'],
+    [[{ function: -1 }], 'do[0].function: expected a function code from 0 to 255, got -1'],
+    [[{ byteCount: 256 }], 'do[0].byteCount: expected a byte count from 0 to 255, got 256'],
+    [
+      [{ transaction: 65536 }],
+      'do[0].transaction: expected a transaction identifier from 0 to 65535, got 65536',
+    ],
     [[{ values: [] }], 'do[0].values: expected at least one word, got an empty list'],
-    [[{ values: [1, 65536] }], 'do[0].values[1]: expected a word, 0 to 65535, got 65536'],
+    [[{ values: [1, 65536] }], 'do[0].values[1]: expected a word from 0 to 65535, got 65536'],
     [[{ values: Array(126).fill(1) }], 'do[0].values: expected at most 125 words, got a list'],
     [[{ duplicate: { gap: 1 } }], 'do[0].duplicate.times: missing, expected a number of copies, 1 or more'],
     [
       [{ gap: { after: 1, characters: -1 } }],
       'do[0].gap.characters: expected character times, 0 or more, got -1',
     ],
-    [[{ break: -1 }], 'do[0].break: expected ms, 0 or more, got -1'],
+    [[{ break: -1 }], 'do[0].break: expected a number of milliseconds, 0 or more, got -1'],
     [[{ close: 'abort' }], 'do[0].close: expected "end", "reset" or {how, after: bytes}, got "abort"'],
     [
       [{ close: { how: 'end', after: -1 } }],
@@ -492,11 +508,11 @@ describe('a rule that is not right', () => {
   });
 
   it.each([
-    [{ probability: 2 }, 'when.probability: expected a probability, 0 to 1, got 2'],
-    [{ probability: -0.1 }, 'when.probability: expected a probability, 0 to 1, got -0.1'],
-    [{ address: 65536 }, 'when.address: expected an address, 0 to 65535, got 65536'],
-    [{ address: -1 }, 'when.address: expected an address, 0 to 65535, got -1'],
-    [{ address: [0, 65536] }, 'when.address[1]: expected an address, 0 to 65535, got 65536'],
+    [{ probability: 2 }, 'when.probability: expected a probability from 0 to 1, got 2'],
+    [{ probability: -0.1 }, 'when.probability: expected a probability from 0 to 1, got -0.1'],
+    [{ address: 65536 }, 'when.address: expected an address from 0 to 65535, got 65536'],
+    [{ address: -1 }, 'when.address: expected an address from 0 to 65535, got -1'],
+    [{ address: [0, 65536] }, 'when.address[1]: expected an address from 0 to 65535, got 65536'],
     [{ address: [9, 0] }, 'when.address: expected the first address before the last'],
     [
       { address: [1, 2, 3] },
@@ -507,12 +523,12 @@ describe('a rule that is not right', () => {
       { address: 'all' },
       'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got "all"',
     ],
-    [{ unit: 256 }, 'when.unit: expected a unit identifier, 0 to 255, got 256'],
-    [{ unit: [1, 256] }, /^when\.unit(\[1\])?: expected a unit identifier, 0 to 255/],
+    [{ unit: 256 }, 'when.unit: expected a unit identifier from 0 to 255, got 256'],
+    [{ unit: [1, 256] }, /^when\.unit(\[1\])?: expected a unit identifier from 0 to 255/],
     [{ unit: [] }, 'when.unit: expected at least one, got an empty list'],
-    [{ unit: 'all' }, 'when.unit: expected a unit identifier, 0 to 255, or a list of them, got "all"'],
-    [{ function: 0 }, 'when.function: expected a function code, 1 to 255, got 0'],
-    [{ quantity: 0 }, 'when.quantity: expected a quantity, 1 to 65535, got 0'],
+    [{ unit: 'all' }, 'when.unit: expected a unit identifier from 0 to 255, or a list of them, got "all"'],
+    [{ function: 0 }, 'when.function: expected a function code from 1 to 255, got 0'],
+    [{ quantity: 0 }, 'when.quantity: expected a quantity from 1 to 65535, got 0'],
     [{ line: 5 }, 'when.line: expected the name of a line or a list of them, got 5'],
     [{ after: -1 }, 'when.after: expected a number of requests, 0 or more, got -1'],
     [{ every: 0 }, 'when.every: expected a number of requests, 1 or more, got 0'],
@@ -535,7 +551,10 @@ describe('a rule that is not right', () => {
     [{ name: '', do: FAULTS }, /^name: expected /],
     [{ name: 'a/b', do: FAULTS }, 'name: expected letters, digits, dots, hyphens and underscores, got "a/b"'],
     [{ name: 'x'.repeat(65), do: FAULTS }, /^name: expected at most 64 characters/],
-    [{ name: 'a', do: FAULTS, seed: MAX_SEED + 1 }, 'seed: expected a seed, 0 to 4294967295, got 4294967296'],
+    [
+      { name: 'a', do: FAULTS, seed: MAX_SEED + 1 },
+      'seed: expected a seed from 0 to 4294967295, got 4294967296',
+    ],
     [{ name: 'a', do: FAULTS, unless: {} }, 'unless: unknown key "unless" (known: name, when, do, seed)'],
     [null, ': expected a mapping, got nothing'],
     [[], ': expected a mapping, got an empty list'],
@@ -574,8 +593,31 @@ describe('a rule that is not right', () => {
     expect(problems.map(({ path, message }) => `${pathText(path)}: ${message}`)).toEqual(expected);
   });
 
+  it.each([
+    ['delya', 'delay'],
+    ['dleay', 'delay'],
+    ['dupilcate', 'duplicate'],
+    ['slience', 'silence'],
+  ])('a kind with two letters swapped, %s, is taken for %s', (written, meant) => {
+    const [message] = mistakes({ name: 'tested', do: [{ [written]: {} }] });
+    expect(message).toContain(`did you mean "${meant}"?`);
+  });
+
+  it('an unknown kind has all the known ones listed', () => {
+    const [message] = mistakes({ name: 'tested', do: [{ xyzzy: 1 }] });
+    expect(message).toBe(`do[0].xyzzy: unknown kind of fault "xyzzy" (known: ${faultKinds().join(', ')})`);
+  });
+
   it('for any line when none can do it', () => {
     const virtual = [{ name: 'demo', abilities: ABILITIES.virtual }];
     expect(lineProblems(ruleOf([{ break: 5 }]), virtual)).toHaveLength(1);
   });
+});
+
+it('a rule does not use up its count on a line that can do nothing of it', () => {
+  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  rules.set(ruleSchema.parse({ name: 'once', when: { count: 1 }, do: [{ crc: 'invert' }] }));
+  const onTcp = { ...factsOf(), line: { name: 'lan', abilities: ABILITIES.tcp } };
+  expect(rules.match(onTcp)).toEqual([]);
+  expect(rules.match(factsOf())).toHaveLength(1);
 });

@@ -37,7 +37,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it yields plain data; others build from it',
   },
   simulator: {
-    knows: ['protocol', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
+    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
     why: 'it is driven by the API and the command line, not the other way round',
   },
   api: {

@@ -78,6 +78,17 @@ describe('what the client receives', () => {
     expect(await ask(READ, REPLY)).toBe(REPLY);
   });
 
+  it.each([
+    ['before the reply', [{ echo: true }], READ + REPLY],
+    ['alone where nothing is sent', [{ silence: true }, { echo: true }], READ],
+  ])('echo is the request itself, %s', async (_, faults, expected) => {
+    bench.use(faults);
+    expect(await ask(READ, expected)).toBe(expected);
+    expect((await bench.played()).report?.steps.every(({ outcome }) => outcome === 'achieved')).toBe(true);
+    bench.clear();
+    expect(await registerZero()).toBe('0102');
+  });
+
   it('stale is the reply before', async () => {
     const write = rtu('01 06 0003 0708');
     await ask(write, write);
@@ -87,9 +98,10 @@ describe('what the client receives', () => {
   });
 
   it('a break is refused where there is none, and for a rule for any line said to be not achieved', async () => {
-    bench.use([{ break: 5 }, { close: 'end' }, { transaction: 7 }]);
+    bench.use([{ delay: 0 }, { break: 5 }, { close: 'end' }, { transaction: 7 }]);
     expect(await ask(READ, REPLY)).toBe(REPLY);
     expect((await bench.played()).acted.map(({ notAchieved }) => notAchieved)).toEqual([
+      undefined,
       'line bench has no break state',
       'line bench has no connection to close',
       'line bench has no transaction identifiers',

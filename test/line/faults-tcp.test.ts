@@ -78,6 +78,7 @@ describe('what the client receives', () => {
     ['transaction', [{ transaction: 0x4321 }], '432100000007' + '01030401020304'],
     ['values', [{ values: [0xabcd] }], '123400000007' + '010304abcd0304'],
     ['duplicate', [{ duplicate: { times: 2 } }], REPLY + REPLY + REPLY],
+    ['echo', [{ echo: true }], READ.replaceAll(' ', '') + REPLY],
   ])('%s', async (_, faults, expected) => {
     const client = await Client.open();
     bench.use(faults);
@@ -91,9 +92,16 @@ describe('what the client receives', () => {
 
   it('faults of a serial line are not achieved, and said to be', async () => {
     const client = await Client.open();
-    bench.use([{ crc: 'zero' }, { early: true }, { gap: { after: 1, characters: 9 } }, { break: 9 }]);
+    bench.use([
+      { delay: 0 },
+      { crc: 'zero' },
+      { early: true },
+      { gap: { after: 1, characters: 9 } },
+      { break: 9 },
+    ]);
     expect(await client.ask(READ, REPLY)).toBe(REPLY);
     expect((await bench.played()).acted.map(({ notAchieved }) => notAchieved)).toEqual([
+      undefined,
       'line lan has no CRC',
       'line lan has no turnaround to cut short',
       'line lan has no character times',

@@ -167,6 +167,46 @@ describe.each(['slow', 'fast'] as const)('modbus-serial as the master of the %s 
   });
 });
 
+describe.each(['slow', 'fast', 'tcp'] as const)(
+  'modbus-serial, on %s, asking for more than registers',
+  (way) => {
+    const open = () => (way === 'tcp' ? tcpClient() : plainSerialClient(way));
+
+    it('reads what the server is, and that it runs', async () => {
+      const client = await open();
+      // Its types name one argument, it calls back after two.
+      const { reportServerID } = client as unknown as {
+        reportServerID(...unused: [0, 0]): ReturnType<Client['reportServerID']>;
+      };
+      const { serverId, running, additionalData } = await reportServerID.call(client, 0, 0);
+      expect({ serverId, running, additional: `${additionalData}` }).toEqual({
+        serverId: 0,
+        running: true,
+        additional: 'Example Co EX-1',
+      });
+    });
+
+    it('reads the 100 records of a file that it always asks for', async () => {
+      const client = await open();
+      // Its types know nothing of this.
+      const { readFileRecords } = client as unknown as {
+        readFileRecords(file: number, record: number): Promise<{ data: number[]; length: number }>;
+      };
+      const read = await readFileRecords.call(client, 4, 0);
+      expect(read.length).toBe(2 + 200);
+      expect(read.data.slice(0, 200)).toEqual(Array(200).fill(0));
+    });
+
+    it('reads the device identification, basic and one object alone', async () => {
+      const client = await open();
+      const basic = await client.readDeviceIdentification(1, 0);
+      expect(Object.values(basic.data)).toEqual(['Example Co', 'EX-1', '1.2']);
+      const single = await client.readDeviceIdentification(4, 1);
+      expect(Object.values(single.data)).toEqual(['EX-1']);
+    });
+  },
+);
+
 describe('a device on serial lines and on TCP', () => {
   it('shows on each what a client wrote on another', async () => {
     const [slow, fast, tcp] = [await serialClient('slow'), await serialClient('fast'), await tcpClient()];

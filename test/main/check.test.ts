@@ -44,6 +44,18 @@ describe.concurrent('modbus-sim check', () => {
     expect(lines).toHaveLength(FOUND.length);
   });
 
+  it('takes the token from the environment, as serving would', async () => {
+    const file = newFile({
+      devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+      api: { host: '0.0.0.0' },
+    });
+    const without = await run(['check', file], newDirectory(), { MODBUS_SIM_TOKEN: '' });
+    expect(without.stderr).toContain('api.host: 0.0.0.0 can be reached from other machines');
+    const { code, stderr } = await run(['check', file], newDirectory(), { MODBUS_SIM_TOKEN: 'secret' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
   it.each(['bench.yaml', 'plant.json'])('finds no mistake in %s', async (name) => {
     const file = fixture(name);
     const { code, stdout, stderr } = await run(['check', file], newDirectory());

@@ -15,9 +15,13 @@ interface Ended {
 }
 
 /** Runs the built program to its end. Its temporary directory is `directory`, where the links of virtual lines go. */
-export function run(args: readonly string[], directory: string): Promise<Ended> {
+export function run(
+  args: readonly string[],
+  directory: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { timeout: RUN_LIMIT_MS, env: { ...process.env, TMPDIR: directory } };
+    const options = { timeout: RUN_LIMIT_MS, env: { ...process.env, TMPDIR: directory, ...env } };
     const child = execFile(
       process.execPath,
       [join(dist, 'main.js'), ...args],

@@ -13,6 +13,7 @@
  *   write-holding <address> <v>   write-holdings <address> <value>...
  *   mask <address> <and> <or>
  *   write-read <write address> <read address> <n> <value>...
+ *   report-id                     function 17: identifier, run indicator, additional data
  *   raw <byte>...                 function code and data; the answer's bytes after the unit identifier
  */
 #include <errno.h>
@@ -50,6 +51,11 @@ static void print_registers(int count, const uint16_t *registers) {
 static void print_done(int result) {
   if (result < 0) print_error();
   else printf("ok");
+}
+
+static void report_id(void) {
+  uint8_t bytes[MODBUS_MAX_PDU_LENGTH];
+  print_bits(modbus_report_slave_id(bus, sizeof bytes, bytes), bytes);
 }
 
 static void send_raw(int count, const int *numbers) {
@@ -95,7 +101,8 @@ static void carry_out(const char *command, int count, const int *n) {
   else if (!strcmp(command, "write-read")) {
     uint16_t answer[MODBUS_MAX_WR_READ_REGISTERS];
     print_registers(modbus_write_and_read_registers(bus, n[0], values, registers, n[1], n[2], answer), answer);
-  } else if (!strcmp(command, "raw")) send_raw(count, n);
+  } else if (!strcmp(command, "report-id")) report_id();
+  else if (!strcmp(command, "raw")) send_raw(count, n);
   else printf("no such command: %s", command);
   printf("\n");
 }

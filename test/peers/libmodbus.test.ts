@@ -143,6 +143,31 @@ describeWithPeer('a libmodbus client', libmodbus.ok ? undefined : libmodbus.miss
       expect(await client('raw 3 0 0 0 2')).toEqual(['3 4 0 1 0 2']);
     });
 
+    it('reads the exception status and the server identification', async () => {
+      const additional = [...Buffer.from('Example Co EX-1')].join(' ');
+      expect(await client('raw 7', 'report-id')).toEqual(['7 0', `0 255 ${additional}`]);
+    });
+
+    // It takes answers to these for shorter than they are, but for exceptions.
+    it('gets exceptions to diagnostics, file and identification requests that ask too much', async () => {
+      const noFile = 'raw 20 7 6 0 0 0 0 0 1';
+      const noRecord = 'raw 21 9 6 0 1 0x27 0x10 0 1 0 7';
+      expect(await client('raw 8 0 9 0 0', 'raw 8 0 0', noFile, noRecord, 'raw 43 13 0')).toEqual([
+        `${0x80 + 8} 1`,
+        `${0x80 + 8} 3`,
+        `${0x80 + 20} 2`,
+        `${0x80 + 21} 2`,
+        `${0x80 + 43} 1`,
+      ]);
+      expect(await client('raw 43 14 9 0', 'raw 43 14 4 0x77', 'raw 11 0', 'raw 12 1', 'raw 24 0')).toEqual([
+        `${0x80 + 43} 3`,
+        `${0x80 + 43} 2`,
+        `${0x80 + 11} 3`,
+        `${0x80 + 12} 3`,
+        `${0x80 + 24} 3`,
+      ]);
+    });
+
     it('changes between units', async () => {
       expect(await client('unit 17', 'read-holding 0 2', 'unit 1', 'read-holding 0 2')).toEqual([
         'ok',

@@ -117,6 +117,14 @@ describeWithPeer('mbpoll', missing, () => {
     });
   });
 
+  it('is told what the server is, and that it runs, on a serial line', async () => {
+    const rtu = ['-m', 'rtu', '-b', '115200', '-P', 'even', '-a', '1', '-u'];
+    const output = await run([...rtu, program.serialPath('fast')]);
+    expect(output).toMatch(/Id\s*:\s*0x00/);
+    expect(output).toMatch(/Status\s*:\s*On/);
+    expect(output).toMatch(/Data\s*:\s*Example Co EX-1/);
+  });
+
   it('sees on TCP what it wrote over the serial line', async () => {
     const rtu = ['-m', 'rtu', '-b', '9600', '-P', 'none', '-0', '-1', '-t', '4', '-r', `${AT.scratch + 12}`];
     await run([...rtu, program.serialPath('slow'), '--', '321']);

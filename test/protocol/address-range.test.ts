@@ -32,8 +32,12 @@ describe('the addresses that a request names', () => {
     );
   });
 
+  it('are the pointer of the queue for function 24', () => {
+    expect(addressRanges(Uint8Array.of(24, 0x04, 0xde))).toEqual([{ address: 0x04de, quantity: 1 }]);
+  });
+
   it('are none for other functions', () => {
-    for (const code of [0, 7, 8, 11, 12, 17, 20, 21, 24, 43, 100, 131, 255]) {
+    for (const code of [0, 7, 8, 11, 12, 17, 20, 21, 43, 100, 131, 255]) {
       expect(addressRanges(Uint8Array.of(code, 0, 1, 0, 1)), `function ${code}`).toEqual([]);
     }
   });

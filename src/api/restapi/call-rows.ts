@@ -19,6 +19,9 @@ export interface CallRow {
 
 const MAX_ROWS = 1000;
 
+/** Bytes of a row: replies of 64 KiB are possible, and nothing else runs while an answer is made. */
+const MAX_BYTES = 1024;
+
 /** Lists calls from the moment it is made. */
 export class CallMonitor {
   /** Which of them `rows` tells. */
@@ -66,15 +69,18 @@ function rowsOf(
   const request: CallRow = {
     call: 'request',
     ...common,
-    data: dataText(
-      filter,
-      requestAdu,
-      `${FUNCTION_CODES.get(common.fc) ?? `function ${common.fc}`} ${rangeText(requestPdu)}`,
-    ),
+    data: dataText(filter, requestAdu, () => requestText(requestPdu)),
   };
   const sent = sentBytes(plan, report);
   if (sent.length === 0) return [request];
-  return [{ call: 'response', ...common, data: dataText(filter, sent, describeReply(sent)) }, request];
+  return [
+    {
+      call: 'response',
+      ...common,
+      data: dataText(filter, sent, () => describeReply(sent, { requestAdu, requestPdu })),
+    },
+    request,
+  ];
 }
 
 /** The bytes of the response; of one that has ended, those that really left. */
@@ -84,12 +90,21 @@ function sentBytes(plan: Exchange['plan'], report: Exchange['report']): Uint8Arr
   return concatBytes(...sent.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
 }
 
-function rangeText(pdu: Uint8Array): string {
-  return addressRanges(pdu)
-    .map(({ address, quantity }) => `address ${address} quantity ${quantity}`)
-    .join(', ');
+function requestText(pdu: Uint8Array): string {
+  const code = pdu[0] as number;
+  const ranges = addressRanges(pdu).map(({ address, quantity }) => `address ${address} quantity ${quantity}`);
+  return `${FUNCTION_CODES.get(code) ?? `function ${code}`} ${ranges.join(', ')}`;
 }
 
-function dataText({ show_hex, show_decode }: MonitorRequest, bytes: Uint8Array, decoded: string): string {
-  return [show_hex && hex(bytes), show_decode && decoded].filter(Boolean).join('; ');
+function hexText(bytes: Uint8Array): string {
+  const more = bytes.length - MAX_BYTES;
+  return more > 0 ? `${hex(bytes.subarray(0, MAX_BYTES))} … ${more} more` : hex(bytes);
+}
+
+function dataText(
+  { show_hex, show_decode }: MonitorRequest,
+  bytes: Uint8Array,
+  decoded: () => string,
+): string {
+  return [show_hex && hexText(bytes), show_decode && decoded()].filter(Boolean).join('; ');
 }

@@ -1,10 +1,11 @@
+import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { check } from '../../schema/parts.js';
 import type { Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
 import { CallMonitor, type CallRow } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
-import { mistakes, type Outcome } from './outcome.js';
+import { failure, mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
 
 interface CallsAnswer {
@@ -49,8 +50,7 @@ export class CallsEndpoint {
     const issues: Issue[] = [];
     const settings = check(simulateRequest, body, [], issues);
     if (!settings) return mistakes(issues);
-    this.#simulation.start(settings);
-    return this.#state();
+    return this.#simulation.start(settings) ? this.#state() : failure(TOO_MANY_RULES);
   }
 
   /** Begins to list calls; while they are listed, shows those since then with another filter. */

@@ -10,6 +10,9 @@ import { type RegisterRequest, registerRequest, registerSubmit } from './registe
 import { type RegisterList, type RegisterRow, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
+/** Nothing else, no line either, runs while an answer is made: this many take some ms. */
+const MAX_ROWS = 8192;
+
 interface RegisterAnswer {
   readonly result: 'ok';
   readonly footer: string;
@@ -76,9 +79,11 @@ function findRange(
   const noRange = range_start == null && last === undefined;
   const start = range_start ?? (noRange && request.submit === 'Set' ? request.register : 0);
   const end = last ?? start;
-  return start <= end
-    ? { start, end }
-    : `range_start: expected at most ${end}, the last register, got ${start}`;
+  if (start > end) return `range_start: expected at most ${end}, the last register, got ${start}`;
+  const count = end - start + 1;
+  return count > MAX_ROWS
+    ? `${range_end != null ? 'range_end' : 'range_stop'}: expected at most ${MAX_ROWS} registers in one request, got ${count}`
+    : { start, end };
 }
 
 /** Sets the value or the access flag, or both; says what is wrong and does nothing otherwise. */

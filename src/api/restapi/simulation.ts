@@ -27,7 +27,9 @@ export class ResponseSimulation {
     return this.active ?? NO_SIMULATION;
   }
 
-  start(settings: Simulation): void {
+  /** False, and nothing has changed, when there are too many fault rules. */
+  start(settings: Simulation): boolean {
+    if (!this.#faults.rules.hasRoomFor(RULE)) return false;
     const rule = ruleSchema.parse({
       name: RULE,
       when: { count: settings.clearAfter },
@@ -35,6 +37,7 @@ export class ResponseSimulation {
     });
     this.#faults.rules.set(rule);
     this.#started = { settings, rule };
+    return true;
   }
 
   stop(): void {

@@ -4,6 +4,13 @@ import type { StepReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Exchange } from '../../traffic/ledger.js';
 
+/**
+ * What is shown of one exchange: replies of 64 KiB, in as many pieces, are possible, and nothing else, no line either,
+ * runs while an answer is made.
+ */
+const MAX_STEPS = 64;
+const MAX_BYTES = 1024;
+
 /** One step of a reply. Times are in µs since the last byte of the request was received. */
 const stepView = z.object({
   kind: z.enum(['bytes', 'break', 'close']),
@@ -11,7 +18,7 @@ const stepView = z.object({
   bytes: z.string().optional(),
   plannedUs: z.number().nullable(),
   achievedUs: z.number().nullable(),
-  /** The true moment lies between `achievedUs` and so many µs later, as far as is known of the port. */
+  /** The true moment lies between `achievedUs` and so many µs later; null where nothing is known of the port. */
   uncertaintyUs: z.number().nullable(),
   outcome: z.enum(['achieved', 'not achieved', 'pending']),
   reason: z.string().optional(),
@@ -36,12 +43,17 @@ export const exchangeViewSchema = z.object({
     }),
   ),
   steps: z.array(stepView),
+  /** Steps that are not shown: those after the 64th. */
+  omittedSteps: z.number(),
+  /** Bytes of the steps shown that are not: those after the 1024th. */
+  omittedBytes: z.number(),
   ended: z.enum(['complete', 'superseded', 'disconnected', 'pending']),
 });
 
 export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSchema> {
   const { id, time, line, client, unitId, requestAdu, receivedAt, plan, acted, report } = exchange;
   const steps = plan.kind === 'send' ? plan.steps : [];
+  const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {
     id,
     time: time.toISOString(),
@@ -55,9 +67,23 @@ export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSch
         ? { rule, kind, outcome: 'applied' as const }
         : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
     ),
-    steps: steps.map((step, i) => viewStep(step, report?.steps[i], report !== undefined, receivedAt)),
+    steps: shown.map((step, i) => viewStep(step, report?.steps[i], report !== undefined, receivedAt)),
+    omittedSteps: Math.max(0, steps.length - MAX_STEPS),
+    omittedBytes,
     ended: report?.ended ?? 'pending',
   };
+}
+
+/** Steps with no more bytes than are shown. */
+function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number } {
+  let bytes = 0;
+  const shown = steps.map((step) => {
+    if (step.kind !== 'bytes') return step;
+    const room = Math.max(0, MAX_BYTES - bytes);
+    bytes += step.bytes.length;
+    return { ...step, bytes: step.bytes.subarray(0, room) };
+  });
+  return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
 }
 
 function viewStep(step: Step, report: StepReport | undefined, played: boolean, receivedAt: number) {
@@ -73,7 +99,8 @@ function viewStep(step: Step, report: StepReport | undefined, played: boolean, r
     ...bytes,
     plannedUs: us(plannedAt),
     achievedUs: outcome === 'achieved' ? us(achievedAt) : null,
-    uncertaintyUs: outcome === 'achieved' ? Math.round(1000 * uncertainty) : null,
+    uncertaintyUs:
+      outcome === 'achieved' && uncertainty !== undefined ? Math.round(1000 * uncertainty) : null,
     outcome,
     ...(reason !== undefined && { reason }),
   };

@@ -1,24 +1,22 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
 
 const MAX_LIMIT = 1000;
 
-const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`;
-const AFTER = 'the identifier of an exchange, 0 or more';
+/** A number as it stands in a query; text that is none is left for the schema to refuse. */
+function inQuery<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((text) => (typeof text === 'string' && text.trim() ? Number(text) : text), schema);
+}
 
 const query = z.object({
   /** How many at most. */
-  limit: z.coerce
-    .number({ error: LIMIT })
-    .int({ error: LIMIT })
-    .min(1, { error: LIMIT })
-    .max(MAX_LIMIT, { error: LIMIT })
-    .default(100),
+  limit: inQuery(wholeNumber(1, MAX_LIMIT)).default(100),
   /** Only those after the exchange with this identifier. */
-  after: z.coerce.number({ error: AFTER }).int({ error: AFTER }).min(0, { error: AFTER }).default(0),
+  after: inQuery(wholeNumber(0, UNLIMITED, 'the identifier of an exchange')).default(0),
 });
 
 /** `/api/v1/exchanges`: the ledger, the newest exchange first. */

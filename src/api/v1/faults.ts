@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { check } from '../../schema/parts.js';
 import type { Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -14,6 +15,7 @@ const ruleList = z.object({ faults: z.array(ruleViewSchema) });
 export function faultRoutes(simulator: Simulator): FastifyPluginCallbackZod {
   const { rules } = simulator.faults;
   const list = () => ({ faults: rules.list().map(ruleView) });
+  const tooMany = errorBody([{ path: '', message: TOO_MANY_RULES }]);
   const unknownRule = (name: string) => errorBody([{ path: 'name', message: `no rule ${name}` }]);
 
   return (app, _, done) => {
@@ -31,6 +33,7 @@ export function faultRoutes(simulator: Simulator): FastifyPluginCallbackZod {
             .code(400)
             .send(errorBody([{ path: 'name', message: `there is a rule ${name} already; PUT replaces it` }]));
         }
+        if (!rules.hasRoomFor(name)) return reply.code(400).send(tooMany);
         return reply.code(201).send(ruleView(rules.set(parsed.rule)));
       },
     );
@@ -62,6 +65,7 @@ export function faultRoutes(simulator: Simulator): FastifyPluginCallbackZod {
             .code(400)
             .send(errorBody([{ path: 'name', message: `expected ${name}, as in the address` }]));
         }
+        if (!rules.hasRoomFor(name)) return reply.code(400).send(tooMany);
         return ruleView(rules.set(parsed.rule));
       },
     );

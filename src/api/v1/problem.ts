@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { type Issue, pathText } from '../../schema/problem.js';
+import { type Issue, type Problem, pathText } from '../../schema/problem.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({ path: z.string(), message: z.string() });
-
-export type Problem = z.infer<typeof problemSchema>;
 
 /** Body of every answer that is no success: the first problem in words, and all of them with their places. */
 export const errorSchema = z.object({ error: z.string(), problems: z.array(problemSchema) });
@@ -14,7 +12,7 @@ export type ErrorBody = z.infer<typeof errorSchema>;
 export function errorBody(problems: readonly Problem[]): ErrorBody {
   const [first] = problems;
   const error = first ? (first.path ? `${first.path}: ${first.message}` : first.message) : 'not as expected';
-  return { error, problems: [...problems] };
+  return { error, problems: problems.map(({ path, message }) => ({ path, message })) };
 }
 
 /** The error body for mistakes that were found in a request. */

@@ -1,11 +1,11 @@
 import { hasByteCount } from '../../protocol/response-data.js';
+import { wholeNumber } from '../../schema/parts.js';
 import { changePdu } from '../change-pdu.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 
 /** `byteCount: n`: a byte count that does not fit the data, which stays as it is; the CRC is that of the frame sent. */
 export const byteCount: FaultKind<number> = {
-  schema: wholeNumber('a byte count', 0, 255),
+  schema: wholeNumber(0, 255, 'a byte count'),
   apply: (plan, count, context) =>
     changePdu(plan, context, 'a response without a byte count', (pdu) => {
       if (!hasByteCount(pdu)) return undefined;

@@ -13,7 +13,7 @@ import { pick } from '../random.js';
 export const change: FaultKind<{ percent: number; probability: number }> = {
   schema: z.union(
     [percent.transform((percent) => ({ percent, probability: 1 })), section({ percent, probability })],
-    { error: 'percent, 0 to 100, or {percent, probability}' },
+    { error: 'percent from 0 to 100, or {percent, probability}' },
   ),
   apply(plan, { percent, probability }, context) {
     const { random } = context;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Step } from '../../protocol/reply-plan.js';
-import { section } from '../../schema/parts.js';
+import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 import { stepsOf, withSteps } from '../plan.js';
 
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
@@ -15,7 +14,7 @@ export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
   schema: z.union(
     [
       how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
-      section({ how, after: wholeNumber('a number of bytes', 0) }),
+      section({ how, after: wholeNumber(0, UNLIMITED, 'a number of bytes') }),
     ],
     { error: '"end", "reset" or {how, after: bytes}' },
   ),

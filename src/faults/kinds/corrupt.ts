@@ -1,11 +1,11 @@
+import { wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';
 
 /** `corrupt: n`: n different bits of the frame flipped after the CRC was made, anywhere in it. */
 export const corrupt: FaultKind<number> = {
-  schema: wholeNumber('a number of bits', 1, 2048),
+  schema: wholeNumber(1, 2048, 'a number of bits'),
   apply(plan, count, { random }) {
     return mapFrames(plan, 'no frame to corrupt', (frame) => {
       const corrupted = frame.slice();

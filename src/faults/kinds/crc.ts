@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { concatBytes } from '../../protocol/bytes.js';
+import { wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 import { mapFrames } from '../plan.js';
 
 type WrongCrc = 'invert' | 'zero' | 'swap' | number;
 
 /** `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, its bytes in the wrong order, or this one. */
 export const crc: FaultKind<WrongCrc> = {
-  schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber('a CRC', 0, 0xffff)], {
+  schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
     error: '"invert", "zero", "swap" or a value from 0 to 65535',
   }),
   needs: 'crc',

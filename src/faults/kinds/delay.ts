@@ -1,19 +1,18 @@
 import { z } from 'zod';
-import { section } from '../../schema/parts.js';
+import { milliseconds, section } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { milliseconds } from '../parameters.js';
 import { stepsOf, withSteps } from '../plan.js';
 
 /** `delay: ms` or `delay: {ms, jitter}`: the reply begins later by `ms`, give or take up to `jitter` ms. */
 export const delay: FaultKind<{ ms: number; jitter: number }> = {
   schema: z.union(
     [
-      milliseconds.transform((ms) => ({ ms, jitter: 0 })),
-      section({ ms: milliseconds, jitter: milliseconds.default(0) }),
+      milliseconds().transform((ms) => ({ ms, jitter: 0 })),
+      section({ ms: milliseconds(), jitter: milliseconds().default(0) }),
     ],
-    { error: 'ms, 0 or more, or {ms, jitter}' },
+    { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
   ),
-  extent: (before, { ms, jitter }) => ({ ...before, ms: before.ms + ms + jitter }),
+  extent: (before, { ms, jitter }) => ({ ...before, lead: before.lead + ms + jitter }),
   apply(plan, { ms, jitter }, { random }) {
     const [first, ...rest] = stepsOf(plan);
     if (!first) return 'nothing is sent that could be late';

@@ -1,14 +1,14 @@
-import { section } from '../../schema/parts.js';
+import { milliseconds, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { milliseconds, wholeNumber } from '../parameters.js';
 import { mapFrameSteps } from '../plan.js';
 
 /** `duplicate: {times, gap}`: the frame again, `times` times, with `gap` ms before each copy. */
 export const duplicate: FaultKind<{ times: number; gap: number }> = {
-  schema: section({ times: wholeNumber('a number of copies', 1), gap: milliseconds.default(0) }),
-  extent: ({ frames, bytes, ms }, { times, gap }) => ({
+  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: milliseconds().default(0) }),
+  extent: ({ frames, bytes, lead, ms }, { times, gap }) => ({
     frames: frames * (times + 1),
     bytes: bytes * (times + 1),
+    lead,
     ms: ms * (times + 1) + frames * times * gap,
   }),
   apply(plan, { times, gap }) {

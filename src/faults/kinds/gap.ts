@@ -1,6 +1,5 @@
-import { section } from '../../schema/parts.js';
+import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { nonNegative, wholeNumber } from '../parameters.js';
 import { cutFrames } from '../plan.js';
 
 /** Slowest speed a line can have (50 baud): bounds how long a character may take, in ms. */
@@ -8,7 +7,10 @@ const SLOWEST_CHARACTER_MS = 220;
 
 /** `gap: {after, characters}`: a pause of that many character times after byte `after` of the frame, to break t1.5. */
 export const gap: FaultKind<{ after: number; characters: number }> = {
-  schema: section({ after: wholeNumber('a number of bytes', 1), characters: nonNegative('character times') }),
+  schema: section({
+    after: wholeNumber(1, UNLIMITED, 'a number of bytes'),
+    characters: numberFrom(0, UNLIMITED, 'character times'),
+  }),
   needs: 'characterTime',
   extent: (before, { characters }) => ({
     ...before,

@@ -1,12 +1,12 @@
 import { concatBytes } from '../../protocol/bytes.js';
+import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 import { hasFrame, mapFrameSteps, withOneFrame } from '../plan.js';
 import { randomBytes } from '../random.js';
 
 /** `noise: n`: n random bytes right before the frame, or alone where no frame is sent. */
 export const noise: FaultKind<number> = {
-  schema: wholeNumber('a number of bytes', 1),
+  schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   extent: (before, count) => ({ ...before, bytes: before.bytes + before.frames * count }),
   apply(plan, count, { random }) {
     if (!hasFrame(plan)) return withOneFrame(plan, randomBytes(random, count));

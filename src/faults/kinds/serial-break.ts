@@ -1,12 +1,12 @@
+import { milliseconds } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { milliseconds } from '../parameters.js';
 import { stepsOf, withSteps } from '../plan.js';
 
 /** `break: ms`: the line is held in the break state for `ms` before the reply, or instead of one. */
 export const serialBreak: FaultKind<number> = {
-  schema: milliseconds,
+  schema: milliseconds(),
   needs: 'break',
-  extent: (before, length) => ({ ...before, ms: before.ms + length }),
+  extent: (before, length) => ({ ...before, lead: before.lead + length }),
   apply(plan, ms) {
     const [first, ...rest] = stepsOf(plan);
     const step = { kind: 'break', waitMs: first?.waitMs ?? 0, ms } as const;

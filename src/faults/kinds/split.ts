@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { section } from '../../schema/parts.js';
+import { milliseconds, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
-import { milliseconds, wholeNumber } from '../parameters.js';
 import { cutFrames } from '../plan.js';
 
 /**
@@ -10,10 +9,10 @@ import { cutFrames } from '../plan.js';
  */
 export const split: FaultKind<{ at: number | 'middle' | 'each'; gap: number }> = {
   schema: section({
-    at: z.union([wholeNumber('a byte index', 1), z.enum(['middle', 'each'])], {
+    at: z.union([wholeNumber(1, UNLIMITED, 'a byte index'), z.enum(['middle', 'each'])], {
       error: 'a byte index, "middle" or "each"',
     }),
-    gap: milliseconds,
+    gap: milliseconds(),
   }),
   extent: (before, { at, gap }) => ({
     ...before,

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { packWords } from '../../protocol/bytes.js';
 import { MAX_REGISTERS_READ } from '../../protocol/limits.js';
 import { dataOffset } from '../../protocol/response-data.js';
+import { wholeNumber } from '../../schema/parts.js';
 import { changePdu } from '../change-pdu.js';
 import type { FaultKind } from '../kind.js';
-import { wholeNumber } from '../parameters.js';
 
 /** `values: [words]`: these words instead of the true ones, as many as the response has room for; the frame is valid. */
 export const values: FaultKind<number[]> = {
   schema: z
-    .array(wholeNumber('a word', 0, 0xffff), { error: 'a list of words' })
+    .array(wholeNumber(0, 0xffff, 'a word'), { error: 'a list of words' })
     .min(1, { error: 'at least one word' })
     .max(MAX_REGISTERS_READ, { error: `at most ${MAX_REGISTERS_READ} words` }),
   apply: (plan, words, context) =>

@@ -1,4 +1,6 @@
 import { concatBytes } from '../../protocol/bytes.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import { repeatsRequest } from '../../protocol/rtu.js';
 
 /** What is left of received bytes once the echo of our own is taken out, and what was noticed about it. */
 export interface Filtered {
@@ -6,20 +8,48 @@ export interface Filtered {
   readonly noticed: 'echo' | 'collision' | undefined;
 }
 
-interface Transmission {
-  readonly bytes: Uint8Array;
-  /** When nobody else could have spoken yet: the end of the transmission and t3.5. */
-  readonly quietUntil: number;
-  /** When an echo of it would have come in at the latest. */
-  readonly until: number;
-  /** Bytes of it that have come back. */
-  returned: number;
-  /** When the first of them came. */
-  returnedAt: number;
+export interface EchoFilterOptions {
+  /** Do bytes take time on the line? Then what comes back while we speak can only be an echo, or a collision. */
+  readonly hasWire: boolean;
+  /** May a reply be cut in two to see whether it comes back? Not on a real wire, where a pause spoils the frame. */
+  readonly mayProbe: boolean;
+  readonly t35: number;
+  /** How long the adapter may hold received bytes back, in ms. */
+  readonly latency: number;
 }
 
-/** Functions whose response is a copy of the request: these alone can be mistaken for each other. */
-const COPYING: ReadonlySet<number> = new Set([5, 6, 8, 21, 22]);
+/** A frame of ours, as far as it was sent, whose echo may still come. */
+interface Transmission {
+  bytes: Uint8Array;
+  /** Will more pieces of the frame follow? Then what has come back may not be all of it. */
+  open: boolean;
+  /** Could the frame be a client's request as well? */
+  readonly repeats: boolean;
+  /** When nobody else could have spoken yet: the end of the transmission and t3.5. */
+  quietUntil: number;
+  /** When an echo of it would have come in at the latest, unless this process was stalled. */
+  until: number;
+}
+
+/** Which piece of a frame was sent. */
+export interface Piece {
+  /** It belongs to the frame of the piece before it. */
+  readonly continues: boolean;
+  /** Another piece of the frame follows. */
+  readonly more: boolean;
+}
+
+/** A line driver that switches on late leaves so many bytes before the echo. */
+const MAX_STRAY_BYTES = 2;
+
+/** Frames whose echoes are waited for at most. */
+const MAX_WAITING = 16;
+
+/** Fewer bytes than a frame has prove nothing: what a client sends begins like what it is sent. */
+const MIN_PROOF = 4;
+
+/** So many copies in a row of replies of our own are no client's any more. */
+const LOOP = 3;
 
 const NOTHING = new Uint8Array(0);
 
@@ -28,90 +58,172 @@ const NOTHING = new Uint8Array(0);
  * response to functions such as 5 and 6 is the same bytes as the request: without this, such a reply would be
  * executed as a request, answered, heard again, and so on for ever.
  *
- * Whether there is an echo is learned: from a reply that can't be a request, or that comes back before anybody else
- * may speak. Where neither tells, a copy that could be an echo is taken for one on a line with a wire; on a
- * pseudo-terminal, where a client may send its next request at once, for a request.
+ * Whether there is an echo is learned. A reply that can't be a request and comes back tells it, and so does one that
+ * comes back before anybody else may speak. Where a copy may as well be a client that repeats its write, a line
+ * without a wire takes it for a request and cuts the next such reply in two: only an echo answers its first half. A
+ * real line takes it for the echo, until it is known that there is none. Nothing learned is final, and copies that go
+ * on and on are an echo whatever was learned: a stall of this process can make any of this look different.
  *
  * Pure: the caller brings the clock.
  */
 export class EchoFilter {
-  readonly #hasWire: boolean;
-  readonly #t35: number;
-  readonly #latency: number;
+  readonly #options: EchoFilterOptions;
   #echoes: 'unknown' | 'yes' | 'no' = 'unknown';
-  #sent: Transmission | undefined;
+  readonly #waiting: Transmission[] = [];
+  /** Received bytes that may be the beginning of an echo. */
   #held: Uint8Array = NOTHING;
+  #heldSince = 0;
+  #speakingUntil = Number.NEGATIVE_INFINITY;
+  #misses = 0;
+  /** Copies of our replies in a row that were passed on as requests. */
+  #copies = 0;
+  #nextProbe = 1;
+  #probing = false;
 
-  /** @param latency how long the adapter may hold received bytes back, in ms. */
-  constructor(options: { hasWire: boolean; t35: number; latency: number }) {
-    this.#hasWire = options.hasWire;
-    this.#t35 = options.t35;
-    this.#latency = options.latency;
+  constructor(options: EchoFilterOptions) {
+    this.#options = options;
   }
 
-  /** These bytes were written at `at`; the last of them is on the wire at `endsAt`. */
-  sent(bytes: Uint8Array, endsAt: number): void {
-    if (this.#echoes === 'no') return;
-    const quietUntil = endsAt + this.#t35;
-    const until = quietUntil + this.#latency;
-    this.#sent = { bytes, quietUntil, until, returned: 0, returnedAt: 0 };
+  /** The plan as it is to be played: cut in two where that tells whether there is an echo. */
+  probe(plan: ReplyPlan): ReplyPlan {
+    const [step, more] = plan.kind === 'send' ? plan.steps : [];
+    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !repeatsRequest(step.bytes)) return plan;
+    if (!this.#options.mayProbe || this.#echoes === 'yes' || this.#copies < this.#nextProbe) return plan;
+    this.#nextProbe *= 4;
+    this.#probing = true;
+    const half = step.bytes.length >> 1;
+    const waitMs = this.#options.latency;
+    return {
+      ...plan,
+      steps: [
+        { ...step, bytes: step.bytes.subarray(0, half) },
+        { ...step, bytes: step.bytes.subarray(half), waitMs, continues: true },
+      ],
+    };
+  }
+
+  /** These bytes were written; the last of them is on the wire at `endsAt`. */
+  sent(bytes: Uint8Array, endsAt: number, { continues, more }: Piece): void {
+    const { t35, latency } = this.#options;
+    if (this.#probing && continues) {
+      // The first half has not come back.
+      this.#echoes = 'no';
+      this.#probing = false;
+    }
+    this.#speakingUntil = endsAt;
+    const quietUntil = endsAt + t35;
+    const last = this.#waiting.at(-1);
+    if (last && continues) {
+      last.bytes = concatBytes(last.bytes, bytes);
+      Object.assign(last, { open: more, quietUntil, until: quietUntil + latency });
+      return;
+    }
+    if (last) last.open = false;
+    if (this.#waiting.length === MAX_WAITING) this.#waiting.shift();
+    const repeats = repeatsRequest(bytes);
+    this.#waiting.push({ bytes, open: more, repeats, quietUntil, until: quietUntil + latency });
   }
 
   /** Bytes that were received at `at`. */
   received(chunk: Uint8Array, at: number): Filtered {
-    const sent = this.#sent;
-    if (!sent) return { bytes: chunk, noticed: undefined };
-    if (sent.returned === 0 && at > sent.until) {
-      this.#sent = undefined;
-      this.#echoes = this.#echoes === 'yes' ? 'unknown' : 'no';
-      return { bytes: chunk, noticed: undefined };
-    }
-    if (sent.returned === 0) sent.returnedAt = at;
-    const alike = commonLength(chunk, sent.bytes, sent.returned);
-    sent.returned += alike;
-    if (sent.returned === sent.bytes.length) return this.#complete(sent, chunk.subarray(alike));
-    if (alike < chunk.length) return this.#differs(sent, chunk);
-    this.#held = concatBytes(this.#held, chunk);
-    return { bytes: NOTHING, noticed: undefined };
+    if (this.#waiting.length === 0) return { bytes: chunk, noticed: this.#interrupted(at) };
+    if (this.#held.length === 0) this.#heldSince = at;
+    this.#held = this.#held.length === 0 ? chunk : concatBytes(this.#held, chunk);
+    return this.#match(at);
   }
 
   /** The line has been silent: what began like an echo and did not go on was none. */
-  silence(): Uint8Array {
-    return this.#release(NOTHING);
+  silence(): Filtered {
+    const [sent] = this.#waiting;
+    const noticed = sent && this.#held.length > 0 ? this.#missed(sent) : undefined;
+    return { bytes: this.#release(), noticed };
   }
 
-  /** The whole transmission has come back: an echo, or a request that is the same bytes. */
-  #complete(sent: Transmission, rest: Uint8Array): Filtered {
-    const certain =
-      this.#echoes === 'yes' ||
-      !COPYING.has(sent.bytes[1] ?? 0) ||
-      (this.#hasWire && sent.returnedAt < sent.quietUntil);
-    this.#sent = undefined;
+  #match(at: number): Filtered {
+    let noticed: Filtered['noticed'];
+    for (let sent = this.#waiting[0]; sent && this.#held.length > 0; sent = this.#waiting[0]) {
+      const strays = this.#strays(sent.bytes);
+      if (strays === undefined) {
+        noticed = this.#missed(sent) ?? noticed;
+        this.#waiting.shift();
+        continue;
+      }
+      const end = strays + sent.bytes.length;
+      const unfinished = sent.open && !this.#probing && this.#held.length === end;
+      if (this.#held.length < end || unfinished) return { bytes: NOTHING, noticed };
+      const verdict = this.#judge(sent, at);
+      if (verdict === 'request') return { bytes: this.#release(), noticed };
+      if (verdict === 'new echo') noticed = 'echo';
+      this.#waiting.shift();
+      this.#held = this.#held.subarray(end);
+      this.#heldSince = at;
+    }
+    return { bytes: this.#release(), noticed };
+  }
+
+  /** How many stray bytes are before what could be the echo of `bytes`; undefined when it is not. */
+  #strays(bytes: Uint8Array): number | undefined {
+    const most = this.#options.hasWire && this.#echoes !== 'no' ? MAX_STRAY_BYTES : 0;
+    for (let strays = 0; strays <= most; strays++) {
+      if (startsAlike(this.#held.subarray(strays), bytes)) return strays;
+    }
+    return undefined;
+  }
+
+  /** All of a transmission has come back: as an echo, or as a request that is the same bytes. */
+  #judge({ bytes, repeats, quietUntil, until }: Transmission, at: number): 'echo' | 'new echo' | 'request' {
+    const { hasWire, mayProbe } = this.#options;
+    const enough = bytes.length >= MIN_PROOF;
+    const certain = enough && (!repeats || this.#probing || (hasWire && this.#heldSince < quietUntil));
+    if (!certain && this.#echoes !== 'yes') {
+      this.#copies++;
+      const isLoop = !mayProbe && this.#copies > LOOP;
+      const isSuspect = !mayProbe && this.#echoes === 'unknown' && at <= until;
+      if (isSuspect) return 'echo';
+      if (!isLoop) {
+        if (!mayProbe) this.#echoes = 'no';
+        return 'request';
+      }
+    }
+    const isNew = this.#echoes !== 'yes';
+    this.#echoes = 'yes';
+    this.#probing = false;
+    this.#misses = 0;
+    this.#copies = 0;
+    return isNew ? 'new echo' : 'echo';
+  }
+
+  /** Something else than our transmission came. Where there is an echo, somebody spoke at the same time. */
+  #missed({ quietUntil }: Transmission): 'collision' | undefined {
+    this.#copies = 0;
+    const collided = this.#options.hasWire && this.#heldSince < quietUntil;
+    if (this.#echoes === 'yes') {
+      this.#misses++;
+      if (this.#misses > 1) this.#echoes = 'unknown';
+    } else if (!collided) {
+      this.#echoes = 'no';
+    }
+    return collided && this.#echoes !== 'no' ? 'collision' : this.#interrupted(this.#heldSince);
+  }
+
+  /** Whatever comes while we send on a line without echo is somebody else's; told once for each transmission. */
+  #interrupted(at: number): 'collision' | undefined {
+    if (!this.#options.hasWire || this.#echoes !== 'no' || at >= this.#speakingUntil) return undefined;
+    this.#speakingUntil = Number.NEGATIVE_INFINITY;
+    return 'collision';
+  }
+
+  #release(): Uint8Array {
+    const released = this.#held;
     this.#held = NOTHING;
-    if (!certain && !this.#hasWire) return { bytes: concatBytes(sent.bytes, rest), noticed: undefined };
-    const news = certain && this.#echoes !== 'yes';
-    if (certain) this.#echoes = 'yes';
-    return { bytes: rest, noticed: news ? 'echo' : undefined };
-  }
-
-  /** Something else than our transmission came back. Where there is an echo, somebody spoke at the same time. */
-  #differs(sent: Transmission, chunk: Uint8Array): Filtered {
-    const collided = this.#hasWire && sent.returnedAt < sent.quietUntil;
-    if (this.#echoes === 'unknown' && sent.returned === 0 && !collided) this.#echoes = 'no';
-    return { bytes: this.#release(chunk), noticed: collided ? 'collision' : undefined };
-  }
-
-  #release(chunk: Uint8Array): Uint8Array {
-    const released = concatBytes(this.#held, chunk);
-    if (this.#held.length > 0 || chunk.length > 0) this.#sent = undefined;
-    this.#held = NOTHING;
+    if (released.length > 0) this.#waiting.length = 0;
     return released;
   }
 }
 
-/** How many bytes of `chunk` are those of `sent` from `offset` on. */
-function commonLength(chunk: Uint8Array, sent: Uint8Array, offset: number): number {
-  const most = Math.min(chunk.length, sent.length - offset);
-  for (let i = 0; i < most; i++) if (chunk[i] !== sent[offset + i]) return i;
-  return most;
+/** True when one of the two is the beginning of the other. */
+function startsAlike(received: Uint8Array, sent: Uint8Array): boolean {
+  const length = Math.min(received.length, sent.length);
+  for (let i = 0; i < length; i++) if (received[i] !== sent[i]) return false;
+  return true;
 }

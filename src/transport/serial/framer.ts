@@ -9,6 +9,7 @@ import {
   responseLength,
 } from '../../protocol/rtu.js';
 import { Burst, type TimedBytes } from './burst.js';
+import { LateResponses } from './late-responses.js';
 
 /** What the framer made of the bytes. */
 export type FramerEvent =
@@ -58,6 +59,7 @@ export class RtuFramer {
   #aligned = true;
   /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
   #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
+  readonly #late = new LateResponses();
 
   /**
    * @param owns tells whether a unit identifier is ours
@@ -89,6 +91,7 @@ export class RtuFramer {
     this.#lastAt = Number.NEGATIVE_INFINITY;
     this.#aligned = aligned;
     this.#awaited = undefined;
+    this.#late.forget();
   }
 
   /** Takes the bytes of one read, received at `at`. */
@@ -156,7 +159,7 @@ export class RtuFramer {
 
   /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
   #takeWholeFrames(events: FramerEvent[]): void {
-    this.#takeExactly([0], endsAtSilence(this.#burst.bytes[1] ?? 0), events);
+    this.#takeExactly([0], false, events);
   }
 
   #possibleStarts(): number[] {
@@ -178,29 +181,62 @@ export class RtuFramer {
 
   /**
    * The frames that fill the pending bytes from `start` to the last byte; none when that can't be.
-   * With `anyLength` the last one may be of a function whose length is not known, or of a wrong length.
+   * With `anyLength` the last one may be of a length that is wrong for its function.
+   * @param hopeless offsets from which it is known that they don't
    */
-  #exactFrames(start: number, anyLength: boolean): Found[] {
+  #exactFrames(start: number, anyLength: boolean, hopeless = new Set<number>()): Found[] {
     const { bytes } = this.#burst;
-    for (const { length, role } of this.#readings(start)) {
-      if (typeof length !== 'number' || start + length > bytes.length) continue;
-      if (!isRtuFrame(bytes, start, start + length)) continue;
-      if (start + length === bytes.length) return [{ length, role }];
-      const rest = this.#exactFrames(start + length, anyLength);
+    for (const { length, role } of this.#possibleFrames(start, anyLength)) {
+      const next = start + length;
+      if (next === bytes.length) return [{ length, role }];
+      if (hopeless.has(next)) continue;
+      const rest = this.#exactFrames(next, anyLength, hopeless);
       if (rest.length > 0) return [{ length, role }, ...rest];
+      hopeless.add(next);
     }
-    if (!anyLength || !isRtuFrame(bytes, start)) return [];
-    const unitId = bytes[start] as number;
-    const role = !this.#isOurs(unitId) && this.#isAwaited(unitId, bytes[start + 1]) ? 'response' : 'request';
-    return [{ length: bytes.length - start, role }];
+    return [];
   }
 
-  #take({ length, role }: Found, events: FramerEvent[]): void {
+  /**
+   * The valid frames that `start` may begin, likeliest first. Where a function does not tell the length, and adapter
+   * or system have swallowed the pause behind the frame, every place where a CRC closes may be its end.
+   */
+  #possibleFrames(start: number, anyLength: boolean): Found[] {
+    const { bytes } = this.#burst;
+    const found = this.#readings(start).flatMap(({ length, role }) =>
+      typeof length === 'number' && start + length <= bytes.length && isRtuFrame(bytes, start, start + length)
+        ? [{ length, role }]
+        : [],
+    );
+    const all = bytes.length - start;
+    const anywhere = endsAtSilence(bytes[start + 1] ?? 0);
+    const lengths = anywhere ? [all, ...Array.from({ length: all }, (_, i) => i)] : anyLength ? [all] : [];
+    const role = this.#isAwaitedFromOthers(bytes[start] as number, bytes[start + 1]) ? 'response' : 'request';
+    for (const length of lengths) if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
+    return found;
+  }
+
+  #isAwaitedFromOthers(unitId: number, functionCode: number | undefined): boolean {
+    return !this.#isOurs(unitId) && this.#isAwaited(unitId, functionCode);
+  }
+
+  #take({ length, role: supposed }: Found, events: FramerEvent[]): void {
     const frame = this.#burst.take(length);
     const [unitId, functionCode] = frame.bytes as unknown as [number, number];
+    const isOurs = this.#isOurs(unitId);
+    const role = isOurs ? supposed : this.#roleBetweenOthers(frame.bytes, supposed);
     this.#awaited = role === 'request' && unitId !== BROADCAST ? { unitId, functionCode } : undefined;
-    if (!this.#isOurs(unitId)) events.push({ kind: 'foreign', role, ...frame });
+    if (!isOurs) events.push({ kind: 'foreign', role, ...frame });
     else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
+  }
+
+  /** While a request to us waits for its answer, a frame that may be another device's late response is one. */
+  #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
+    const asked = this.#awaited?.unitId;
+    const isAnswer = supposed === 'response' || (asked !== undefined && this.#isOurs(asked));
+    const isLate = isAnswer && this.#late.settles(frame);
+    this.#late.heard(frame, isLate);
+    return isLate ? 'response' : supposed;
   }
 
   #discard(length: number, events: FramerEvent[]): void {

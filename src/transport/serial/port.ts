@@ -4,8 +4,11 @@ import type { ErrorCounts } from './error-counts.js';
 export interface BytePort {
   /** What a person calls it: the configured path, or the client path of a virtual line. */
   readonly path: string;
-  /** Writes all bytes in one go (one write(2) where possible); errors surface through `onClose`. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Writes all bytes in one go (one write(2) where possible). Returns the reason when they are lost, as far as that is
+   * known at once; an error of the port itself surfaces through `onClose`.
+   */
+  write(bytes: Uint8Array): string | undefined;
   /**
    * Holds the line in the break state for `ms` milliseconds; resolves with the reason when that did not work.
    * Absent on ports that have no break (a pseudo-terminal).

@@ -7,7 +7,7 @@ const now = () => performance.now();
  */
 const WATCHED_MS = 1.2;
 
-/** Calls `callback` as soon as possible at or after `at`, never before. Returns how to call it off. */
+/** Calls `callback` as soon as possible at or after `at`, never before and never at once. Returns how to call it off. */
 export function callAt(at: number, callback: () => void): () => void {
   let timeout: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -18,7 +18,8 @@ export function callAt(at: number, callback: () => void): () => void {
     else if (remaining > WATCHED_MS + 1) timeout = setTimeout(wait, remaining - WATCHED_MS);
     else immediate = setImmediate(wait);
   };
-  wait();
+  if (at - now() > WATCHED_MS + 1) wait();
+  else immediate = setImmediate(wait);
 
   return () => {
     clearTimeout(timeout);

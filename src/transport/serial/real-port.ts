@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SerialPort } from 'serialport';
 import { readErrorCounts } from './error-counts.js';
-import { loadLibc, TCGETS2 } from './libc.js';
+import { loadLibc, TCGETS2, TIOCEXCL } from './libc.js';
 import type { BytePort, OpenResult, PortListener, SerialSettings } from './port.js';
 import { checkPath, isPseudoTerminal, lockHolder, statOf } from './port-path.js';
 import { startWriter } from './port-writer.js';
@@ -28,6 +28,7 @@ export async function openRealPort(settings: SerialSettings, listener: PortListe
   if (typeof opened === 'string') return { ok: false, error: `${path}: ${opened}` };
 
   await setLines(opened, {});
+  await setExclusive(opened);
   const readBack = isPseudoTerminal(checked)
     ? {
         note: `${path} is a pseudo-terminal: it has no baud rate and no parity, so its settings are not verified`,
@@ -103,6 +104,13 @@ async function readSettingsBack(
   return { error: `the driver did not take the settings: wanted ${wanted}, found ${found}` };
 }
 
+/** serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close. */
+async function setExclusive(port: SerialPort): Promise<void> {
+  const loaded = await loadLibc();
+  const fd = port.port?.fd;
+  if (loaded.ok && typeof fd === 'number') loaded.libc.ioctl(fd, TIOCEXCL, null);
+}
+
 /** How to ask for error counts; undefined when there are none, so that nobody asks in vain for each request. */
 async function errorCounter(port: SerialPort): Promise<BytePort['errorCounts']> {
   const loaded = await loadLibc();
@@ -155,7 +163,9 @@ function runPort(
   return {
     path,
     write: (bytes) => {
-      if (closed === undefined) writer.write(bytes);
+      if (closed !== undefined) return 'the port is closed';
+      writer.write(bytes);
+      return undefined;
     },
     ...(!isPseudoTerminal(device) && { sendBreak }),
     ...(errorCounts && { errorCounts }),

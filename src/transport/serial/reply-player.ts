@@ -93,7 +93,7 @@ export class ReplyPlayer {
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /** The client has turned to somebody else, or the line is closed: nothing pending is sent any more. */
+  /** Nothing that is pending is sent any more. */
   supersede(ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#held = false;
@@ -103,6 +103,11 @@ export class ReplyPlayer {
       // Only the first of them had begun.
       steps = [];
     }
+  }
+
+  /** The client has turned to another unit: with `replace`, it does not wait for what is pending any more. */
+  turnedAway(): void {
+    if (this.#whenBusy === 'replace') this.supersede();
   }
 
   /** Tells that what came in is understood now: call it after every silence and every chunk. */
@@ -147,6 +152,7 @@ export class ReplyPlayer {
   }
 
   #wait(at: number): void {
-    this.#cancelTimer = callAt(at, () => this.#start(at));
+    if (at <= performance.now()) this.#start(at);
+    else this.#cancelTimer = callAt(at, () => this.#start(at));
   }
 }

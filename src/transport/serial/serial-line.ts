@@ -48,6 +48,8 @@ export interface SerialLineOptions {
   /** Silence after which what is pending is discarded, in ms. */
   readonly gap: number;
   readonly whenBusy: WhenBusy;
+  /** Is there only software on the other side? */
+  readonly isPseudoTerminal: boolean;
   /** May the line be in the middle of a frame when the port opens? Then the first bytes wait for a silence. */
   readonly joinsTraffic: boolean;
 }
@@ -56,6 +58,8 @@ export type LineState =
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' };
+
+const UNHEARD = { bytes: new Uint8Array(0), noticed: undefined };
 
 const FIRST_RETRY_MS = 250;
 /** Looking for a port that is not there costs next to nothing, and its users wait for it. */
@@ -127,6 +131,7 @@ export class SerialLine implements PortListener {
     const { timing, whenBusy } = this.#options;
     const echo = new EchoFilter({
       hasWire: timing.wireTime > 0,
+      mayProbe: this.#options.isPseudoTerminal && timing.wireTime === 0,
       t35: timing.t35,
       latency: this.#options.gap,
     });
@@ -136,7 +141,7 @@ export class SerialLine implements PortListener {
       timing,
       listening: this.#framer,
       whenBusy,
-      onSent: (bytes, endsAt) => echo.sent(bytes, endsAt),
+      onSent: (bytes, endsAt, piece) => echo.sent(bytes, endsAt, piece),
     });
     this.#silenceDetector = new SilenceDetector(this.#options.gap, () => this.#onSilence());
     this.#overruns = port.errorCounts?.()?.overrun ?? 0;
@@ -154,8 +159,9 @@ export class SerialLine implements PortListener {
   }
 
   #onSilence(): void {
-    const held = this.#echo?.silence() ?? new Uint8Array(0);
-    const events = held.length > 0 ? this.#framer.push(held, performance.now()) : [];
+    const { bytes, noticed } = this.#echo?.silence() ?? UNHEARD;
+    if (noticed) this.#handler.event({ kind: noticed });
+    const events = bytes.length > 0 ? this.#framer.push(bytes, performance.now()) : [];
     this.#dispatch([...events, ...this.#framer.silence()]);
   }
 
@@ -167,7 +173,7 @@ export class SerialLine implements PortListener {
           break;
         case 'foreign':
           // Whoever waited for our reply has turned to somebody else.
-          if (event.role === 'request') this.#player?.supersede();
+          if (event.role === 'request') this.#player?.turnedAway();
           this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
           break;
         case 'duplicate':
@@ -189,8 +195,10 @@ export class SerialLine implements PortListener {
     const { unitId, pdu } = decodeRtu(frame.bytes);
     const request = { unitId, pdu, adu: frame.bytes, receivedAt: frame.receivedAt };
     const plan = this.#handler.request(request);
-    if (unitId === BROADCAST) this.#player?.supersede();
-    this.#player?.play(frame, plan, (report) => this.#handler.played(request, report));
+    if (unitId === BROADCAST) this.#player?.turnedAway();
+    this.#player?.play(frame, this.#echo?.probe(plan) ?? plan, (report) =>
+      this.#handler.played(request, report),
+    );
   }
 
   #countOverruns(): void {

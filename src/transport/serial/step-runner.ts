@@ -1,5 +1,6 @@
 import type { StepReport } from '../../protocol/play-report.js';
 import type { BreakStep, SendStep, Step } from '../../protocol/reply-plan.js';
+import type { Piece } from './echo-filter.js';
 import type { BytePort } from './port.js';
 import { callAt } from './precise-timer.js';
 
@@ -10,7 +11,7 @@ export interface StepRunnerOptions {
   /** How long the port may hold a byte back before it is on the wire, in ms. */
   readonly outputHold: number;
   /** Bytes were written; the last of them is on the wire at `endsAt`. */
-  readonly onSent?: (bytes: Uint8Array, endsAt: number) => void;
+  readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
 /** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
@@ -19,6 +20,7 @@ export class StepRunner {
   #reports: StepReport[] = [];
   #run = 0;
   #cancelTimer: (() => void) | undefined;
+  #breaking: Promise<number> | undefined;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: StepRunnerOptions) {
@@ -32,15 +34,20 @@ export class StepRunner {
 
   /** Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. */
   start(steps: readonly Step[], from: number, done: (reports: StepReport[]) => void): void {
-    this.#reports = [];
-    this.#continue(++this.#run, steps, 0, from, done);
+    this.cancel();
+    const run = this.#run;
+    // A break that was called off still holds the line: nothing is heard before it has ended.
+    if (this.#breaking) void this.#breaking.then(() => this.#continue(run, steps, 0, from, done));
+    else this.#continue(run, steps, 0, from, done);
   }
 
   /** Stops where it is; what has been done so far. */
   cancel(): StepReport[] {
     this.#run++;
     this.#cancelTimer?.();
-    return this.#reports;
+    const reports = this.#reports;
+    this.#reports = [];
+    return reports;
   }
 
   /** Does the steps from `index` on, as far as they need no waiting. */
@@ -51,6 +58,7 @@ export class StepRunner {
     from: number,
     done: (reports: StepReport[]) => void,
   ): void {
+    if (run !== this.#run) return;
     let start = from;
     for (let i = index; i < steps.length; i++) {
       const step = steps[i] as Step;
@@ -60,12 +68,15 @@ export class StepRunner {
         return;
       }
       if (step.kind === 'break') {
-        void this.#break(step, plannedAt).then((endedAt) => {
-          if (run === this.#run) this.#continue(run, steps, i + 1, endedAt, done);
-        });
+        const breaking = this.#break(step, plannedAt);
+        this.#breaking = breaking;
+        void breaking.then((endedAt) => this.#continue(run, steps, i + 1, endedAt, done));
         return;
       }
-      start = step.kind === 'bytes' ? this.#send(step, plannedAt) : this.#refuse(plannedAt);
+      start =
+        step.kind === 'bytes'
+          ? this.#send(step, continuesWith(steps[i + 1]), plannedAt)
+          : this.#refuse(plannedAt);
     }
     const reports = this.#reports;
     this.#reports = [];
@@ -73,16 +84,26 @@ export class StepRunner {
   }
 
   /** Writes the bytes; when the last of them will have left the wire. */
-  #send({ bytes }: SendStep, plannedAt: number): number {
+  #send({ bytes, continues }: SendStep, more: boolean, plannedAt: number): number {
     const { port, wireTime, outputHold, onSent } = this.#options;
     const writtenAt = performance.now();
-    port.write(bytes);
+    const lost = port.write(bytes);
+    if (lost !== undefined) {
+      this.#reports.push({
+        plannedAt,
+        achievedAt: writtenAt,
+        uncertainty: 0,
+        outcome: 'not achieved',
+        reason: lost,
+      });
+      return writtenAt;
+    }
     const uncertainty = performance.now() - writtenAt + outputHold;
     // Bytes that were written before may still be on the wire: these leave behind them.
     const achievedAt = Math.max(writtenAt, this.#wireFreeAt);
     this.#reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#wireFreeAt = achievedAt + bytes.length * wireTime;
-    onSent?.(bytes, this.#wireFreeAt);
+    onSent?.(bytes, this.#wireFreeAt, { continues, more });
     return this.#wireFreeAt;
   }
 
@@ -99,6 +120,7 @@ export class StepRunner {
         : { plannedAt, achievedAt, uncertainty: 0, outcome: 'not achieved', reason },
     );
     this.#wireFreeAt = endedAt;
+    this.#breaking = undefined;
     return endedAt;
   }
 
@@ -113,4 +135,9 @@ export class StepRunner {
 /** Bytes without a wait go right behind those before them; a break must not cut into what is still on the wire. */
 function mustWait(step: Step): boolean {
   return step.waitMs > 0 || step.kind === 'break';
+}
+
+/** True when the next step is another piece of the same frame. */
+function continuesWith(next: Step | undefined): boolean {
+  return next?.kind === 'bytes' && next.continues;
 }

@@ -15,12 +15,14 @@ export interface VirtualPortOptions {
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
 export interface VirtualPort extends BytePort {
   readonly link?: string;
-  /** Number of bytes written so far that no client took: nobody had the line open, or its buffer was full. */
-  unheard(): number;
 }
 
 /** A client that writes faster than the paced line carries is made to wait from here on, as on a real port; bytes. */
 const PACED_INPUT_LIMIT = 4096;
+
+/** Why bytes are lost. */
+const NOBODY = 'nobody has the line open';
+const FULL = 'the client does not read, and its buffer is full';
 
 /** How often bytes are looked at that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
@@ -64,7 +66,7 @@ function runPort(
   const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   const output = startOutput(pty, (reason) => gone(reason));
   const input = pacing && startPacedLane(pacing, (chunk) => deliver(chunk));
-  const paced = pacing && startPacedLane(pacing, output.write);
+  const paced = pacing && startPacedLane(pacing, (chunk) => void output.write(chunk));
   const deliver = (chunk: Uint8Array): void => {
     listener.onData(chunk);
     if (open && input !== undefined && input.pending() < PACED_INPUT_LIMIT) stream.resume();
@@ -97,9 +99,11 @@ function runPort(
     path: pty.path,
     ...(link !== undefined && { link }),
     write: (bytes) => {
-      if (open) (paced ?? output).write(bytes);
+      if (!open) return 'the line is closed';
+      if (!paced) return output.write(bytes);
+      paced.write(bytes);
+      return pty.hasClient() ? undefined : NOBODY;
     },
-    unheard: output.unheard,
     close: () => {
       if (open) shut();
       return closed;
@@ -109,7 +113,6 @@ function runPort(
 
 /** Writing to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
 function startOutput(pty: Pty, onError: (reason: string) => void) {
-  let lost = 0;
   let check: NodeJS.Timeout | undefined;
 
   const checkLeftovers = (): void => {
@@ -120,22 +123,21 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
   };
 
   return {
-    write(bytes: Uint8Array): void {
+    write(bytes: Uint8Array): string | undefined {
       if (!pty.hasClient()) {
         pty.discardUnread();
-        lost += bytes.length;
-        return;
+        return NOBODY;
       }
       check ??= setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
       try {
-        lost += bytes.length - writeSync(pty.masterFd, bytes);
+        return writeSync(pty.masterFd, bytes) < bytes.length ? FULL : undefined;
       } catch (error) {
-        lost += bytes.length;
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== 'EAGAIN') onError(message);
+        if (code === 'EAGAIN') return FULL;
+        onError(message);
+        return message;
       }
     },
-    unheard: () => lost,
     stop: () => clearTimeout(check),
   };
 }

@@ -132,8 +132,8 @@ export class ReplyQueue {
   }
 }
 
-/** How long bytes stay with the operating system and on the network is not known, so the uncertainty is 0. */
+/** How long bytes stay with the operating system and on the network is not known, so neither is the uncertainty. */
 function stepReport(plannedAt: number, achievedAt: number, failure: string | undefined): StepReport {
-  if (failure === undefined) return { plannedAt, achievedAt, uncertainty: 0, outcome: 'achieved' };
-  return { plannedAt, achievedAt, uncertainty: 0, outcome: 'not achieved', reason: failure };
+  if (failure === undefined) return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'achieved' };
+  return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'not achieved', reason: failure };
 }

@@ -105,6 +105,22 @@ describe('monitoring calls', () => {
     expect(rows(await monitor())).toEqual([]);
   });
 
+  test('of a long reply 1024 bytes are shown', async () => {
+    await monitor({ show_hex: true });
+    await rest.calls({
+      submit: 'Simulate',
+      response_type: 3,
+      response_junk_datalen: 3000,
+      response_delay: 0,
+      response_error: 0,
+      response_clear_after: 1,
+    });
+    master.send(Buffer.from(`00010000000601${READ_0}`, 'hex'));
+    await until(() => master.received.length === 3000, 'all has come');
+    const { call_rows } = await rest.calls({ submit: 'Reset' });
+    expect(call_rows[0]?.data).toMatch(/^([0-9a-f]{2} ){1024}… 1976 more$/);
+  });
+
   test('a request that gets no answer has no response', async () => {
     await monitor();
     await rest.calls({

@@ -75,9 +75,10 @@ describe('which registers a request reads', () => {
     expect(await indices({ ...set, range_start: '', range_stop: '' })).toEqual(['3']);
   });
 
-  test('the whole address space of a table can be read at once', async () => {
-    const { register_rows } = await rest.registers({ submit: 'Register', range_end: 65535 });
-    expect(register_rows).toHaveLength(65536);
+  test('the whole address space of a table can be read, 8192 registers at a time', async () => {
+    const range = { range_start: 65536 - 8192, range_end: 65535 };
+    const { register_rows } = await rest.registers({ submit: 'Register', ...range });
+    expect(register_rows).toHaveLength(8192);
     expect(register_rows.at(-1)).toEqual({
       index: '65535',
       type: 'invalid',
@@ -94,6 +95,8 @@ describe('which registers a request reads', () => {
       { range_end: 2, range_stop: 3 },
       'range_end 2 and range_stop 3 differ: expected one of them, or both alike',
     ],
+    [{ range_end: 8192 }, 'range_end: expected at most 8192 registers in one request, got 8193'],
+    [{ range_stop: 65535 }, 'range_stop: expected at most 8192 registers in one request, got 65536'],
     [{ range_start: 3, range_end: 2 }, 'range_start: expected at most 2, the last register, got 3'],
     [{ range_start: 65536 }, 'range_start: expected 0 to 65535, got 65536'],
     [{ range_end: 65536 }, 'range_end: expected 0 to 65535, got 65536'],

@@ -80,10 +80,13 @@ describe('the ledger', () => {
           bytes: expect.any(String),
           plannedUs: 0,
           achievedUs: expect.any(Number),
-          uncertaintyUs: 0,
+          // What happens beyond the system call is not known.
+          uncertaintyUs: null,
           outcome: 'achieved',
         },
       ],
+      omittedSteps: 0,
+      omittedBytes: 0,
       ended: 'complete',
     });
     expect(plain(exchange?.request)).toBe(REQUEST);
@@ -157,6 +160,31 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('64 steps are shown, of the others the number', async () => {
+    await rule({ extend: 100 }, { split: { at: 'each', gap: 0 } });
+    master.send(Buffer.from(REQUEST, 'hex'));
+    const length = REPLY.length / 2 + 100;
+    await until(() => master.received.length === length, 'all has come');
+    const [exchange] = await exchanges();
+    expect(exchange).toMatchObject({ omittedSteps: length - 64, ended: 'complete' });
+    expect(exchange?.steps).toHaveLength(64);
+    expect(plain(exchange?.steps.map(({ bytes }) => bytes).join(''))).toBe(
+      master.received.subarray(0, 64).toString('hex'),
+    );
+  });
+
+  test('1024 bytes are shown, of the others the number', async () => {
+    await rule({ junk: 3000 }, { split: { at: 1000, gap: 0 } });
+    master.send(Buffer.from(REQUEST, 'hex'));
+    await until(() => master.received.length === 3000, 'all has come');
+    const [exchange] = await exchanges();
+    expect(exchange).toMatchObject({ omittedSteps: 0, omittedBytes: 3000 - 1024 });
+    expect(exchange?.steps.map(({ bytes }) => plain(bytes).length / 2)).toEqual([1000, 24]);
+    expect(plain(exchange?.steps.map(({ bytes }) => bytes).join(''))).toBe(
+      master.received.subarray(0, 1024).toString('hex'),
+    );
+  });
+
   test('a close is a step of its own', async () => {
     await rule({ close: { how: 'end', after: 4 } });
     master.send(Buffer.from(REQUEST, 'hex'));
@@ -196,15 +224,16 @@ describe('which exchanges are told', () => {
   const AFTER = 'the identifier of an exchange, 0 or more';
 
   test.each([
-    ['limit=0', 'limit', LIMIT],
-    ['limit=1001', 'limit', LIMIT],
-    ['limit=1.5', 'limit', LIMIT],
-    ['limit=all', 'limit', LIMIT],
-    ['limit=', 'limit', LIMIT],
-    ['limit=1&limit=2', 'limit', LIMIT],
-    ['after=-1', 'after', AFTER],
-    ['after=x', 'after', AFTER],
-    ['after=1e400', 'after', AFTER],
+    ['limit=0', 'limit', `${LIMIT}, got 0`],
+    ['limit=1001', 'limit', `${LIMIT}, got 1001`],
+    ['limit=1.5', 'limit', `${LIMIT}, got 1.5`],
+    ['limit=all', 'limit', `${LIMIT}, got "all"`],
+    ['limit=', 'limit', `${LIMIT}, got ""`],
+    ['limit=1&limit=2', 'limit', `${LIMIT}, got a list`],
+    ['after=-1', 'after', `${AFTER}, got -1`],
+    ['after=x', 'after', `${AFTER}, got "x"`],
+    ['after=', 'after', `${AFTER}, got ""`],
+    ['after=1e400', 'after', `${AFTER}, got "1e400"`],
   ])('?%s gets status 400', async (query, path, expected) => {
     expect(await rest.send('GET', `/api/v1/exchanges?${query}`)).toEqual({
       status: 400,

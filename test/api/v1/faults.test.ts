@@ -143,7 +143,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     [{ name: 'n', do: [{ constructor: 1 }] }, 'do[0].constructor', /unknown kind of fault/],
     [{ name: 'n', do: [{ delay: -1 }] }, 'do[0].delay', /expected/],
     [{ name: 'n', do: [{ delay: { ms: 1, jiter: 2 } }] }, 'do[0].delay', /expected|unknown/],
-    [{ name: 'n', do: [{ change: 101 }] }, 'do[0].change', /expected percent, 0 to 100/],
+    [{ name: 'n', do: [{ change: 101 }] }, 'do[0].change', /expected percent from 0 to 100/],
     [{ name: 'n', do: [{ junk: 'x' }] }, 'do[0].junk', /expected a number of bytes.*got "x"/],
     [{ name: 'n', do: [{ silence: false }] }, 'do[0].silence', /expected true, got false/],
     [{ name: 'n', do: [{ junk: 70_000 }] }, 'do', /expected at most 65536 bytes in a reply/],
@@ -155,7 +155,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     [
       { name: 'n', do: [{ delay: 1 }], when: { unit: 256 } },
       'when.unit',
-      /expected a unit identifier, 0 to 255/,
+      /expected a unit identifier from 0 to 255/,
     ],
     [{ name: 'n', do: [{ delay: 1 }], when: { unit: [] } }, 'when.unit', /expected/],
     [{ name: 'n', do: [{ delay: 1 }], when: { function: 0 } }, 'when.function', /expected a function code/],
@@ -168,7 +168,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     [
       { name: 'n', do: [{ delay: 1 }], when: { probability: 2 } },
       'when.probability',
-      /expected a probability, 0 to 1, got 2/,
+      /expected a probability from 0 to 1, got 2/,
     ],
     [
       { name: 'n', do: [{ delay: 1 }], when: { every: 0 } },
@@ -176,7 +176,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
       /expected a number of requests, 1 or more/,
     ],
     [{ name: 'n', do: [{ delay: 1 }], when: { line: 'wan' } }, 'when.line', /unknown line.*wan.*lan.*bench/],
-    [{ name: 'n', do: [{ delay: 1 }], seed: -1 }, 'seed', /expected a seed, 0 to 4294967295, got -1/],
+    [{ name: 'n', do: [{ delay: 1 }], seed: -1 }, 'seed', /expected a seed from 0 to 4294967295, got -1/],
     [{ name: 'n', do: [{ delay: 1 }], wen: {} }, 'wen', /unknown key "wen", did you mean "when"/],
     [{ name: 'n', do: [{ break: 10 }] }, 'do[0].break', /has no break state/],
     [{ name: 'n', do: [{ break: 10 }], when: { line: 'lan' } }, 'do[0].break', /line lan has no break state/],
@@ -235,6 +235,27 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     );
     expect((await rest.send('PUT', '/api/v1/faults/a%20b', { do: [{ delay: 1 }] })).status).toBe(400);
     expect(await rules()).toEqual(before);
+  });
+
+  test('beyond 256 rules no other one is taken, by POST, PUT or Simulate; those that are there can be replaced', async () => {
+    for (let i = (await rules()).length; i < 256; i++) {
+      const rule = { name: `rule-${i}`, do: [{ delay: 1 }] };
+      expect((await rest.send('POST', '/api/v1/faults', rule)).status).toBe(201);
+    }
+    const message = 'expected at most 256 fault rules in force; remove one first';
+    const refused = { status: 400, body: { error: message, problems: [{ path: '', message }] } };
+    const rule = { do: [{ delay: 1 }] };
+    expect(await rest.send('POST', '/api/v1/faults', { name: 'more', ...rule })).toEqual(refused);
+    expect(await rest.send('PUT', '/api/v1/faults/more', rule)).toEqual(refused);
+    const simulate = { submit: 'Simulate', response_delay: 1, response_error: 0, response_clear_after: 1 };
+    expect(await rest.send('POST', '/restapi/calls', simulate)).toEqual({
+      status: 200,
+      body: { result: 'error', error: message },
+    });
+    expect(await rules()).toHaveLength(256);
+    expect((await rest.send('PUT', '/api/v1/faults/slow', rule)).status).toBe(200);
+    expect((await rest.send('DELETE', '/api/v1/faults/slow')).status).toBe(204);
+    expect((await rest.send('PUT', '/api/v1/faults/more', rule)).status).toBe(200);
   });
 
   test('several mistakes are told at once', async () => {

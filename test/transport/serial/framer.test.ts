@@ -201,6 +201,60 @@ describe('others on the bus', () => {
   });
 });
 
+describe('the others on the bus, when the pauses between frames are lost on the way here', () => {
+  const unknown = encodeRtu(FOREIGN, Uint8Array.of(0x41, 1, 2, 3, 4, 5));
+  const identification = encodeRtu(FOREIGN, Uint8Array.of(43, 14, 1, 1, 0, 0, 1, 0, 2, 65, 66));
+
+  it.each([
+    ['an unknown function', [unknown]],
+    ['a device identification', [identification]],
+    ['several of them', [unknown, identification, unknown]],
+  ])('do not hide a request of ours behind %s', (_name, frames) => {
+    expect(listen(join(...frames, write(OURS))).at(-1)).toBe('request 17/6');
+    expect(listen(join(...frames, write(0), read(OURS))).slice(-2)).toEqual(['request 0/6', 'request 17/3']);
+  });
+
+  it('do not make a request of what a frame of an unknown function carries', () => {
+    for (const data of [write(OURS), join(write(OURS), write(0)), join(Uint8Array.of(1), write(OURS))]) {
+      const carrier = encodeRtu(FOREIGN, Uint8Array.of(0x41, ...data));
+      expect(listen(carrier)).toEqual(['foreign request 2/65']);
+      expect(listen(join(carrier, carrier))).toEqual(['foreign request 2/65', 'foreign request 2/65']);
+      expect(listen(join(carrier, Uint8Array.of(9)))).toEqual([`noise ${carrier.length + 1}`]);
+    }
+  });
+});
+
+describe('a response of another device that comes after a request to us', () => {
+  it.each([
+    ['a copy of its request', write(FOREIGN), write(FOREIGN)],
+    [
+      'as long as a request',
+      encodeRtu(FOREIGN, Uint8Array.of(1, 0, 0, 0, 24)),
+      encodeRtu(FOREIGN, Uint8Array.of(1, 3, 1, 2, 3)),
+    ],
+    [
+      'of unknown length',
+      encodeRtu(FOREIGN, Uint8Array.of(0x41, 1)),
+      encodeRtu(FOREIGN, Uint8Array.of(0x41, 9, 9)),
+    ],
+  ])('is no request: %s', (_name, request, response) => {
+    const code = request[1];
+    expect(listen(request, 100, read(OURS), PAUSE, response)).toEqual([
+      `foreign request 2/${code}`,
+      'request 17/3',
+      `foreign response 2/${code}`,
+    ]);
+  });
+
+  it('is told from a new request to that device', () => {
+    expect(listen(write(FOREIGN, 1), 100, read(OURS), PAUSE, write(FOREIGN, 2))).toEqual([
+      'foreign request 2/6',
+      'request 17/3',
+      'foreign request 2/6',
+    ]);
+  });
+});
+
 describe('another device with our unit identifier', () => {
   it('is noticed by its response, which is not taken for a request', () => {
     expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1, 0, 2))).toEqual([

@@ -20,7 +20,10 @@ function playerWith(turnaround: number | undefined) {
   const listening = { busy: false, lastAt: 0 };
   const port: BytePort = {
     path: 'test',
-    write: (bytes) => sent.push({ at: performance.now() - start, bytes: [...bytes] }),
+    write: (bytes) => {
+      sent.push({ at: performance.now() - start, bytes: [...bytes] });
+      return undefined;
+    },
     close: async () => {},
   };
   const start = performance.now();

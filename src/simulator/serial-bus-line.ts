@@ -22,7 +22,7 @@ import type { Line, LineCounters, LineStart } from './line.js';
 import { LineRecord } from './line-record.js';
 
 /** A serial line with its bus: turns requests into plans, and what happens into counters and log entries. */
-export class RtuLine implements Line, SerialLineHandler {
+export class SerialBusLine implements Line, SerialLineHandler {
   readonly name: string;
   readonly bus: Bus;
   readonly #definition: SerialLineDefinition;
@@ -51,12 +51,13 @@ export class RtuLine implements Line, SerialLineHandler {
         timing: {
           t35: pause,
           turnaround: turnaround(timing.turnaround, pause),
-          // Without pacing a virtual line has no wire: bytes are with the client as soon as they are written.
-          wireTime: isVirtual && !definition.pacing ? 0 : characterTime(baudRate),
+          // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
+          wireTime: adapter.kind === 'pty' && !definition.pacing ? 0 : characterTime(baudRate),
           outputHold: outputHold(adapter, baudRate),
         },
         gap,
         whenBusy: definition.whenBusy,
+        isPseudoTerminal: adapter.kind === 'pty',
         joinsTraffic: !isVirtual,
       },
       this,
@@ -98,7 +99,7 @@ export class RtuLine implements Line, SerialLineHandler {
   event(event: SerialLineEvent): void {
     switch (event.kind) {
       case 'open':
-        for (const note of event.notes) this.#log.info({ path: event.path }, note);
+        for (const note of event.notes) this.#log.warn({ path: event.path }, note);
         this.#log.info({ path: event.path }, 'line open');
         break;
       case 'lost':
@@ -173,12 +174,11 @@ async function openVirtual(
 ): Promise<OpenResult<VirtualPort>> {
   const { name, link, pacing, baudRate } = definition;
   const options = pacing ? { pacing: { ...pacing, baudRate } } : {};
-  if (link !== undefined) return openVirtualPort({ ...options, link }, listener);
-  const preferred = defaultLink(name);
-  const linked = isServed(preferred)
-    ? ({ ok: false, error: `${preferred}: leads to a line of another program, so it is left alone` } as const)
-    : await openVirtualPort({ ...options, link: preferred }, listener);
-  if (linked.ok) return linked;
+  const wanted = link ?? defaultLink(name);
+  const linked = isServed(wanted)
+    ? ({ ok: false, error: `${wanted}: leads to a line of another program, so it is left alone` } as const)
+    : await openVirtualPort({ ...options, link: wanted }, listener);
+  if (linked.ok || link !== undefined) return linked;
   // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;

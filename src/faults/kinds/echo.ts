@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { SendStep } from '../../protocol/reply-plan.js';
+import { type FaultKind, LONGEST_FRAME } from '../kind.js';
+import { stepsOf, withOneFrame, withSteps } from '../plan.js';
+
+/**
+ * `echo: true`: the request's own bytes right before the reply, as a two-wire adapter gives them that hears what it
+ * sends; alone where nothing is sent. Clients must skip them.
+ */
+export const echo: FaultKind<true> = {
+  schema: z.literal(true, { error: 'true' }),
+  extent: (before) => ({ ...before, frames: before.frames + 1, bytes: before.bytes + LONGEST_FRAME }),
+  apply(plan, _, { framing, unitId, transactionId, requestPdu }) {
+    const bytes = framing.encode({ unitId, transactionId, pdu: requestPdu });
+    const steps = stepsOf(plan);
+    const index = steps.findIndex(({ kind }) => kind === 'bytes');
+    const first = steps[index];
+    if (!first) return withOneFrame(plan, bytes);
+    // A frame of its own at the time of the reply, which follows without a pause.
+    const heard: SendStep = { kind: 'bytes', waitMs: first.waitMs, bytes, continues: false };
+    return withSteps(plan, [
+      ...steps.slice(0, index),
+      heard,
+      { ...first, waitMs: 0 },
+      ...steps.slice(index + 1),
+    ]);
+  },
+};

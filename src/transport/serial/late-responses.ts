@@ -1,0 +1,44 @@
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { endsAtSilence, repeatsRequest, requestLength, responseLength } from '../../protocol/rtu.js';
+
+/** Unanswered requests that are remembered: a device that answers later than after so many others is out of luck. */
+const MOST = 32;
+
+/**
+ * Requests to other devices that nobody has answered yet. A slow one may do so when its master has already asked
+ * one of our units; a response that is as long as a request is then told from a request by what was asked before.
+ */
+export class LateResponses {
+  #requests: Uint8Array[] = [];
+
+  /** The valid frame `frame` can be the response to one of the requests; that one is forgotten then. */
+  settles(frame: Uint8Array): boolean {
+    const i = this.#requests.findIndex((request) => canAnswer(frame, request));
+    if (i >= 0) this.#requests.splice(i, 1);
+    return i >= 0;
+  }
+
+  /** A frame between others that may be a request; one that `settled` an earlier request by its bytes is none. */
+  heard(frame: Uint8Array, settled: boolean): void {
+    const code = frame[1] as number;
+    const length = requestLength(frame, 0, frame.length);
+    const mayBeRequest = length === frame.length || (endsAtSilence(code) && (code & EXCEPTION_FLAG) === 0);
+    if (mayBeRequest && !(settled && repeatsRequest(frame)))
+      this.#requests = [...this.#requests, frame].slice(-MOST);
+  }
+
+  forget(): void {
+    this.#requests = [];
+  }
+}
+
+function canAnswer(frame: Uint8Array, request: Uint8Array): boolean {
+  const [unitId, code] = frame as unknown as [number, number];
+  if (unitId !== request[0] || (code & ~EXCEPTION_FLAG) !== request[1]) return false;
+  const length = responseLength(frame, 0, frame.length);
+  if (length !== frame.length && !(endsAtSilence(code) && length === 'unknown')) return false;
+  return (
+    !repeatsRequest(frame) ||
+    (frame.length === request.length && frame.every((byte, i) => byte === request[i]))
+  );
+}
