@@ -121,7 +121,12 @@ export function endsAtSilence(functionCode: number): boolean {
 /** Functions whose response is a copy of the request (Application Protocol V1.1b3, 6.5, 6.6, 6.8, 6.15, 6.16). */
 const COPYING: ReadonlySet<number> = new Set([5, 6, 8, 21, 22]);
 
-/** True when these bytes could be a request as well: a copy of one, or as long as one. */
+/** True when an ADU of this function can be the response as well as the request. */
 export function repeatsRequest(adu: Uint8Array): boolean {
-  return COPYING.has(adu[1] ?? 0) || requestLength(adu, 0, adu.length) === adu.length;
+  return COPYING.has(adu[1] ?? 0);
+}
+
+/** True when these bytes could be a request: a copy of one, or as long as one. */
+export function mayBeRequest(adu: Uint8Array): boolean {
+  return repeatsRequest(adu) || requestLength(adu, 0, adu.length) === adu.length;
 }

@@ -89,6 +89,11 @@ describe('what the client receives', () => {
     expect(await registerZero()).toBe('0102');
   });
 
+  it('echo answers a client that polls the same registers every time', async () => {
+    bench.use([{ echo: true }]);
+    for (let poll = 0; poll < 6; poll++) expect(await ask(READ, READ + REPLY)).toBe(READ + REPLY);
+  });
+
   it('stale is the reply before', async () => {
     const write = rtu('01 06 0003 0708');
     await ask(write, write);

@@ -1,6 +1,6 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
-import { repeatsRequest } from '../../protocol/rtu.js';
+import { mayBeRequest } from '../../protocol/rtu.js';
 
 /** What is left of received bytes once the echo of our own is taken out, and what was noticed about it. */
 export interface Filtered {
@@ -87,7 +87,7 @@ export class EchoFilter {
   /** The plan as it is to be played: cut in two where that tells whether there is an echo. */
   probe(plan: ReplyPlan): ReplyPlan {
     const [step, more] = plan.kind === 'send' ? plan.steps : [];
-    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !repeatsRequest(step.bytes)) return plan;
+    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !mayBeRequest(step.bytes)) return plan;
     if (!this.#options.mayProbe || this.#echoes === 'yes' || this.#copies < this.#nextProbe) return plan;
     this.#nextProbe *= 4;
     this.#probing = true;
@@ -120,7 +120,7 @@ export class EchoFilter {
     }
     if (last) last.open = false;
     if (this.#waiting.length === MAX_WAITING) this.#waiting.shift();
-    const repeats = repeatsRequest(bytes);
+    const repeats = mayBeRequest(bytes);
     this.#waiting.push({ bytes, open: more, repeats, quietUntil, until: quietUntil + latency });
   }
 
@@ -149,7 +149,7 @@ export class EchoFilter {
         continue;
       }
       const end = strays + sent.bytes.length;
-      const unfinished = sent.open && !this.#probing && this.#held.length === end;
+      const unfinished = this.#isUnfinished(sent) && this.#held.length === end;
       if (this.#held.length < end || unfinished) return { bytes: NOTHING, noticed };
       const verdict = this.#judge(sent, at);
       if (verdict === 'request') return { bytes: this.#release(), noticed };
@@ -159,6 +159,12 @@ export class EchoFilter {
       this.#heldSince = at;
     }
     return { bytes: this.#release(), noticed };
+  }
+
+  /** An echo brings everything that was sent: more pieces of a frame, and more frames, would follow. */
+  #isUnfinished({ open, repeats }: Transmission): boolean {
+    if (this.#probing) return false;
+    return open || (repeats && this.#echoes === 'unknown' && this.#waiting.length > 1);
   }
 
   /** How many stray bytes are before what could be the echo of `bytes`; undefined when it is not. */
@@ -176,7 +182,7 @@ export class EchoFilter {
     const enough = bytes.length >= MIN_PROOF;
     const certain = enough && (!repeats || this.#probing || (hasWire && this.#heldSince < quietUntil));
     if (!certain && this.#echoes !== 'yes') {
-      this.#copies++;
+      if (this.#waiting.length === 1) this.#copies++;
       const isLoop = !mayProbe && this.#copies > LOOP;
       const isSuspect = !mayProbe && this.#echoes === 'unknown' && at <= until;
       if (isSuspect) return 'echo';

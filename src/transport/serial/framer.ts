@@ -169,8 +169,9 @@ export class RtuFramer {
 
   /** Takes everything from the first of `starts` that leaves nothing over; bytes before it are noise. */
   #takeExactly(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
+    const hopeless = new Set<number>();
     for (const start of starts) {
-      const frames = this.#exactFrames(start, anyLength);
+      const frames = this.#exactFrames(start, anyLength, hopeless);
       if (frames.length === 0) continue;
       if (start > 0) this.#discard(start, events);
       for (const frame of frames) this.#take(frame, events);
@@ -184,7 +185,7 @@ export class RtuFramer {
    * With `anyLength` the last one may be of a length that is wrong for its function.
    * @param hopeless offsets from which it is known that they don't
    */
-  #exactFrames(start: number, anyLength: boolean, hopeless = new Set<number>()): Found[] {
+  #exactFrames(start: number, anyLength: boolean, hopeless: Set<number>): Found[] {
     const { bytes } = this.#burst;
     for (const { length, role } of this.#possibleFrames(start, anyLength)) {
       const next = start + length;
