@@ -37,7 +37,7 @@ export class StepRunner {
     this.cancel();
     const run = this.#run;
     // A break that was called off still holds the line: nothing is heard before it has ended.
-    if (this.#breaking) void this.#breaking.then(() => this.#continue(run, steps, 0, from, done));
+    if (this.#breaking !== undefined) void this.#breaking.then(() => this.#continue(run, steps, 0, from, done));
     else this.#continue(run, steps, 0, from, done);
   }
 
