@@ -36,9 +36,10 @@ export class StepRunner {
   start(steps: readonly Step[], from: number, done: (reports: StepReport[]) => void): void {
     this.cancel();
     const run = this.#run;
+    const begin = () => this.#continue(run, steps, 0, from, done);
     // A break that was called off still holds the line: nothing is heard before it has ended.
-    if (this.#breaking !== undefined) void this.#breaking.then(() => this.#continue(run, steps, 0, from, done));
-    else this.#continue(run, steps, 0, from, done);
+    if (this.#breaking === undefined) begin();
+    else void this.#breaking.then(begin);
   }
 
   /** Stops where it is; what has been done so far. */
