@@ -48,8 +48,11 @@ const MAX_WAITING = 16;
 /** Fewer bytes than a frame has prove nothing: what a client sends begins like what it is sent. */
 const MIN_PROOF = 4;
 
-/** So many copies in a row of replies of our own are no client's any more. */
-const LOOP = 3;
+/** More copies in a row of replies of our own, each in time for an echo, are no client's any more. */
+const LOOP = 2;
+/** The same where replies that could be no request have not come back. */
+const UNLIKELY_LOOP = 16;
+const SEVERAL = 2;
 
 const NOTHING = new Uint8Array(0);
 
@@ -62,7 +65,7 @@ const NOTHING = new Uint8Array(0);
  * comes back before anybody else may speak. Where a copy may as well be a client that repeats its write, a line
  * without a wire takes it for a request and cuts the next such reply in two: only an echo answers its first half. A
  * real line takes it for the echo, until it is known that there is none. Nothing learned is final, and copies that go
- * on and on are an echo whatever was learned: a stall of this process can make any of this look different.
+ * on and on, each in time for an echo, are one whatever was learned: a stall can make any of this look different.
  *
  * Pure: the caller brings the clock.
  */
@@ -75,6 +78,8 @@ export class EchoFilter {
   #heldSince = 0;
   #speakingUntil = Number.NEGATIVE_INFINITY;
   #misses = 0;
+  /** Replies that could be no request and did not come back, since one of them did. */
+  #unechoed = 0;
   /** Copies of our replies in a row that were passed on as requests. */
   #copies = 0;
   #nextProbe = 1;
@@ -182,8 +187,9 @@ export class EchoFilter {
     const enough = bytes.length >= MIN_PROOF;
     const certain = enough && (!repeats || this.#probing || (hasWire && this.#heldSince < quietUntil));
     if (!certain && this.#echoes !== 'yes') {
-      if (this.#waiting.length === 1) this.#copies++;
-      const isLoop = !mayProbe && this.#copies > LOOP;
+      if (this.#waiting.length === 1 && (mayProbe || at <= until)) this.#copies++;
+      const limit = this.#unechoed < SEVERAL ? LOOP : UNLIKELY_LOOP;
+      const isLoop = !mayProbe && this.#copies > limit;
       const isSuspect = !mayProbe && this.#echoes === 'unknown' && at <= until;
       if (isSuspect) return 'echo';
       if (!isLoop) {
@@ -196,11 +202,12 @@ export class EchoFilter {
     this.#probing = false;
     this.#misses = 0;
     this.#copies = 0;
+    this.#unechoed = 0;
     return isNew ? 'new echo' : 'echo';
   }
 
   /** Something else than our transmission came. Where there is an echo, somebody spoke at the same time. */
-  #missed({ quietUntil }: Transmission): 'collision' | undefined {
+  #missed({ repeats, quietUntil }: Transmission): 'collision' | undefined {
     this.#copies = 0;
     const collided = this.#options.hasWire && this.#heldSince < quietUntil;
     if (this.#echoes === 'yes') {
@@ -208,6 +215,7 @@ export class EchoFilter {
       if (this.#misses > 1) this.#echoes = 'unknown';
     } else if (!collided) {
       this.#echoes = 'no';
+      if (!repeats) this.#unechoed++;
     }
     return collided && this.#echoes !== 'no' ? 'collision' : this.#interrupted(this.#heldSince);
   }
