@@ -4,8 +4,11 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { buildApp } from './api/app.js';
 import { type Command, type LogOptions, parseCommandLine } from './config/command-line.js';
 import type { ApiDefinition } from './config/configuration.js';
-import { checkFile, loadConfiguration } from './config/load.js';
+import { type ConfigurationSource, checkFile, loadConfiguration } from './config/load.js';
+import { unknownName } from './schema/nearest.js';
 import { formatProblems } from './schema/problem.js';
+import { measureLine } from './simulator/selftest/measure.js';
+import { verdict } from './simulator/selftest/verdict.js';
 import { Simulator } from './simulator/simulator.js';
 import { listPorts } from './transport/serial/list-ports.js';
 
@@ -29,6 +32,8 @@ async function run(command: Command): Promise<number> {
       return check(command);
     case 'ports':
       return ports();
+    case 'selftest':
+      return selftest(command);
     case 'serve':
       return serve(command);
   }
@@ -68,10 +73,29 @@ async function ports(): Promise<number> {
   return OK;
 }
 
+/** Opens that one line, and plays no faults on it. */
+async function selftest({ source, api, line: name, seconds }: Extract<Command, { kind: 'selftest' }>) {
+  const loaded = loadConfiguration(source, api);
+  if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
+  const log = pino({ name: 'modbus-sim', level: 'warn' }, logStream(process.stderr.fd));
+  const simulator = new Simulator({ ...loaded.configuration, faults: [] }, log);
+  const line = simulator.lines.get(name);
+  if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
+  say(`line ${name}: measuring`);
+  const measured = await measureLine(simulator, line, seconds);
+  if ('error' in measured) return complain(`line ${name}: ${measured.error}`);
+  const { ok, text } = verdict(measured);
+  say(text);
+  return ok ? OK : FAILED;
+}
+
+function sourceName(source: ConfigurationSource): string {
+  return source.kind === 'demo' ? 'demo' : source.file;
+}
+
 async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 'serve' }>): Promise<number> {
   const loaded = loadConfiguration(source, api);
-  if (!loaded.ok)
-    return complain(formatProblems(source.kind === 'demo' ? 'demo' : source.file, loaded.problems));
+  if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
   const { configuration } = loaded;
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);

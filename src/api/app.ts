@@ -13,6 +13,8 @@ import { v1Routes } from './v1/routes.js';
 
 const BODY_LIMIT = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A name of 64 characters, each of them four bytes, each of those three characters in an address. */
+const LONGEST_NAME = 64 * 4 * 3;
 
 /** The REST application, not listening: tests inject requests into it. */
 export function buildApp(simulator: Simulator, rules: AccessRules, log: FastifyBaseLogger): FastifyInstance {
@@ -22,6 +24,7 @@ export function buildApp(simulator: Simulator, rules: AccessRules, log: FastifyB
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
+    routerOptions: { maxParamLength: LONGEST_NAME },
   });
   app.removeContentTypeParser('text/plain');
   guardAccess(app, rules);

@@ -4,6 +4,7 @@ import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { addressRanges } from '../protocol/address-range.js';
+import { AsciiFraming } from '../protocol/ascii.js';
 import type { Framing } from '../protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { type Executed, Station } from './station.js';
@@ -38,25 +39,44 @@ const NO_FAULTS: readonly ActedFault[] = [];
 
 /** The devices of one line: finds who is meant by a request, makes a plan of the answer, lets the faults change it. */
 export class Bus {
-  readonly #line: BusLine;
-  readonly #stations: ReadonlyMap<number | '*', Station>;
+  #line: BusLine;
+  #stations: ReadonlyMap<number | '*', Station>;
   /** What is heard on the line: the line counts, the devices' diagnostics read. */
-  readonly activity: Activity = { messages: 0, errors: 0, overruns: 0 };
+  readonly activity: Activity = { messages: 0, errors: 0, overruns: 0, asciiDelimiter: undefined };
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
 
   constructor(line: BusLine, units: Units, faults: FaultRules) {
     this.#line = line;
-    this.#stations = new Map(
-      Array.from(units, ([unitId, device]) => [unitId, new Station(device, this.activity)]),
-    );
+    this.#stations = this.#stationsFor(units, new Map());
     this.#faults = faults;
+    this.#setDelimiter();
+  }
+
+  /**
+   * Gives the bus another line and other units; a unit that keeps its device keeps its counters. Returns what puts
+   * everything back.
+   */
+  change(line: BusLine, units: Units): () => void {
+    const [lineBefore, stationsBefore] = [this.#line, this.#stations];
+    this.#line = line;
+    this.#stations = this.#stationsFor(units, stationsBefore);
+    this.#setDelimiter();
+    return () => {
+      this.#line = lineBefore;
+      this.#stations = stationsBefore;
+      this.#setDelimiter();
+    };
   }
 
   /** The line as fault rules see it. */
   get line(): FaultLine {
     return this.#line;
+  }
+
+  get framing(): Framing {
+    return this.#line.framing;
   }
 
   /** True when a device of this line answers for `unitId`. */
@@ -93,6 +113,29 @@ export class Bus {
   /** A client is gone: what was kept for it is not needed any more. */
   forget(clientId: number): void {
     this.#lastReplies.delete(clientId);
+  }
+
+  /** The same for all clients: their connections were closed. */
+  forgetClients(): void {
+    this.#lastReplies.clear();
+  }
+
+  #stationsFor(
+    units: Units,
+    present: ReadonlyMap<number | '*', Station>,
+  ): ReadonlyMap<number | '*', Station> {
+    return new Map(
+      Array.from(units, ([unitId, device]) => {
+        const station = present.get(unitId);
+        return [unitId, station?.device === device ? station : new Station(device, this.activity)];
+      }),
+    );
+  }
+
+  /** Only an ASCII line has a delimiter that can be changed. */
+  #setDelimiter(): void {
+    const { framing } = this.#line;
+    this.activity.asciiDelimiter = framing instanceof AsciiFraming ? framing.delimiter : undefined;
   }
 
   #trueReply(station: Station, { unitId, pdu, transactionId, clientId }: BusRequest): ReplyPlan {

@@ -28,6 +28,14 @@ export type Command =
     }
   | { readonly kind: 'check'; readonly file: string; readonly api: ApiOverrides }
   | { readonly kind: 'ports' }
+  | {
+      readonly kind: 'selftest';
+      readonly line: string;
+      readonly source: ConfigurationSource;
+      readonly api: ApiOverrides;
+      /** How long to wait for requests, in s. */
+      readonly seconds: number;
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -43,6 +51,7 @@ const OPTIONS = {
   log: { type: 'string' },
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
+  seconds: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -110,6 +119,7 @@ function subcommand(
     kind: 'error',
     message: `${message} (see modbus-sim --help)`,
   });
+  if (word === 'selftest') return selftest(rest, values, token, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
   if (option !== undefined) return error(`${word} takes no option --${option}`);
@@ -119,7 +129,37 @@ function subcommand(
   return { kind: 'check', file, api: compact({ token }) };
 }
 
+const SELFTEST_OPTIONS: readonly string[] = [
+  'config',
+  'json_file',
+  'modbus_server',
+  'modbus_device',
+  'seconds',
+];
+const DEFAULT_SECONDS = 10;
+const MAX_SECONDS = 3600;
+
+function selftest(
+  [line, ...more]: readonly string[],
+  values: Values,
+  token: string | undefined,
+  error: (message: string) => Command,
+): Command {
+  const option = Object.keys(values).find((name) => !SELFTEST_OPTIONS.includes(name));
+  if (option !== undefined) return error(`selftest takes no option --${option}`);
+  if (line === undefined || more.length > 0) return error('selftest takes the name of one line');
+  const source = sourceOf(values);
+  if (typeof source === 'string') return error(source);
+  const seconds = values.seconds === undefined ? DEFAULT_SECONDS : Number(values.seconds);
+  if (!(seconds >= 1 && seconds <= MAX_SECONDS)) {
+    return error(`--seconds: expected a number from 1 to ${MAX_SECONDS}, got ${quote(values.seconds ?? '')}`);
+  }
+  return { kind: 'selftest', line, source, api: compact({ token }), seconds };
+}
+
 function serve(values: Values, token: string | undefined): Command {
+  if (values.seconds !== undefined)
+    return { kind: 'error', message: '--seconds is for selftest (see modbus-sim --help)' };
   const source = sourceOf(values);
   if (typeof source === 'string') return { kind: 'error', message: source };
   const httpPort = values.http_port === undefined ? undefined : portOf(values.http_port);

@@ -11,6 +11,8 @@ export interface Configuration {
   readonly lines: readonly LineDefinition[];
   readonly faults: readonly FaultRule[];
   readonly api: ApiDefinition;
+  /** Where relative paths of files begin. */
+  readonly directory: string;
 }
 
 /** Objects of the device identification by name; those of the vendor's own by identifier. */
@@ -47,7 +49,7 @@ export interface WindowDefinition {
   readonly wholeValues: boolean;
 }
 
-export type LineDefinition = SerialLineDefinition | TcpLineDefinition;
+export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 
 /** Which device answers for a unit identifier; `*` for every one that is not listed. */
 export type Units = ReadonlyMap<number | '*', string>;
@@ -55,12 +57,17 @@ export type Units = ReadonlyMap<number | '*', string>;
 export interface SerialLineDefinition {
   readonly kind: 'serial';
   readonly name: string;
+  readonly framing: 'rtu' | 'ascii';
   /** Path of the port, or `virtual` for a pseudo-terminal of our own. */
   readonly path: string;
   readonly baudRate: number;
   readonly dataBits: 7 | 8;
   readonly parity: 'none' | 'even' | 'odd';
   readonly stopBits: 1 | 2;
+  /** Who switches the RS-485 driver; absent where the adapter does it by itself. */
+  readonly rs485?: Rs485Definition;
+  /** Whether the port marks characters that arrive damaged; where it can when absent. */
+  readonly parityMarks?: boolean;
   readonly timing: TimingDefinition;
   /** What a request does that comes while an earlier one is still to be answered. */
   readonly whenBusy: 'queue' | 'drop' | 'replace';
@@ -68,6 +75,18 @@ export interface SerialLineDefinition {
   readonly link?: string;
   readonly pacing?: PacingDefinition;
   readonly units: Units;
+}
+
+/** Direction control by the kernel, or by this program with RTS. */
+export interface Rs485Definition {
+  readonly mode: 'kernel' | 'rts';
+  /** Level of RTS while sending. */
+  readonly rtsOnSend: 'high' | 'low';
+  /** RTS is switched so long before the first character and after the last one, in ms. */
+  readonly delayBefore: number;
+  readonly delayAfter: number;
+  /** The receiver stays on while sending (kernel mode). */
+  readonly receiveWhileSending: boolean;
 }
 
 /** Times in ms; what is absent follows from the baud rate and the adapter. */
@@ -86,11 +105,19 @@ interface PacingDefinition {
   readonly latency?: number;
 }
 
-export interface TcpLineDefinition {
-  readonly kind: 'tcp';
+/** A listening socket. */
+export interface SocketLineDefinition {
+  readonly kind: 'tcp' | 'tls' | 'udp';
   readonly name: string;
+  readonly framing: 'socket' | 'rtu' | 'ascii';
   readonly host: string;
   readonly port: number;
+  /** Clients at one time. */
+  readonly maxClients: number;
+  /** A connection without a complete request for so long is closed, in ms; UDP has none. */
+  readonly idleTimeout?: number;
+  /** Paths of PEM files (TLS); with `ca` clients must have a certificate of it. */
+  readonly files?: { readonly cert: string; readonly key: string; readonly ca?: string };
   readonly units: Units;
   /** What a request for a unit that is not there gets: exception 11, or nothing. */
   readonly missingUnit: 'exception' | 'silence';

@@ -67,5 +67,5 @@ const DEMO = {
 /** The built-in demo, through the same code as a native file. Only `api` can put something into `issues`. */
 export function demoConfiguration(api: ApiOverrides, issues: Issue[]): Configuration {
   const pymodbusDevices = () => ({ ok: false, messages: [] }) as const;
-  return nativeConfiguration(DEMO, { pymodbusDevices, api }, issues);
+  return nativeConfiguration(DEMO, { pymodbusDevices, api, directory: '.' }, issues);
 }

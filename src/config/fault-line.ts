@@ -1,8 +1,8 @@
-import { ABILITIES, type FaultLine } from '../faults/ability.js';
+import { abilities, type FaultLine } from '../faults/ability.js';
 import type { LineDefinition } from './configuration.js';
 
 /** A defined line as fault rules see it: what can be done on it. */
 export function faultLine(line: LineDefinition): FaultLine {
-  const kind = line.kind === 'serial' && line.path === 'virtual' ? 'virtual' : line.kind;
-  return { name: line.name, abilities: ABILITIES[kind] };
+  const carrier = line.kind === 'serial' && line.path === 'virtual' ? 'virtual' : line.kind;
+  return { name: line.name, abilities: abilities(carrier, line.framing) };
 }

@@ -1,11 +1,14 @@
 /** What `modbus-sim --help` prints. */
-export const HELP = `modbus-sim: a Modbus server (slave) simulator for serial lines and TCP
+export const HELP = `modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS
 
   modbus-sim                   run the built-in demo: a virtual serial line, also found at
                                /tmp/modbus-sim/demo, and TCP on 127.0.0.1:5020
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim ports             list serial ports by their stable names
+  modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
+                               machine; exit 1 if that is worse than configured. --seconds N: how long
+                               to wait for requests on a real bus (default 10)
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

@@ -53,8 +53,9 @@ export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult
 
 function buildNative(file: string, parsed: ParsedText, api: ApiOverrides): LoadResult {
   return build(parsed, (source, issues) => {
-    const pymodbusDevices = pymodbusDevicesFrom(dirname(resolve(file)));
-    return nativeConfiguration(source.value, { pymodbusDevices, api }, issues);
+    const directory = dirname(resolve(file));
+    const pymodbusDevices = pymodbusDevicesFrom(directory);
+    return nativeConfiguration(source.value, { pymodbusDevices, api, directory }, issues);
   });
 }
 

@@ -1,28 +1,53 @@
+import { resolve } from 'node:path';
 import { t35 } from '../protocol/timing.js';
 import { check, sectionOf } from '../schema/parts.js';
 import { describeFound, expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
-import type { LineDefinition, SerialLineDefinition, TcpLineDefinition, Units } from './configuration.js';
-import { serialLineSchema, tcpLineSchema } from './native-schema.js';
+import type {
+  LineDefinition,
+  Rs485Definition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+  Units,
+} from './configuration.js';
+import { serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './native-schema.js';
 import { type DeviceNames, readUnits } from './native-units.js';
 
-/** Builds one line; undefined after telling its mistakes. `devices` knows the names that units may have, and takes the copies they ask for. */
+/** What a line may refer to. */
+export interface LineContext {
+  /** Knows the names that units may have, and takes the copies they ask for. */
+  readonly devices: DeviceNames;
+  /** Where relative paths of files begin. */
+  readonly directory: string;
+}
+
+const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
+
+/** Builds one line; undefined after telling its mistakes. */
 export function nativeLine(
   name: string,
   value: unknown,
-  devices: DeviceNames,
+  { devices, directory }: LineContext,
   path: Path,
   issues: Issue[],
 ): LineDefinition | undefined {
-  const isSerial = sectionOf(value, 'serial') !== undefined;
-  const isTcp = sectionOf(value, 'tcp') !== undefined;
-  if (isSerial === isTcp) {
-    const found = isSerial ? 'both' : describeFound(value);
-    issues.push({ path, message: `expected either serial or tcp, got ${found}` });
+  const [transport, ...others] = TRANSPORTS.filter((key) => sectionOf(value, key) !== undefined);
+  if (transport === undefined || others.length > 0) {
+    const found = transport ? [transport, ...others].join(' and ') : describeFound(value);
+    issues.push({ path, message: `expected one of ${TRANSPORTS.join(', ')}, got ${found}` });
     return undefined;
   }
-  const units = readUnits(sectionOf(value, 'units'), isTcp, devices, [...path, 'units'], issues);
-  return isSerial ? serialLine(name, value, units, path, issues) : tcpLine(name, value, units, path, issues);
+  const framing = sectionOf(value, 'framing') ?? (transport === 'serial' ? 'rtu' : 'socket');
+  const units = readUnits(
+    sectionOf(value, 'units'),
+    framing === 'socket',
+    devices,
+    [...path, 'units'],
+    issues,
+  );
+  return transport === 'serial'
+    ? serialLine(name, value, units, path, issues)
+    : socketLine(name, transport, value, { units, directory }, path, issues);
 }
 
 function serialLine(
@@ -34,13 +59,22 @@ function serialLine(
 ): SerialLineDefinition | undefined {
   const parsed = check(serialLineSchema, value, path, issues);
   if (!parsed) return undefined;
-  const { path: port, pacing, ...settings } = parsed.serial;
+  const { framing, whenBusy } = parsed;
+  const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
-  if (port !== 'virtual') {
-    for (const key of ['link', 'pacing'] as const) {
-      if (parsed.serial[key] === undefined) continue;
-      issues.push({ path: [...path, 'serial', key], message: 'only a line with path virtual can have this' });
-    }
+  if (framing === 'rtu' && dataBits !== 8) {
+    issues.push({
+      path: [...path, 'serial', 'dataBits'],
+      message: expectedMessage('8 (7 is for framing ascii)', 7),
+    });
+  }
+  const [only, keys] =
+    port === 'virtual'
+      ? (['a real port', ['rs485', 'parityMarks']] as const)
+      : (['a line with path virtual', ['link', 'pacing']] as const);
+  for (const key of keys) {
+    if (parsed.serial[key] === undefined) continue;
+    issues.push({ path: [...path, 'serial', key], message: `only ${only} can have this` });
   }
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
     issues.push({ path: [...path, 'serial', 'pacing', 'latency'], message: 'only chunk usb has a latency' });
@@ -53,13 +87,24 @@ function serialLine(
   return compact({
     kind: 'serial' as const,
     name,
+    framing,
     path: port,
     ...settings,
+    dataBits,
+    rs485: rs485 && direction(rs485),
     timing: compact(timing),
-    whenBusy: parsed.whenBusy,
+    whenBusy,
     pacing: pacing && compact(pacing),
     units,
   });
+}
+
+/** Undefined where nothing is to be done: the adapter switches by itself. */
+function direction({
+  mode,
+  ...rest
+}: Omit<Rs485Definition, 'mode'> & { mode: 'auto' | 'kernel' | 'rts' }): Rs485Definition | undefined {
+  return mode === 'auto' ? undefined : { mode, ...rest };
 }
 
 /** t3.5 as messages tell it, in hundredths of a ms: whoever writes down what they were told is right. */
@@ -67,14 +112,27 @@ function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }
 
-function tcpLine(
+function socketLine(
   name: string,
+  kind: SocketLineDefinition['kind'],
   value: unknown,
-  units: Units,
+  { units, directory }: { readonly units: Units; readonly directory: string },
   path: Path,
   issues: Issue[],
-): TcpLineDefinition | undefined {
-  const parsed = check(tcpLineSchema, value, path, issues);
+): SocketLineDefinition | undefined {
+  if (kind !== 'tls') {
+    const parsed =
+      kind === 'tcp' ? check(tcpLineSchema, value, path, issues) : check(udpLineSchema, value, path, issues);
+    if (!parsed) return undefined;
+    const { framing, missingUnit } = parsed;
+    const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
+    return { kind, name, framing, ...listening, units, missingUnit };
+  }
+  const parsed = check(tlsLineSchema, value, path, issues);
   if (!parsed) return undefined;
-  return { kind: 'tcp', name, ...parsed.tcp, units, missingUnit: parsed.missingUnit };
+  const { framing, missingUnit } = parsed;
+  const { cert, key, ca, ...listening } = parsed.tls;
+  const place = (file: string) => resolve(directory, file);
+  const files = compact({ cert: place(cert), key: place(key), ca: ca === undefined ? undefined : place(ca) });
+  return { kind, name, framing, ...listening, files, units, missingUnit };
 }

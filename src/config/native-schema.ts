@@ -141,16 +141,29 @@ const pacingSchema = section({
   latency: milliseconds(0, 1000).optional(),
 });
 
+const DELAY = milliseconds(0, 1000);
+
+const rs485Schema = section({
+  mode: oneOf(['auto', 'kernel', 'rts']),
+  rtsOnSend: oneOf(['high', 'low']).default('high'),
+  delayBefore: DELAY.default(0),
+  delayAfter: DELAY.default(0),
+  receiveWhileSending: flag.default(false),
+});
+
 export const serialLineSchema = section({
   serial: section({
     path: text('the path of a serial port, or virtual'),
     baudRate: wholeNumber(50, 4_000_000).default(19200),
-    dataBits: z.literal(8, { error: '8 (7 is for Modbus ASCII, which is not served)' }).default(8),
+    dataBits: oneOf([7, 8]).optional(),
     parity: oneOf(['none', 'even', 'odd']).default('even'),
     stopBits: oneOf([1, 2]).default(1),
+    rs485: rs485Schema.optional(),
+    parityMarks: flag.optional(),
     link: text('the path of a link to the virtual port').optional(),
     pacing: pacingSchema.optional(),
   }),
+  framing: oneOf(['rtu', 'ascii']).default('rtu'),
   timing: section({
     t35: milliseconds(0, LONGEST_WAIT).optional(),
     turnaround: turnaround.default('t3.5'),
@@ -160,13 +173,42 @@ export const serialLineSchema = section({
   units: z.unknown().optional(),
 });
 
-export const tcpLineSchema = section({
-  tcp: section({
-    host: text('a host name or an address').default('127.0.0.1'),
-    port: wholeNumber(0, 65535).default(5020),
-  }),
+const DAY_MS = 86_400_000;
+
+const listening = {
+  host: text('a host name or an address').default('127.0.0.1'),
+  maxClients: wholeNumber(1, 65535).default(256),
+};
+const idleTimeout = milliseconds(10, DAY_MS).default(300_000);
+const port = wholeNumber(0, 65535);
+
+const socketLine = {
+  framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
+};
+
+export const tcpLineSchema = section({
+  tcp: section({ ...listening, port: port.default(5020), idleTimeout }),
+  ...socketLine,
+});
+
+export const udpLineSchema = section({
+  udp: section({ ...listening, port: port.default(5020) }),
+  ...socketLine,
+});
+
+/** 802 is the port of Modbus/TCP Security. */
+export const tlsLineSchema = section({
+  tls: section({
+    ...listening,
+    port: port.default(802),
+    idleTimeout,
+    cert: text('the path of a certificate (PEM)'),
+    key: text('the path of its private key (PEM)'),
+    ca: text('the path of the certificates that sign those of clients (PEM)').optional(),
+  }),
+  ...socketLine,
 });
 
 export const apiSchema = section({

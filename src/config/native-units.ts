@@ -33,7 +33,7 @@ const copySchema = section({ copyOf: text('the name of a device') });
  */
 export function readUnits(
   value: unknown,
-  isTcp: boolean,
+  isSocket: boolean,
   devices: DeviceNames,
   path: Path,
   issues: Issue[],
@@ -43,9 +43,9 @@ export function readUnits(
   const ranged = new Map<number | '*', string>();
   for (const [key, content] of namedEntries(value, expected, path, issues) ?? []) {
     const place = [...path, key];
-    const units = unitsOf(key, isTcp);
+    const units = unitsOf(key, isSocket);
     if (units.length === 0) {
-      const allowed = isTcp ? '0 to 255' : '1 to 247';
+      const allowed = isSocket ? '0 to 255' : '1 to 247';
       issues.push({
         path: place,
         message: expectedMessage(`a unit identifier from ${allowed}, a range or *`, key),
@@ -81,13 +81,13 @@ function readDevice(
   return undefined;
 }
 
-/** Serial lines know 1 to 247 (Serial Line V1.02, 2.2); over TCP 0 and 255 name the server itself, and some use more. */
-function unitsOf(key: string, isTcp: boolean): (number | '*')[] {
+/** RTU and ASCII know 1 to 247 (Serial Line V1.02, 2.2); with MBAP 0 and 255 name the server itself, and some use more. */
+function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   if (key === '*') return ['*'];
   const range = RANGE_TEXT.exec(key);
   if (!range && !UNIT_TEXT.test(key)) return [];
   const [from, to] = range ? [Number(range[1]), Number(range[2])] : [Number(key), Number(key)];
-  const [first, last] = isTcp ? [0, 255] : [1, 247];
+  const [first, last] = isSocket ? [0, 255] : [1, 247];
   if (from < first || to > last || from > to) return [];
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }

@@ -8,7 +8,7 @@ import { type ApiOverrides, DEFAULT_API, resolveApi } from './api-definition.js'
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from './configuration.js';
 import { faultLine } from './fault-line.js';
 import { NativeDeviceReader, type PymodbusDevices } from './native-device.js';
-import { nativeLine } from './native-lines.js';
+import { type LineContext, nativeLine } from './native-lines.js';
 import { apiSchema, fileSections } from './native-schema.js';
 import { DeviceNames } from './native-units.js';
 import { isPymodbus } from './pymodbus.js';
@@ -16,28 +16,29 @@ import { isPymodbus } from './pymodbus.js';
 export interface NativeContext {
   readonly pymodbusDevices: PymodbusDevices;
   readonly api: ApiOverrides;
+  /** Where relative paths of files begin. */
+  readonly directory: string;
 }
-
-const EMPTY: Configuration = { devices: [], lines: [], faults: [], api: DEFAULT_API };
 
 /** The configuration that a native file's data describes, unless `issues` got something. Never throws. */
 export function nativeConfiguration(value: unknown, context: NativeContext, issues: Issue[]): Configuration {
+  const { directory } = context;
   if (isPymodbus(value)) {
     issues.push({ path: [], message: 'this is a file of pymodbus.simulator: use it with --json_file' });
-    return EMPTY;
+    return { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
   }
   if (!namedEntries(value, 'a mapping with devices and lines', [], issues)) {
-    return EMPTY;
+    return { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
   }
   check(fileSections, value, [], issues);
   const devices = readDevices(sectionOf(value, 'devices'), context.pymodbusDevices, issues);
   const names = new DeviceNames(devices.names);
-  const lines = readLines(sectionOf(value, 'lines'), names, issues);
+  const lines = readLines(sectionOf(value, 'lines'), { devices: names, directory }, issues);
   const copies = copiedDevices(devices.definitions, names, issues);
   const faults = readFaults(sectionOf(value, 'faults'), lines, issues);
   const api = readApi(sectionOf(value, 'api'), context.api, issues);
   for (const issue of sharedPlaces(lines, api)) issues.push(issue);
-  return { devices: [...devices.definitions, ...copies], lines, faults, api };
+  return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
 }
 
 function readDevices(
@@ -54,11 +55,11 @@ function readDevices(
   return { names: entries.map(([name]) => name), definitions };
 }
 
-function readLines(value: unknown, devices: DeviceNames, issues: Issue[]): LineDefinition[] {
+function readLines(value: unknown, context: LineContext, issues: Issue[]): LineDefinition[] {
   const entries = namedEntries(value, 'lines by name', ['lines'], issues) ?? [];
   return entries.flatMap(([name, content]) => {
     nameIssue('line', name, ['lines', name], issues);
-    return nativeLine(name, content, devices, ['lines', name], issues) ?? [];
+    return nativeLine(name, content, context, ['lines', name], issues) ?? [];
   });
 }
 
@@ -119,15 +120,16 @@ function sharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition): Iss
   };
   for (const line of lines) {
     const path: Path = ['lines', line.name];
-    if (line.kind === 'tcp') takePort(line, [...path, 'tcp', 'port']);
+    if (line.kind !== 'serial') takePort(line.kind, line, [...path, line.kind, 'port']);
     else if (line.path !== 'virtual') take(`serial ${line.path}`, [...path, 'serial', 'path'], line.path);
     else if (line.link !== undefined) take(`link ${line.link}`, [...path, 'serial', 'link'], line.link);
   }
-  takePort(api, ['api', 'port']);
+  takePort('tcp', api, ['api', 'port']);
   return issues;
 
-  function takePort({ host, port }: { host: string; port: number }, path: Path): void {
-    // Port 0 is any free one, so it is never the same.
-    if (port !== 0) take(`tcp ${host.toLowerCase()} ${port}`, path, `${host}:${port}`);
+  function takePort(kind: string, { host, port }: { host: string; port: number }, path: Path): void {
+    // Port 0 is any free one, so it is never the same. UDP has ports of its own.
+    const protocol = kind === 'udp' ? 'udp' : 'tcp';
+    if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, path, `${host}:${port}`);
   }
 }

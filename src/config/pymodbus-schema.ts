@@ -110,7 +110,7 @@ export const serialServerSchema = section({
   ...anyServer,
   port: text('the path of a serial port'),
   baudrate: wholeNumber(50, 4_000_000).default(19200),
-  bytesize: z.literal(8, { error: '8 (an RTU character has 8 data bits)' }).default(8),
+  bytesize: oneOf([7, 8]).default(8),
   parity: oneOf(['N', 'E', 'O']).default('N'),
   stopbits: oneOf([1, 2]).default(1),
   timeout: seconds.optional(),

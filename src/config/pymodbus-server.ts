@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
 import { check, sectionOf } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
-import type { Identity, LineDefinition, Units } from './configuration.js';
+import type { Identity, LineDefinition, SocketLineDefinition, Units } from './configuration.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './pymodbus-schema.js';
 
 /** A server of a pymodbus file: a line, and who the device behind it says it is. */
@@ -9,8 +11,6 @@ export interface PymodbusServer {
   readonly line: LineDefinition;
   readonly identity: Identity;
 }
-
-const COMM_NAMES = ['tcp', 'serial', 'udp', 'tls'];
 
 /** Builds a line that `device` answers on; undefined after telling the server's mistakes. */
 export function pymodbusServer(
@@ -22,47 +22,83 @@ export function pymodbusServer(
 ): PymodbusServer | undefined {
   const comm = sectionOf(value, 'comm');
   switch (comm) {
-    case 'tcp':
-      return tcpServer(name, value, device, path, issues);
     case 'serial':
       return serialServer(name, value, device, path, issues);
+    case 'tcp':
+      return socketServer(name, check(tcpServerSchema, value, path, issues), device, path, issues);
     case 'udp':
+      return socketServer(name, check(udpServerSchema, value, path, issues), device, path, issues);
     case 'tls':
-      check<unknown>(comm === 'udp' ? udpServerSchema : tlsServerSchema, value, path, issues);
-      issues.push({ path: [...path, 'comm'], message: notServed(comm, 'tcp or serial') });
-      return undefined;
+      return tlsServer(name, value, device, path, issues);
     default:
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         issues.push({ path, message: expectedMessage('a mapping', value) });
-      } else issues.push({ path: [...path, 'comm'], message: expectedMessage(COMM_NAMES.join(', '), comm) });
+      } else
+        issues.push({ path: [...path, 'comm'], message: expectedMessage('tcp, serial, udp, tls', comm) });
       return undefined;
   }
 }
 
-function notServed(what: string, expected: string): string {
-  return `${what} is not served by this version, expected ${expected}`;
+type SocketServer = z.output<typeof tcpServerSchema> | z.output<typeof udpServerSchema>;
+
+/** What a line has that pymodbus has no setting for. */
+const SOCKET_DEFAULTS = { maxClients: 256, idleTimeout: 300_000 };
+
+function socketServer(
+  name: string,
+  server: (Omit<SocketServer, 'comm'> & { comm: SocketLineDefinition['kind'] }) | undefined,
+  device: string,
+  path: Path,
+  issues: Issue[],
+): { readonly line: SocketLineDefinition; readonly identity: Identity } | undefined {
+  if (!server) return undefined;
+  const { comm: kind, host, port, framer = 'socket', device_id } = server;
+  // FramerTLS of pymodbus is its FramerSocket under another name.
+  const framing = framer === 'tls' ? 'socket' : framer;
+  if (framer === 'tls' && kind !== 'tls') framerIssue(framer, 'socket, rtu or ascii', path, issues);
+  const ignores = server.ignore_missing_devices ?? server.ignore_missing_slaves ?? false;
+  const { maxClients, idleTimeout } = SOCKET_DEFAULTS;
+  const [first, last] = framing === 'socket' ? [0, 255] : [1, 247];
+  const line: SocketLineDefinition = {
+    kind,
+    name,
+    framing,
+    host: host === '' ? '0.0.0.0' : host,
+    port,
+    maxClients,
+    ...(kind !== 'udp' && { idleTimeout }),
+    units: unitsOf(device_id, first, last, device, path, issues),
+    missingUnit: ignores ? 'silence' : 'exception',
+  };
+  return { line, identity: identityOf(server.identity) };
 }
 
-function tcpServer(
+function tlsServer(
   name: string,
   value: unknown,
   device: string,
   path: Path,
   issues: Issue[],
 ): PymodbusServer | undefined {
-  const server = check(tcpServerSchema, value, path, issues);
-  if (!server) return undefined;
-  framerIssue(server.framer, 'socket', path, issues);
-  const ignores = server.ignore_missing_devices ?? server.ignore_missing_slaves ?? false;
-  const line: LineDefinition = {
-    kind: 'tcp',
-    name,
-    host: server.host === '' ? '0.0.0.0' : server.host,
-    port: server.port,
-    units: unitsOf(server.device_id, 0, 255, device, path, issues),
-    missingUnit: ignores ? 'silence' : 'exception',
-  };
-  return { line, identity: identityOf(server.identity) };
+  const server = check(tlsServerSchema, value, path, issues);
+  const built = socketServer(name, server, device, path, issues);
+  if (!built) return undefined;
+  const { certfile, keyfile, password } = server ?? {};
+  for (const [key, file] of [
+    ['certfile', certfile],
+    ['keyfile', keyfile],
+  ] as const) {
+    if (!file)
+      issues.push({ path: [...path, key], message: expectedMessage('the path of a PEM file', file) });
+  }
+  if (password) {
+    issues.push({
+      path: [...path, 'password'],
+      message: 'keys with a password are not read, expected a key without',
+    });
+  }
+  const files = { cert: resolve(certfile ?? ''), key: resolve(keyfile ?? '') };
+  return { ...built, line: { ...built.line, files } };
 }
 
 const PARITY = { N: 'none', E: 'even', O: 'odd' } as const;
@@ -76,10 +112,15 @@ function serialServer(
 ): PymodbusServer | undefined {
   const server = check(serialServerSchema, value, path, issues);
   if (!server) return undefined;
-  framerIssue(server.framer, 'rtu', path, issues);
+  const { framer = 'rtu' } = server;
+  if (framer !== 'rtu' && framer !== 'ascii') framerIssue(framer, 'rtu or ascii', path, issues);
+  if (framer !== 'ascii' && server.bytesize !== 8) {
+    issues.push({ path: [...path, 'bytesize'], message: expectedMessage('8 (7 is for framer ascii)', 7) });
+  }
   const line: LineDefinition = {
     kind: 'serial',
     name,
+    framing: framer === 'ascii' ? 'ascii' : 'rtu',
     path: server.port,
     baudRate: server.baudrate,
     dataBits: server.bytesize,
@@ -92,14 +133,8 @@ function serialServer(
   return { line, identity: identityOf(server.identity) };
 }
 
-function framerIssue(
-  framer: string | undefined,
-  served: 'socket' | 'rtu',
-  path: Path,
-  issues: Issue[],
-): void {
-  if (framer === undefined || framer === served) return;
-  issues.push({ path: [...path, 'framer'], message: notServed(`framer ${framer} on this comm`, served) });
+function framerIssue(framer: string, expected: string, path: Path, issues: Issue[]): void {
+  issues.push({ path: [...path, 'framer'], message: expectedMessage(`${expected} on this comm`, framer) });
 }
 
 /** Without a device_id the device answers every unit identifier. */

@@ -41,6 +41,7 @@ export function pymodbusConfiguration(
     lines: [served.line],
     faults: [],
     api,
+    directory: '.',
   };
 }
 

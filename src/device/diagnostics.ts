@@ -1,5 +1,7 @@
+import { LINE_FEED, mayDelimit } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
 import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 
 /** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
@@ -28,7 +30,11 @@ export interface Activity {
   errors: number;
   /** Characters that the UART lost. */
   overruns: number;
+  /** What ends the messages after the one being answered, as the last device was told; on ASCII lines only. */
+  asciiDelimiter?: number | undefined;
 }
+
+type Counts = Omit<Activity, 'asciiDelimiter'>;
 
 /** Counters that belong to one server; the numbers are the sub-functions of function 8 that return them. */
 type OwnCounter =
@@ -47,8 +53,8 @@ const BITS_16 = 0xffff;
 export class Diagnostics {
   readonly #activity: Activity;
   /** The line's activity when this server's counters were cleared, and at its last request. */
-  #cleared: Activity;
-  #lastRequest: Activity;
+  #cleared: Counts;
+  #lastRequest: Counts;
   readonly #own = new Map<number, number>();
   #eventCount = 0;
   /** The newest first. */
@@ -108,8 +114,8 @@ export class Diagnostics {
     this.#enter(Event.send | this.#mode());
   }
 
-  /** Function 8: the data of the response, or undefined when nothing is answered. The request has been checked. */
-  execute(subFunction: number, data: Uint8Array): Uint8Array | undefined {
+  /** Function 8: the data of the response, an exception code, or no response. The request has been checked. */
+  execute(subFunction: number, data: Uint8Array): Uint8Array | ExceptionCode | 'no response' {
     switch (subFunction) {
       case SubFunction.returnQueryData:
         return data;
@@ -118,10 +124,12 @@ export class Diagnostics {
         return data;
       case SubFunction.returnDiagnosticRegister:
         return packWords([0]);
+      case SubFunction.changeAsciiDelimiter:
+        return this.#changeDelimiter(data[0] as number) ? data : ExceptionCode.illegalDataValue;
       case SubFunction.forceListenOnly:
         this.#listenOnly = true;
         this.#enter(Event.listenOnly);
-        return undefined;
+        return 'no response';
       case SubFunction.clearCounters:
         this.#afterwards = () => this.#clearCounters();
         return data;
@@ -153,8 +161,16 @@ export class Diagnostics {
     }
   }
 
+  /** False where there is no delimiter, and for one that would make messages unreadable. */
+  #changeDelimiter(delimiter: number): boolean {
+    if (this.#activity.asciiDelimiter === undefined || !mayDelimit(delimiter)) return false;
+    this.#activity.asciiDelimiter = delimiter;
+    return true;
+  }
+
   #restart(clearsLog: boolean): void {
     this.#clearCounters();
+    if (this.#activity.asciiDelimiter !== undefined) this.#activity.asciiDelimiter = LINE_FEED;
     this.#listenOnly = false;
     if (clearsLog) this.#log.length = 0;
     this.#enter(Event.restart);

@@ -1,5 +1,4 @@
 import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
-import { SubFunction } from '../protocol/decode-diagnostics.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Request } from '../protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
@@ -18,10 +17,8 @@ export function executeDiagnostics(
     case 7:
       return concatBytes([7], exceptionStatus(server));
     case 8: {
-      // There is no ASCII line whose delimiter could be changed.
-      if (request.subFunction === SubFunction.changeAsciiDelimiter) return ExceptionCode.illegalDataValue;
       const data = diagnostics.execute(request.subFunction, request.data);
-      return data ? concatBytes([8], packWords([request.subFunction]), data) : 'no response';
+      return data instanceof Uint8Array ? concatBytes([8], packWords([request.subFunction]), data) : data;
     }
     case 11:
       return concatBytes([11], packWords([0, diagnostics.eventCount]));

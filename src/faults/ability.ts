@@ -1,3 +1,5 @@
+import type { Framing } from '../protocol/framing.js';
+
 /** What only some lines can do; a rule that needs it is refused for the others. */
 export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'turnaround' | 'characterTime';
 
@@ -11,14 +13,28 @@ const LACKS: Readonly<Record<Ability, string>> = {
   characterTime: 'has no character times',
 };
 
-export type LineKind = 'serial' | 'virtual' | 'tcp';
+/** What carries the bytes. */
+export type Carrier = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
 
-/** What each kind of line can do. A pseudo-terminal carries bytes, but no break. */
-export const ABILITIES: Readonly<Record<LineKind, ReadonlySet<Ability>>> = {
-  serial: new Set(['crc', 'turnaround', 'characterTime', 'break']),
-  virtual: new Set(['crc', 'turnaround', 'characterTime']),
-  tcp: new Set(['close', 'transaction']),
+/** A pseudo-terminal carries bytes, but no break. */
+const BY_CARRIER: Readonly<Record<Carrier, readonly Ability[]>> = {
+  serial: ['turnaround', 'characterTime', 'break'],
+  virtual: ['turnaround', 'characterTime'],
+  tcp: ['close'],
+  tls: ['close'],
+  udp: [],
 };
+
+const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
+  rtu: ['crc'],
+  ascii: ['crc'],
+  socket: ['transaction'],
+};
+
+/** What can be done on a line. */
+export function abilities(carrier: Carrier, framing: Framing['name']): ReadonlySet<Ability> {
+  return new Set([...BY_CARRIER[carrier], ...BY_FRAMING[framing]]);
+}
 
 /** A line as far as faults are concerned. */
 export interface FaultLine {

@@ -33,9 +33,9 @@ function mix(number: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** `length` random bytes. */
-export function randomBytes(random: Random, length: number): Uint8Array {
-  return Uint8Array.from({ length }, () => random.below(256));
+/** `length` random bytes of so many bits. */
+export function randomBytes(random: Random, length: number, bits: 7 | 8): Uint8Array {
+  return Uint8Array.from({ length }, () => random.below(1 << bits));
 }
 
 /** `count` different numbers below `limit`, all of them when there are no more. */

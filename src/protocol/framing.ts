@@ -1,6 +1,6 @@
-import { wordAt } from './bytes.js';
-import { encodeMbap, MBAP_LENGTH } from './mbap.js';
-import { decodeRtu, encodeRtu, MIN_RTU_LENGTH } from './rtu.js';
+import { concatBytes, wordAt } from './bytes.js';
+import { decodeMbap, encodeMbap, MBAP_LENGTH } from './mbap.js';
+import { decodeRtu, encodeRtu, isRtuFrame, MIN_RTU_LENGTH } from './rtu.js';
 
 /** What every ADU carries; `transactionId` is 0 where the framing has none. */
 export interface AduContent {
@@ -11,21 +11,51 @@ export interface AduContent {
 
 /** How a PDU becomes an ADU and back on one kind of line. */
 export interface Framing {
-  readonly name: 'rtu' | 'socket';
+  readonly name: 'rtu' | 'ascii' | 'socket';
+  /** Unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02, 2.1). */
+  readonly broadcasts: boolean;
+  /** Bits of a byte that every line with this framing carries; ASCII lines may have seven data bits. */
+  readonly characterBits: 7 | 8;
+  /** Bytes of the shortest ADU: one with a function code alone. */
+  readonly minLength: number;
   encode(content: AduContent): Uint8Array;
+  /** The content of bytes that are one valid ADU and nothing else; otherwise undefined. */
+  decode(adu: Uint8Array): AduContent | undefined;
   /** The fields of an ADU, valid or not: checks are not made, so that a damaged frame can be changed further. */
   fields(adu: Uint8Array): AduContent | undefined;
+  /**
+   * The ADU with another check value, CRC (low byte first) or LRC, made from the one it has; undefined when it has
+   * none. Absent on framings without one.
+   */
+  recheck?(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined;
 }
+
+const CRC_LENGTH = 2;
 
 export const RTU: Framing = {
   name: 'rtu',
+  minLength: MIN_RTU_LENGTH,
+  broadcasts: true,
+  characterBits: 8,
   encode: ({ unitId, pdu }) => encodeRtu(unitId, pdu),
+  decode: (adu) => (isRtuFrame(adu) ? { transactionId: 0, ...decodeRtu(adu) } : undefined),
   fields: (adu) => (adu.length >= MIN_RTU_LENGTH ? { transactionId: 0, ...decodeRtu(adu) } : undefined),
+  recheck: (adu, change) =>
+    adu.length < CRC_LENGTH
+      ? undefined
+      : concatBytes(adu.subarray(0, -CRC_LENGTH), change([...adu.subarray(-CRC_LENGTH)])),
 };
 
 export const SOCKET: Framing = {
   name: 'socket',
+  minLength: MBAP_LENGTH + 1,
+  broadcasts: false,
+  characterBits: 8,
   encode: encodeMbap,
+  decode: (adu) => {
+    const decoded = decodeMbap(adu);
+    return decoded.kind === 'frame' && decoded.length === adu.length ? decoded.frame : undefined;
+  },
   fields: (adu) =>
     adu.length > MBAP_LENGTH
       ? { transactionId: wordAt(adu, 0), unitId: adu[MBAP_LENGTH - 1] as number, pdu: adu.slice(MBAP_LENGTH) }

@@ -4,20 +4,44 @@ import { hex } from '../protocol/bytes.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Exchange, Ledger } from '../traffic/ledger.js';
-import { type LineCounters, zeroCounters } from './line.js';
+import type { LineRequest } from '../transport/transport.js';
 
-/** A request of any transport, as far as it is recorded. */
-export interface RecordedRequest {
-  readonly unitId: number;
-  readonly pdu: Uint8Array;
-  readonly adu: Uint8Array;
-  readonly receivedAt: number;
-  readonly client?: string;
+/** What has passed over a line since it was made. */
+export interface LineCounters {
+  /** Requests to units of ours, broadcasts included. */
+  requests: number;
+  broadcasts: number;
+  /** Requests that came while a reply was pending and were not executed. */
+  dropped: number;
+  replies: number;
+  /** Responses of another device that has one of our unit identifiers. */
+  duplicates: number;
+  /** Replies during which somebody else spoke. */
+  collisions: number;
+  /** Frames between others. */
+  foreignFrames: number;
+  /** Bytes that were no part of a valid frame. */
+  noiseBytes: number;
+  /** Characters that the port marked as damaged. */
+  damagedCharacters: number;
+  /** Clients turned away or dropped: limit, idle, slow, no Modbus, no certificate. */
+  rejected: number;
 }
 
 /** What passes over one line: counted, entered into the ledger, logged. */
 export class LineRecord {
-  readonly counters: LineCounters = zeroCounters();
+  readonly counters: LineCounters = {
+    requests: 0,
+    broadcasts: 0,
+    dropped: 0,
+    replies: 0,
+    duplicates: 0,
+    collisions: 0,
+    foreignFrames: 0,
+    noiseBytes: 0,
+    damagedCharacters: 0,
+    rejected: 0,
+  };
   readonly #line: string;
   readonly #ledger: Ledger;
   readonly #log: Logger;
@@ -31,7 +55,7 @@ export class LineRecord {
   }
 
   /** A request came and this is the answer to it; passes the plan on. */
-  asked(request: RecordedRequest, { plan, acted }: Answer): ReplyPlan {
+  asked(request: LineRequest, { plan, acted }: Answer): ReplyPlan {
     const { unitId, pdu, adu, receivedAt, client } = request;
     this.counters.requests++;
     if (this.#log.isLevelEnabled('debug')) this.#log.debug({ unitId, client, adu: hex(adu) }, 'request');
@@ -52,7 +76,7 @@ export class LineRecord {
   }
 
   /** The plan for `request` has been played. */
-  played(request: RecordedRequest, report: PlayReport): void {
+  played(request: LineRequest, report: PlayReport): void {
     const exchange = this.#open.get(request);
     this.#open.delete(request);
     if (exchange) exchange.report = report;

@@ -1,42 +1,58 @@
 import type { Logger } from 'pino';
-import { Bus } from '../bus/bus.js';
-import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { faultLine } from '../config/fault-line.js';
+import type { Units } from '../bus/bus.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { type LineSource, lineSource, mergedSource } from '../config/line-source.js';
+import { nativeLine } from '../config/native-lines.js';
+import { DeviceNames } from '../config/native-units.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { FaultRules } from '../faults/rules.js';
-import { RTU, SOCKET } from '../protocol/framing.js';
-import { characterTime } from '../protocol/timing.js';
 import type { ActionSource } from '../registers/action.js';
+import type { Issue } from '../schema/problem.js';
 import { Ledger } from '../traffic/ledger.js';
 import { buildDevice } from './build-device.js';
+import { describeLine } from './describe-line.js';
 import { FaultControl } from './fault-control.js';
-import type { Line } from './line.js';
-import { SerialBusLine } from './serial-bus-line.js';
-import { TcpBusLine } from './tcp-bus-line.js';
+import { Line } from './line.js';
 
 /** What happened to each line at the start, for the person who started the simulator. */
 export type SimulatorStart =
   | { readonly ok: true; readonly lines: readonly { readonly name: string; readonly description: string }[] }
   | { readonly ok: false; readonly error: string };
 
+/** `issues`: the change makes no sense, with the places. `error`: the port, or the system, refused it. */
+export type LineChange =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly error: string };
+
 /** Devices on lines, built from a configuration. */
 export class Simulator {
-  readonly devices: ReadonlyMap<string, Device>;
   readonly lines: ReadonlyMap<string, Line>;
   readonly ledger = new Ledger();
   readonly faults: FaultControl;
+  readonly #devices = new Map<string, Device>();
+  readonly #definitions = new Map<string, DeviceDefinition>();
+  readonly #directory: string;
+  readonly #source = actionSource();
+  /** Changes wait for each other: each starts from what the one before has left. */
+  #changes: Promise<unknown> = Promise.resolve();
 
   constructor(configuration: Configuration, log: Logger) {
-    const source = actionSource();
-    this.faults = new FaultControl(configuration.faults);
-    this.devices = new Map(configuration.devices.map((device) => [device.name, buildDevice(device, source)]));
+    const { devices, lines, faults, directory } = configuration;
+    this.#directory = directory;
+    this.faults = new FaultControl(faults);
+    for (const device of devices) this.#add(device);
+    const context = { faults: this.faults.rules, ledger: this.ledger };
     this.lines = new Map(
-      configuration.lines.map((line) => [
+      lines.map((line) => [
         line.name,
-        buildLine(line, this.devices, this.faults.rules, this.ledger, log.child({ line: line.name })),
+        new Line(line, this.#units(line), { ...context, log: log.child({ line: line.name }) }),
       ]),
     );
+  }
+
+  get devices(): ReadonlyMap<string, Device> {
+    return this.#devices;
   }
 
   /** Opens every line. When one can't be opened the others are closed again and its error is returned. */
@@ -48,13 +64,36 @@ export class Simulator {
         await this.stop();
         return { ok: false, error: `line ${line.name}: ${started.error}` };
       }
-      lines.push({ name: line.name, description: started.description });
+      lines.push({ name: line.name, description: describeLine(line) });
     }
     return { ok: true, lines };
   }
 
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+  }
+
+  /**
+   * Changes settings of a line while it serves; see `mergedSource` for how. All or nothing: registers stay, and what
+   * can't be had leaves the line as it was.
+   */
+  changeLine(line: Line, change: LineSource): Promise<LineChange> {
+    const done = this.#changes.then(() => this.#changeLine(line, change));
+    this.#changes = done.catch(() => {});
+    return done;
+  }
+
+  async #changeLine(line: Line, change: LineSource): Promise<LineChange> {
+    const issues: Issue[] = [];
+    const devices = new DeviceNames([...this.#devices.keys()]);
+    const context = { devices, directory: this.#directory };
+    const source = mergedSource(lineSource(line.definition), change);
+    const definition = nativeLine(line.name, source, context, [], issues);
+    if (!definition || issues.length > 0) return { ok: false, issues };
+    const made = this.#copyDevices(devices.copies);
+    const changed = await line.change(definition, this.#units(definition));
+    if (!changed.ok) for (const name of made) this.#remove(name);
+    return changed;
   }
 
   /** The lines as fault rules see them. */
@@ -69,33 +108,36 @@ export class Simulator {
     }
     return undefined;
   }
-}
 
-function buildLine(
-  definition: LineDefinition,
-  devices: ReadonlyMap<string, Device>,
-  faults: FaultRules,
-  ledger: Ledger,
-  log: Logger,
-): Line {
-  const units = new Map(Array.from(definition.units, ([unitId, device]) => [unitId, known(devices, device)]));
-  const place = faultLine(definition);
-  if (definition.kind === 'tcp') {
-    const bus = new Bus({ ...place, framing: SOCKET, characterTime: 0 }, units, faults);
-    return new TcpBusLine(definition, bus, ledger, log);
+  #units({ units }: LineDefinition): Units {
+    return new Map(Array.from(units, ([unitId, name]) => [unitId, this.#device(name)]));
   }
-  const bus = new Bus(
-    { ...place, framing: RTU, characterTime: characterTime(definition.baudRate) },
-    units,
-    faults,
-  );
-  return new SerialBusLine(definition, bus, ledger, log);
-}
 
-function known(devices: ReadonlyMap<string, Device>, name: string): Device {
-  const device = devices.get(name);
-  if (!device) throw new Error(`configuration names an unknown device: ${name}`);
-  return device;
+  #device(name: string): Device {
+    const device = this.#devices.get(name);
+    if (!device) throw new Error(`configuration names an unknown device: ${name}`);
+    return device;
+  }
+
+  /** Makes the copies that units ask for, unless there are such devices already; the names of the new ones. */
+  #copyDevices(copies: ReadonlyMap<string, string>): string[] {
+    return Array.from(copies).flatMap(([name, source]) => {
+      const definition = this.#definitions.get(source);
+      if (!definition || this.#devices.has(name)) return [];
+      this.#add({ ...definition, name });
+      return [name];
+    });
+  }
+
+  #remove(name: string): void {
+    this.#definitions.delete(name);
+    this.#devices.delete(name);
+  }
+
+  #add(definition: DeviceDefinition): void {
+    this.#definitions.set(definition.name, definition);
+    this.#devices.set(definition.name, buildDevice(definition, this.#source));
+  }
 }
 
 function actionSource(): ActionSource {

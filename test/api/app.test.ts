@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { RawClient, until } from '../transport/tcp/raw-client.js';
+import { RawClient, until } from '../transport/socket/raw-client.js';
 import { nativeSetup, Rest } from './rest.js';
 
 const SETUP = {
@@ -22,7 +22,10 @@ const NOT_JSON = "Body is not valid JSON but content-type is set to 'application
 const WITH_BODY = [
   ['POST', '/restapi/registers'],
   ['POST', '/restapi/calls'],
+  ['POST', '/restapi/server'],
   ['POST', '/restapi/nonsense'],
+  ['PUT', '/api/v1/lines/lan'],
+  ['POST', '/api/v1/lines/lan/stop'],
   ['POST', '/api/v1/faults'],
   ['PUT', '/api/v1/faults/some'],
 ] as const;

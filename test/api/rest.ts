@@ -8,7 +8,7 @@ import { loadPymodbus } from '../../src/config/load.js';
 import { nativeConfiguration } from '../../src/config/native.js';
 import type { Issue } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
-import { RawClient } from '../transport/tcp/raw-client.js';
+import { RawClient } from '../transport/socket/raw-client.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
 export interface Answer<Body> {
@@ -59,7 +59,7 @@ interface CallRow {
 export function nativeSetup(data: unknown): Configuration {
   const issues: Issue[] = [];
   const pymodbusDevices = () => ({ ok: false, messages: ['not here'] }) as const;
-  const configuration = nativeConfiguration(data, { pymodbusDevices, api: {} }, issues);
+  const configuration = nativeConfiguration(data, { pymodbusDevices, api: {}, directory: '.' }, issues);
   if (issues.length > 0) throw new Error(JSON.stringify(issues));
   return configuration;
 }

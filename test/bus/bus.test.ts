@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bus, type Units } from '../../src/bus/bus.js';
 import type { Device } from '../../src/device/device.js';
-import { ABILITIES } from '../../src/faults/ability.js';
+import { abilities } from '../../src/faults/ability.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
@@ -18,7 +18,11 @@ const holding = (value: number, more: readonly Entry[] = []): Device =>
 
 function busOf(units: Units, framing: Framing = RTU): Bus {
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
-  return new Bus({ name: 'bench', abilities: ABILITIES.serial, framing, characterTime: 0 }, units, rules);
+  return new Bus(
+    { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 },
+    units,
+    rules,
+  );
 }
 
 /** The PDU of the bus' reply as hex; undefined when it has none to give. */
@@ -245,7 +249,7 @@ describe('a broadcast to two units that share a device', () => {
 
 it("counts exceptions of fault rules as the device's: busy is busy", () => {
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
-  const line = { name: 'bench', abilities: ABILITIES.serial, framing: RTU, characterTime: 0 };
+  const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
   const bus = new Bus(line, new Map([[1, holding(1)]]), rules);
   rules.set(ruleSchema.parse({ name: 'busy', when: { function: 3 }, do: [{ exception: 6 }] }));
   for (let i = 0; i < 2; i++) reply(bus, 1, '03 0000 0001');

@@ -33,7 +33,7 @@ export function nativeMistakes(text: string): string[] {
   const issues: Issue[] = [];
   nativeConfiguration(
     dataOf(text),
-    { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }), api: {} },
+    { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }), api: {}, directory: '/etc' },
     issues,
   );
   return issues.map(asText);

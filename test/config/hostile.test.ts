@@ -8,7 +8,11 @@ import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus.
 import { type Issue, pathText } from '../../src/schema/problem.js';
 import { fixture } from './helpers.js';
 
-const NONE = { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }) as const, api: {} };
+const NONE = {
+  pymodbusDevices: () => ({ ok: false, messages: ['not here'] }) as const,
+  api: {},
+  directory: '/etc',
+};
 
 /** Builds `value` as every kind of file: nothing throws, and what is refused is told. */
 function buildAll(value: unknown): void {

@@ -56,10 +56,10 @@ devices:
   it('checks every server and device of a pymodbus file', () => {
     const problems = problemsIn(
       'both.json',
-      '{"server_list": {"a": {"comm": "udp", "host": "h", "port": 1}, "b": {"comm": "x"}}, "device_list": {"c": {}, "d": 1}}',
+      '{"server_list": {"a": {"comm": "udp", "host": "h", "port": "x"}, "b": {"comm": "x"}}, "device_list": {"c": {}, "d": 1}}',
     );
     expect(problems.map(({ path }) => path)).toEqual([
-      'server_list.a.comm',
+      'server_list.a.port',
       'server_list.b.comm',
       'device_list.c.setup',
       'device_list.d',

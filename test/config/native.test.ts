@@ -11,6 +11,7 @@ describe('the native file', () => {
     expect(bench.lines[0]).toEqual({
       kind: 'serial',
       name: 'bench',
+      framing: 'rtu',
       path: '/dev/ttyUSB0',
       baudRate: 19200,
       dataBits: 8,
@@ -29,6 +30,7 @@ describe('the native file', () => {
     expect(bench.lines[1]).toEqual({
       kind: 'serial',
       name: 'paced',
+      framing: 'rtu',
       path: 'virtual',
       baudRate: 9600,
       dataBits: 8,
@@ -48,6 +50,9 @@ describe('the native file', () => {
       name: 'lan',
       host: '127.0.0.1',
       port: 5020,
+      framing: 'socket',
+      maxClients: 256,
+      idleTimeout: 300_000,
       missingUnit: 'silence',
       units: new Map([
         [0, 'meter'],
@@ -196,10 +201,7 @@ describe('a mistake in a line', () => {
       serial('baudRate: "9600"'),
       'lines.b.serial.baudRate: expected a whole number from 50 to 4000000, got "9600"',
     ],
-    [
-      serial('dataBits: 7'),
-      'lines.b.serial.dataBits: expected 8 (7 is for Modbus ASCII, which is not served), got 7',
-    ],
+    [serial('dataBits: 7'), 'lines.b.serial.dataBits: expected 8 (7 is for framing ascii), got 7'],
     [serial('stopBits: 1.5'), 'lines.b.serial.stopBits: expected 1 or 2, got 1.5'],
     [serial('link: /tmp/a'), 'lines.b.serial.link: only a line with path virtual can have this'],
     [serial('pacing: {chunk: 8}'), 'lines.b.serial.pacing: only a line with path virtual can have this'],
@@ -229,7 +231,7 @@ describe('a mistake in a line', () => {
     [serial('', ', timing: {t35: 7.5, gap: 7}'), 'lines.b.timing.gap: expected at least t3.5, 7.5 ms, got 7'],
     [
       serial('', ', missingUnit: silence'),
-      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, timing, whenBusy, units)',
+      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, timing, whenBusy, units)',
     ],
     [tcp('port: 65536'), 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 65536'],
     [tcp('host: ""'), 'lines.b.tcp.host: expected a host name or an address, got ""'],
@@ -238,12 +240,12 @@ describe('a mistake in a line', () => {
       line('{serial: {}, units: {1: m}}'),
       'lines.b.serial.path: missing, expected the path of a serial port, or virtual',
     ],
-    [line('{units: {1: m}}'), 'lines.b: expected either serial or tcp, got a mapping'],
+    [line('{units: {1: m}}'), 'lines.b: expected one of serial, tcp, udp, tls, got a mapping'],
     [
       line('{serial: {path: virtual}, tcp: {}, units: {1: m}}'),
-      'lines.b: expected either serial or tcp, got both',
+      'lines.b: expected one of serial, tcp, udp, tls, got serial and tcp',
     ],
-    [line('5'), 'lines.b: expected either serial or tcp, got 5'],
+    [line('5'), 'lines.b: expected one of serial, tcp, udp, tls, got 5'],
     [
       line('{tcp: {}}'),
       'lines.b.units: missing, expected unit identifiers with the names of their devices, such as {1: meter}',
@@ -273,7 +275,7 @@ describe('a mistake in a line', () => {
 
   it('names the key that was probably meant', () => {
     expect(serial('baud_rate: 9600')).toEqual([
-      'lines.b.serial.baud_rate: unknown key "baud_rate", did you mean "baudRate"? (known: path, baudRate, dataBits, parity, stopBits, link, pacing)',
+      'lines.b.serial.baud_rate: unknown key "baud_rate", did you mean "baudRate"? (known: path, baudRate, dataBits, parity, stopBits, rs485, parityMarks, link, pacing)',
     ]);
   });
 });

@@ -15,6 +15,7 @@ describe('a server of a pymodbus file', () => {
       {
         kind: 'serial',
         name: 'bus',
+        framing: 'rtu',
         path: '/dev/ttyS7',
         baudRate: 38400,
         dataBits: 8,
@@ -35,6 +36,9 @@ describe('a server of a pymodbus file', () => {
         name: 'server',
         host: '127.0.0.1',
         port: 15020,
+        framing: 'socket',
+        maxClients: 256,
+        idleTimeout: 300_000,
         missingUnit: 'silence',
         units: new Map([[9, 'tank']]),
       },
@@ -65,6 +69,33 @@ describe('a server of a pymodbus file', () => {
     expect(missingUnit({})).toMatchObject({ missingUnit: 'exception' });
     expect(missingUnit({ ignore_missing_slaves: false })).toMatchObject({ missingUnit: 'exception' });
     expect(missingUnit({ ignore_missing_devices: true })).toMatchObject({ missingUnit: 'silence' });
+  });
+
+  it.each<[object, object]>([
+    [{ comm: 'udp' }, { kind: 'udp', framing: 'socket' }],
+    [{ framer: 'rtu' }, { kind: 'tcp', framing: 'rtu' }],
+    [
+      { comm: 'udp', framer: 'ascii' },
+      { kind: 'udp', framing: 'ascii' },
+    ],
+    [
+      { comm: 'tls', framer: 'tls', certfile: '/x/s.crt', keyfile: '/x/s.key' },
+      { kind: 'tls', framing: 'socket', files: { cert: '/x/s.crt', key: '/x/s.key' } },
+    ],
+  ])('serves %j', (change, expected) => {
+    const data = plant();
+    Object.assign(data.server_list.server, change);
+    expect(pymodbusConfiguration(data, { device: 'pump' }, [])?.lines[0]).toMatchObject(expected);
+  });
+
+  it('serves ASCII on a serial line, with seven data bits if it says so', () => {
+    const data = plant();
+    Object.assign(data.server_list.bus, { framer: 'ascii', bytesize: 7 });
+    expect(pymodbusConfiguration(data, { server: 'bus', device: 'pump' }, [])?.lines[0]).toMatchObject({
+      kind: 'serial',
+      framing: 'ascii',
+      dataBits: 7,
+    });
   });
 });
 
@@ -157,7 +188,7 @@ describe('choosing from a pymodbus file', () => {
   it('overlooks mistakes in what was not chosen, and the check of the file finds them', () => {
     const data = plant();
     data.device_list.tank.uint16 = 5;
-    data.server_list.bus.framer = 'ascii';
+    data.server_list.bus.framer = 'tls';
     expect(pymodbusMistakes(data, { device: 'pump' })).toEqual([]);
     expect(pymodbusMistakes(data, { server: 'bus', device: 'tank' })).toHaveLength(2);
   });
@@ -341,20 +372,24 @@ describe('a mistake in a server of a pymodbus file', () => {
     [server({}), ['server_list.s.comm: missing, expected tcp, serial, udp, tls']],
     [server({ ...tcp, comm: 'can' }), ['server_list.s.comm: expected tcp, serial, udp, tls, got "can"']],
     [
-      server({ ...tcp, comm: 'udp' }),
-      ['server_list.s.comm: udp is not served by this version, expected tcp or serial'],
+      server({ ...tcp, comm: 'tls', framer: 'tls', keyfile: 'b' }),
+      ['server_list.s.certfile: missing, expected the path of a PEM file'],
     ],
     [
-      server({ ...tcp, comm: 'tls', framer: 'tls', certfile: 'a', keyfile: 'b' }),
-      ['server_list.s.comm: tls is not served by this version, expected tcp or serial'],
+      server({ ...tcp, comm: 'tls', certfile: 'a', keyfile: 'b', password: 'secret' }),
+      ['server_list.s.password: keys with a password are not read, expected a key without'],
     ],
     [
-      server({ ...tcp, framer: 'rtu' }),
-      ['server_list.s.framer: framer rtu on this comm is not served by this version, expected socket'],
+      server({ ...tcp, framer: 'tls' }),
+      ['server_list.s.framer: expected socket, rtu or ascii on this comm, got "tls"'],
     ],
     [
-      server({ ...serial, framer: 'ascii' }),
-      ['server_list.s.framer: framer ascii on this comm is not served by this version, expected rtu'],
+      server({ ...tcp, framer: 'rtu', device_id: 0 }),
+      ['server_list.s.device_id: expected a unit identifier from 1 to 247, got 0'],
+    ],
+    [
+      server({ ...serial, framer: 'socket' }),
+      ['server_list.s.framer: expected rtu or ascii on this comm, got "socket"'],
     ],
     [
       server({ ...serial, framer: 'can' }),
@@ -363,7 +398,7 @@ describe('a mistake in a server of a pymodbus file', () => {
     [server({ ...serial, parity: 'M' }), ['server_list.s.parity: expected N, E or O, got "M"']],
     [
       server({ ...serial, bytesize: 7 }),
-      ['server_list.s.bytesize: expected 8 (an RTU character has 8 data bits), got 7'],
+      ['server_list.s.bytesize: expected 8 (7 is for framer ascii), got 7'],
     ],
     [server({ ...serial, stopbits: 1.5 }), ['server_list.s.stopbits: expected 1 or 2, got 1.5']],
     [

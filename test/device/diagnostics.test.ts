@@ -340,9 +340,93 @@ describe('other diagnostics', () => {
     expect(ask('08 0002 0000')).toBe('0800020000');
   });
 
-  it('refuse an ASCII delimiter, as there is no ASCII line', () => {
-    expect(ask('08 0003 0A00')).toBe('8803');
-    expect(ask('08 0003 0D00')).toBe('8803');
+  it('refuse an ASCII delimiter on a line that has none', () => {
+    for (const delimiter of ['0A', '21', '0D']) expect(ask(`08 0003 ${delimiter}00`)).toBe('8803');
+    ask(RESTART);
+    expect(activity.asciiDelimiter).toBeUndefined();
+  });
+});
+
+describe('the delimiter of an ASCII line (6.8, sub-function 3)', () => {
+  beforeEach(() => {
+    activity.asciiDelimiter = 0x0a;
+  });
+
+  it.each([
+    ['00', 0x00],
+    ['09', 0x09],
+    ['0A', 0x0a],
+    ['21', 0x21],
+    ['2f', 0x2f],
+    ['47', 0x47],
+    ['7f', 0x7f],
+  ])('becomes %s, which the response repeats', (hex, delimiter) => {
+    activity.asciiDelimiter = 0x3b;
+    expect(ask(`08 0003 ${hex}00`)).toBe(`080003${hex.toLowerCase()}00`);
+    expect(activity.asciiDelimiter).toBe(delimiter);
+  });
+
+  it.each([
+    ['a colon', '3A'],
+    ['a carriage return', '0D'],
+    ['the digit 0', '30'],
+    ['the digit 9', '39'],
+    ['the digit A', '41'],
+    ['the digit F', '46'],
+    ['the digit a', '61'],
+    ['the digit f', '66'],
+    ['what seven data bits do not carry', '80'],
+    ['the same', 'FF'],
+  ])('is not %s: no message could be read any more', (_what, hex) => {
+    expect(ask(`08 0003 ${hex}00`)).toBe('8803');
+    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(counter('exceptions')).toBe(1);
+  });
+
+  it.each(['08 0003 000A', '08 0003 2121', '08 0003 21', '08 0003 2100 00'])(
+    'stays when the request %s is not right',
+    (request) => {
+      expect(ask(request)).toBe('8803');
+      expect(activity.asciiDelimiter).toBe(0x0a);
+    },
+  );
+
+  it.each([RESTART, RESTART_AND_CLEAR_LOG])('is a line feed again after the restart %s', (request) => {
+    ask('08 0003 2100');
+    expect(ask(CLEAR)).toBeDefined();
+    expect(activity.asciiDelimiter).toBe(0x21);
+    ask(request);
+    expect(activity.asciiDelimiter).toBe(0x0a);
+  });
+
+  it('is changed and set back by broadcasts as well', () => {
+    broadcast('08 0003 2100');
+    expect(activity.asciiDelimiter).toBe(0x21);
+    broadcast(RESTART);
+    expect(activity.asciiDelimiter).toBe(0x0a);
+  });
+
+  it('is not changed in listen-only mode, but set back by the restart that ends it', () => {
+    ask('08 0003 2100');
+    ask(LISTEN_ONLY);
+    expect(ask('08 0003 2200')).toBeUndefined();
+    expect(activity.asciiDelimiter).toBe(0x21);
+    expect(ask(RESTART)).toBeUndefined();
+    expect(activity.asciiDelimiter).toBe(0x0a);
+  });
+
+  it('is one of the line: every unit of it changes the same', () => {
+    const other = new Station(station.device, activity);
+    other.process(bytesOf('08 0003 2100'));
+    expect(activity.asciiDelimiter).toBe(0x21);
+    ask(RESTART);
+    expect(activity.asciiDelimiter).toBe(0x0a);
+  });
+
+  it('counts as every success does', () => {
+    ask('08 0003 2100');
+    expect(ask(EVENT_COUNTER)).toBe('0b00000001');
+    expect(events()).toEqual(['40', '80', '40', '80']);
   });
 });
 

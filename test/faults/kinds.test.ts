@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ABILITIES } from '../../src/faults/ability.js';
+import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
 import { type Extent, PLAIN_EXTENT } from '../../src/faults/kind.js';
 import { faultKinds } from '../../src/faults/kinds.js';
 import { MAX_SEED, seededRandom } from '../../src/faults/random.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { bytesOf } from '../vectors/hex.js';
@@ -503,14 +504,17 @@ const anyPdu = fc.uint8Array({ minLength: 1, maxLength: 253 });
 
 describe('any rule on any reply', () => {
   /** Can all there is, so that every kind acts. */
-  const line = { name: 'any', abilities: new Set([...ABILITIES.serial, ...ABILITIES.tcp]) };
+  const line = {
+    name: 'any',
+    abilities: new Set([...abilities('serial', 'rtu'), ...abilities('tcp', 'socket')]),
+  };
 
   it('stays within what the rule was judged by, and waits for no time before now', () => {
     fc.assert(
       fc.property(
         fc.record({
           rule: anyRule,
-          framing: fc.constantFrom(RTU, SOCKET),
+          framing: fc.constantFrom(RTU, SOCKET, new AsciiFraming()),
           response: fc.option(anyPdu),
           requestPdu: anyPdu,
           previousReply: fc.option(fc.uint8Array({ minLength: 4, maxLength: 260 }), { nil: undefined }),
@@ -571,7 +575,7 @@ it('what a fault makes of a plan leaves the plan as it was', () => {
   const rule = ruleOf([{ corrupt: 5 }, { change: 50 }, { crc: 'zero' }, { values: [9] }, { extend: 1 }]);
   const context = { unitId: 1, transactionId: 0, requestPdu: bytesOf('03'), framing: RTU };
   const acting = [{ rule, random: seededRandom(1, 1) }];
-  const line = { name: 'bench', abilities: ABILITIES.serial };
+  const line = { name: 'bench', abilities: abilities('serial', 'rtu') };
   applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined });
   expect(plan).toEqual(plainReply(bytesOf(REPLY)));
 });

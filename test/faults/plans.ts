@@ -1,14 +1,17 @@
 import { createRequire } from 'node:module';
-import { ABILITIES } from '../../src/faults/ability.js';
+import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
 import { seededRandom } from '../../src/faults/random.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, type Step, silence } from '../../src/protocol/reply-plan.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
-/** modbus-serial has no types for it. */
-const crc16 = createRequire(import.meta.url)('modbus-serial/utils/crc16.js') as (bytes: Buffer) => number;
+/** modbus-serial has no types for them. */
+const required = createRequire(import.meta.url);
+const crc16 = required('modbus-serial/utils/crc16.js') as (bytes: Buffer) => number;
+const lrc = required('modbus-serial/utils/lrc.js') as (bytes: Buffer) => number;
 
 /** An RTU frame as hex, its CRC made by modbus-serial. */
 export function rtu(content: string): string {
@@ -17,13 +20,19 @@ export function rtu(content: string): string {
   return hexOf(Uint8Array.of(...bytes, crc & 0xff, crc >> 8));
 }
 
+/** An ASCII message as text, its LRC made by modbus-serial. */
+export function message(content: string): string {
+  const bytes = Buffer.from(bytesOf(content));
+  return `:${hexOf(Uint8Array.of(...bytes, lrc(bytes))).toUpperCase()}\r\n`;
+}
+
 /** A rule named `tested`; throws when it is refused. */
 export function ruleOf(faults: readonly unknown[], more: object = {}): FaultRule {
   return ruleSchema.parse({ name: 'tested', do: faults, ...more });
 }
 
 export interface Situation {
-  readonly framing?: 'rtu' | 'socket';
+  readonly framing?: keyof typeof LINES;
   /** PDUs as hex. */
   readonly request?: string;
   /** Undefined for none: the plan is silent. */
@@ -32,6 +41,12 @@ export interface Situation {
   readonly seed?: number;
   readonly characterTime?: number;
 }
+
+const LINES = {
+  rtu: { framing: RTU, abilities: abilities('serial', 'rtu') },
+  ascii: { framing: new AsciiFraming(), abilities: abilities('serial', 'ascii') },
+  socket: { framing: SOCKET, abilities: abilities('tcp', 'socket') },
+} as const;
 
 const UNIT = 1;
 const TRANSACTION = 0x1234;
@@ -49,12 +64,12 @@ export function played(
     previousReply,
   } = situation;
   const response = 'response' in situation ? situation.response : '03 04 0102 0304';
-  const framing = name === 'rtu' ? RTU : SOCKET;
+  const { framing, abilities } = LINES[name];
   const ids = { unitId: UNIT, transactionId: TRANSACTION };
   const plan =
     response === undefined ? silence('none') : plainReply(framing.encode({ ...ids, pdu: bytesOf(response) }));
   const acting = [{ rule: ruleOf(faults), random: seededRandom(seed, 1) }];
-  const line = { name: 'bench', abilities: ABILITIES[name === 'rtu' ? 'serial' : 'tcp'] };
+  const line = { name: 'bench', abilities };
   const { plan: changed, acted } = applyFaults(plan, acting, line, {
     ...ids,
     requestPdu: bytesOf(request),

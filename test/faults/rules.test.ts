@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Bus } from '../../src/bus/bus.js';
-import { ABILITIES } from '../../src/faults/ability.js';
+import { abilities } from '../../src/faults/ability.js';
 import type { RequestFacts } from '../../src/faults/condition.js';
 import { faultKinds } from '../../src/faults/kinds.js';
 import { lineProblems } from '../../src/faults/line-problems.js';
@@ -25,7 +25,7 @@ function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; see
 
 function factsOf(request = '03 0000 0001', { line = 'bench', unitId = 1 } = {}): RequestFacts {
   const pdu = bytesOf(request);
-  const place = { name: line, abilities: ABILITIES.serial };
+  const place = { name: line, abilities: abilities('serial', 'rtu') };
   return { line: place, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
 }
 
@@ -258,7 +258,7 @@ function busWith(rules: FaultRules, framing = RTU) {
     name: 'bench',
     framing,
     characterTime: 1,
-    abilities: ABILITIES[framing === RTU ? 'serial' : 'tcp'],
+    abilities: framing === RTU ? abilities('serial', 'rtu') : abilities('tcp', 'socket'),
   };
   const bus = new Bus(
     line,
@@ -571,8 +571,8 @@ describe('a rule that is not right', () => {
   });
 
   const lines = [
-    { name: 'bench', abilities: ABILITIES.serial },
-    { name: 'lan', abilities: ABILITIES.tcp },
+    { name: 'bench', abilities: abilities('serial', 'rtu') },
+    { name: 'lan', abilities: abilities('tcp', 'socket') },
   ];
   it.each([
     [{ line: 'bank' }, [{ delay: 1 }], ['when.line: unknown line bank, expected one of bench, lan']],
@@ -609,7 +609,7 @@ describe('a rule that is not right', () => {
   });
 
   it('for any line when none can do it', () => {
-    const virtual = [{ name: 'demo', abilities: ABILITIES.virtual }];
+    const virtual = [{ name: 'demo', abilities: abilities('virtual', 'rtu') }];
     expect(lineProblems(ruleOf([{ break: 5 }]), virtual)).toHaveLength(1);
   });
 });
@@ -617,7 +617,7 @@ describe('a rule that is not right', () => {
 it('a rule does not use up its count on a line that can do nothing of it', () => {
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
   rules.set(ruleSchema.parse({ name: 'once', when: { count: 1 }, do: [{ crc: 'invert' }] }));
-  const onTcp = { ...factsOf(), line: { name: 'lan', abilities: ABILITIES.tcp } };
+  const onTcp = { ...factsOf(), line: { name: 'lan', abilities: abilities('tcp', 'socket') } };
   expect(rules.match(onTcp)).toEqual([]);
   expect(rules.match(factsOf())).toHaveLength(1);
 });

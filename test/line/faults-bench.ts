@@ -57,7 +57,7 @@ export async function startBench(): Promise<Bench> {
         lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
       },
     },
-    { pymodbusDevices: () => ({ ok: false, messages: [] }), api: {} },
+    { pymodbusDevices: () => ({ ok: false, messages: [] }), api: {}, directory: '.' },
     issues,
   );
   if (issues.length > 0) throw new Error(JSON.stringify(issues));

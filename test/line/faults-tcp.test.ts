@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsmodbus from 'jsmodbus';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { RawClient, until } from '../transport/tcp/raw-client.js';
+import { RawClient, until } from '../transport/socket/raw-client.js';
 import { bytesOf } from '../vectors/hex.js';
 import { type Bench, startBench } from './faults-bench.js';
 

@@ -114,7 +114,7 @@ describe.concurrent('a line whose port goes away', () => {
 
     const waiting = { error: `${link}: is not a character device, so it is no serial port`, level: 20 };
     expect(running.log.filter(({ msg }) => [LOST, OPEN, NOT_YET].includes(msg))).toEqual([
-      expect.objectContaining({ msg: OPEN, line: 'wire', path: link, level: 30 }),
+      expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
       expect.objectContaining({
         msg: LOST,
         line: 'wire',
@@ -123,7 +123,7 @@ describe.concurrent('a line whose port goes away', () => {
       }),
       expect.objectContaining({ ...waiting, line: 'wire', inMs: 500 }),
       expect.objectContaining({ ...waiting, line: 'wire', inMs: 1000 }),
-      expect.objectContaining({ msg: OPEN, line: 'wire', path: link, level: 30 }),
+      expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
     ]);
   });
 

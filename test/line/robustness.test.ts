@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
-import { RtuFramer } from '../../src/transport/serial/framer.js';
+import { RtuFramer } from '../../src/transport/framer/rtu-framer.js';
 import {
   openRawClient,
   pause,

@@ -28,7 +28,7 @@ const FOUND = [
   ':11:35: lines.bench.serial.parity: expected none, even or odd, got "non"',
   ':11:57: lines.bench.units.1: unknown device "metre"',
   ':12:15: lines.lan.tcp.port: expected a whole number from 0 to 65535, got -1',
-  ':13:3: lines.nothing: expected either serial or tcp, got ',
+  ':13:3: lines.nothing: expected one of serial, tcp, udp, tls, got ',
 ];
 
 describe.concurrent('modbus-sim check', () => {

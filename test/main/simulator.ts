@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { nativeConfiguration } from '../../src/config/native.js';
 import type { Device } from '../../src/device/device.js';
+import { ruleSchema } from '../../src/faults/rule.js';
 import { formatProblems, type Issue, pathText } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 
@@ -16,12 +17,14 @@ export interface RunningSimulator {
   readonly log: readonly LogEntry[];
   /** The client's side of a virtual line. */
   readonly path: (line: string) => string;
+  /** Adds a fault rule, or replaces the one of its name. */
+  readonly addRule: (rule: object) => void;
 }
 
 /** Starts a simulator in this process from what a native file would say. */
 export async function startSimulator(content: object): Promise<RunningSimulator> {
   const issues: Issue[] = [];
-  const context = { pymodbusDevices: () => ({ ok: false, messages: [] }) as const, api: {} };
+  const context = { pymodbusDevices: () => ({ ok: false, messages: [] }) as const, api: {}, directory: '.' };
   const configuration = nativeConfiguration(content, context, issues);
   const problems = issues.map(({ path, message }) => ({ path: pathText(path), message }));
   if (problems.length > 0) throw new Error(formatProblems('configuration', problems));
@@ -33,9 +36,10 @@ export async function startSimulator(content: object): Promise<RunningSimulator>
   if (!started.ok) throw new Error(started.error);
   const path = (line: string) => {
     const description = started.lines.find(({ name }) => name === line)?.description ?? '';
-    return /RTU on (\S+)/.exec(description)?.[1] ?? `no path in: ${description}`;
+    return /(?:RTU|ASCII) on (\S+)/.exec(description)?.[1] ?? `no path in: ${description}`;
   };
-  return { simulator, log, path };
+  const addRule = (rule: object) => void simulator.faults.rules.set(ruleSchema.parse(rule));
+  return { simulator, log, path, addRule };
 }
 
 /** Holding registers of a device, as they are now. */

@@ -47,3 +47,9 @@ export const formFlag = z
   .unknown()
   .optional()
   .transform((value) => value !== undefined && value !== false);
+
+/** Milliseconds, fractions allowed; `error` says what else may stand there. */
+export function milliseconds(error = 'a number of milliseconds') {
+  const text = z.string({ error }).regex(/^\s*\d{1,9}(\.\d{1,9})?\s*$/, { error });
+  return z.union([z.number({ error }), text.transform(Number)], { error });
+}

@@ -4,6 +4,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { CallsEndpoint } from './calls.js';
 import { failure } from './outcome.js';
 import { handleRegisters } from './registers.js';
+import { handleServer } from './server.js';
 
 /**
  * The REST interface of pymodbus' simulator. What a body asks for wrongly is answered with status 200 and
@@ -11,13 +12,13 @@ import { handleRegisters } from './registers.js';
  */
 export function restapiRoutes(app: FastifyInstance, simulator: Simulator): void {
   const calls = new CallsEndpoint(simulator);
-  const endpoints = new Map<string, (body: unknown) => object>([
+  const endpoints = new Map<string, (body: object) => object | Promise<object>>([
     ['registers', (body) => handleRegisters(simulator, body)],
     ['calls', (body) => calls.handle(body)],
-    ['server', () => failure('server: not implemented yet')],
+    ['server', (body) => handleServer(simulator, body)],
     ['log', () => failure('log: not implemented yet')],
   ]);
-  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', (request, reply) => {
+  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', async (request, reply) => {
     const { endpoint } = request.params;
     const { body } = request;
     const handle = endpoints.get(endpoint);

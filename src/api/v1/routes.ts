@@ -5,6 +5,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
+import { portRoutes } from './ports.js';
 import { errorBody } from './problem.js';
 
 /** What went wrong before a route was reached, or in it, as a status and words for the client. */
@@ -27,7 +28,8 @@ export function v1Routes(simulator: Simulator, explain: ExplainError): FastifyPl
         .code(404)
         .send(errorBody([{ path: '', message: `${request.method} ${request.url}: no such path` }])),
     );
-    for (const routes of [lineRoutes, faultRoutes, exchangeRoutes]) app.register(routes(simulator));
+    for (const routes of [lineRoutes, portRoutes, faultRoutes, exchangeRoutes])
+      app.register(routes(simulator));
     done();
   };
 }

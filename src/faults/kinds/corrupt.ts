@@ -3,14 +3,18 @@ import type { FaultKind } from '../kind.js';
 import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';
 
-/** `corrupt: n`: n different bits of the frame flipped after the CRC was made, anywhere in it. */
+/**
+ * `corrupt: n`: n different bits of the frame flipped after the CRC was made, anywhere in it. On an ASCII line they
+ * are bits that seven data bits carry.
+ */
 export const corrupt: FaultKind<number> = {
   schema: wholeNumber(1, 2048, 'a number of bits'),
-  apply(plan, count, { random }) {
+  apply(plan, count, { random, framing: { characterBits } }) {
     return mapFrames(plan, 'no frame to corrupt', (frame) => {
       const corrupted = frame.slice();
-      for (const bit of pick(random, count, 8 * frame.length)) {
-        corrupted[bit >> 3] = (corrupted[bit >> 3] as number) ^ (1 << (bit & 7));
+      for (const bit of pick(random, count, characterBits * frame.length)) {
+        const index = Math.floor(bit / characterBits);
+        corrupted[index] = (corrupted[index] as number) ^ (1 << (bit % characterBits));
       }
       return corrupted;
     });

@@ -1,38 +1,37 @@
 import { z } from 'zod';
-import { concatBytes } from '../../protocol/bytes.js';
 import { wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { mapFrames } from '../plan.js';
 
 type WrongCrc = 'invert' | 'zero' | 'swap' | number;
 
-/** `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, its bytes in the wrong order, or this one. */
+/**
+ * `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, its bytes in the wrong order, or this one.
+ * On an ASCII line it is the LRC, one byte: its digits are swapped, and of the value the low byte counts.
+ */
 export const crc: FaultKind<WrongCrc> = {
   schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
     error: '"invert", "zero", "swap" or a value from 0 to 65535',
   }),
   needs: 'crc',
-  apply(plan, wrong) {
+  apply(plan, wrong, { framing }) {
     return mapFrames(plan, 'no frame with another CRC', (frame) => {
-      if (frame.length < 2) return undefined;
-      const [low, high] = frame.slice(-2) as unknown as [number, number];
-      const [wrongLow, wrongHigh] = wrongCrc(wrong, low, high);
-      if (wrongLow === low && wrongHigh === high) return undefined;
-      return concatBytes(frame.subarray(0, -2), [wrongLow, wrongHigh]);
+      const changed = framing.recheck?.(frame, (check) => wrongCheck(wrong, check));
+      return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
     });
   },
 };
 
-/** The two bytes as sent, low byte first. */
-function wrongCrc(wrong: WrongCrc, low: number, high: number): [number, number] {
+/** The bytes as sent, of a CRC the low one first. */
+function wrongCheck(wrong: WrongCrc, check: readonly number[]): readonly number[] {
   switch (wrong) {
     case 'invert':
-      return [low ^ 0xff, high ^ 0xff];
+      return check.map((byte) => byte ^ 0xff);
     case 'zero':
-      return [0, 0];
+      return check.map(() => 0);
     case 'swap':
-      return [high, low];
+      return check.length > 1 ? check.toReversed() : check.map((byte) => ((byte << 4) | (byte >> 4)) & 0xff);
     default:
-      return [wrong & 0xff, wrong >> 8];
+      return check.map((_, i) => (wrong >> (8 * i)) & 0xff);
   }
 }

@@ -5,7 +5,8 @@ import { stepsOf, withOneFrame, withSteps } from '../plan.js';
 
 /**
  * `echo: true`: the request's own bytes right before the reply, as a two-wire adapter gives them that hears what it
- * sends; alone where nothing is sent. Clients must skip them.
+ * sends; alone where nothing is sent. Clients must skip them. They are made anew from the request, so the digits of
+ * an ASCII message are upper case, whatever the client wrote.
  */
 export const echo: FaultKind<true> = {
   schema: z.literal(true, { error: 'true' }),

@@ -8,7 +8,9 @@ import { randomBytes } from '../random.js';
 export const extend: FaultKind<number> = {
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   extent: (before, count) => ({ ...before, bytes: before.bytes + before.frames * count }),
-  apply(plan, count, { random }) {
-    return mapFrames(plan, 'no frame to extend', (frame) => concatBytes(frame, randomBytes(random, count)));
+  apply(plan, count, { random, framing }) {
+    return mapFrames(plan, 'no frame to extend', (frame) =>
+      concatBytes(frame, randomBytes(random, count, framing.characterBits)),
+    );
   },
 };

@@ -7,5 +7,6 @@ import { randomBytes } from '../random.js';
 export const junk: FaultKind<number> = {
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   extent: (before, length) => ({ ...before, frames: 1, bytes: length }),
-  apply: (plan, length, { random }) => withOneFrame(plan, randomBytes(random, length)),
+  apply: (plan, length, { random, framing }) =>
+    withOneFrame(plan, randomBytes(random, length, framing.characterBits)),
 };

@@ -8,10 +8,11 @@ import { randomBytes } from '../random.js';
 export const noise: FaultKind<number> = {
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   extent: (before, count) => ({ ...before, bytes: before.bytes + before.frames * count }),
-  apply(plan, count, { random }) {
-    if (!hasFrame(plan)) return withOneFrame(plan, randomBytes(random, count));
+  apply(plan, count, { random, framing }) {
+    const characters = () => randomBytes(random, count, framing.characterBits);
+    if (!hasFrame(plan)) return withOneFrame(plan, characters());
     return mapFrameSteps(plan, 'no frame', ([first, ...rest]) => [
-      { ...first, bytes: concatBytes(randomBytes(random, count), first.bytes) },
+      { ...first, bytes: concatBytes(characters(), first.bytes) },
       ...rest,
     ]);
   },

@@ -1,6 +1,5 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
-import { mayBeRequest } from '../../protocol/rtu.js';
 
 /** What is left of received bytes once the echo of our own is taken out, and what was noticed about it. */
 export interface Filtered {
@@ -13,6 +12,10 @@ export interface EchoFilterOptions {
   readonly hasWire: boolean;
   /** May a reply be cut in two to see whether it comes back? Not on a real wire, where a pause spoils the frame. */
   readonly mayProbe: boolean;
+  /** Could these bytes, sent by us, be a client's request as well? */
+  readonly mayBeRequest: (adu: Uint8Array) => boolean;
+  /** Fewer bytes prove nothing: what a client sends begins like what it is sent. */
+  readonly shortestFrame: number;
   readonly t35: number;
   /** How long the adapter may hold received bytes back, in ms. */
   readonly latency: number;
@@ -44,9 +47,6 @@ const MAX_STRAY_BYTES = 2;
 
 /** Frames whose echoes are waited for at most. */
 const MAX_WAITING = 16;
-
-/** Fewer bytes than a frame has prove nothing: what a client sends begins like what it is sent. */
-const MIN_PROOF = 4;
 
 /** More copies in a row of replies of our own, each in time for an echo, are no client's any more. */
 const LOOP = 2;
@@ -92,7 +92,8 @@ export class EchoFilter {
   /** The plan as it is to be played: cut in two where that tells whether there is an echo. */
   probe(plan: ReplyPlan): ReplyPlan {
     const [step, more] = plan.kind === 'send' ? plan.steps : [];
-    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !mayBeRequest(step.bytes)) return plan;
+    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !this.#options.mayBeRequest(step.bytes))
+      return plan;
     if (!this.#options.mayProbe || this.#echoes === 'yes' || this.#copies < this.#nextProbe) return plan;
     this.#nextProbe *= 4;
     this.#probing = true;
@@ -125,7 +126,7 @@ export class EchoFilter {
     }
     if (last) last.open = false;
     if (this.#waiting.length === MAX_WAITING) this.#waiting.shift();
-    const repeats = mayBeRequest(bytes);
+    const repeats = this.#options.mayBeRequest(bytes);
     this.#waiting.push({ bytes, open: more, repeats, quietUntil, until: quietUntil + latency });
   }
 
@@ -184,7 +185,7 @@ export class EchoFilter {
   /** All of a transmission has come back: as an echo, or as a request that is the same bytes. */
   #judge({ bytes, repeats, quietUntil, until }: Transmission, at: number): 'echo' | 'new echo' | 'request' {
     const { hasWire, mayProbe } = this.#options;
-    const enough = bytes.length >= MIN_PROOF;
+    const enough = bytes.length >= this.#options.shortestFrame;
     const certain = enough && (!repeats || this.#probing || (hasWire && this.#heldSince < quietUntil));
     if (!certain && this.#echoes !== 'yes') {
       if (this.#waiting.length === 1 && (mayProbe || at <= until)) this.#copies++;

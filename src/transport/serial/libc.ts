@@ -33,8 +33,21 @@ export const TIOCNXCL = 0x540d;
 export const TIOCGEXCL = 0x80045440;
 /** Number of bytes that can be read. */
 export const FIONREAD = 0x541b;
+/** Number of bytes that were written and that the driver has not taken into its FIFO. */
+export const TIOCOUTQ = 0x5411;
+/** A word of flags; of them only TIOCSER_TEMT is defined: FIFO and shift register are empty. */
+export const TIOCSERGETLSR = 0x5459;
+export const TIOCSER_TEMT = 1;
+/** Modem lines: all of them, and setting and clearing those of a mask. */
+export const TIOCMGET = 0x5415;
+export const TIOCMBIS = 0x5416;
+export const TIOCMBIC = 0x5417;
+export const TIOCM_RTS = 4;
+/** The kernel's RS-485 mode, struct serial_rs485. */
+export const TIOCGRS485 = 0x542e;
+export const TIOCSRS485 = 0x542f;
 
-/** poll(2): the other side is closed. */
+/** poll(2): the other side is closed, or the device behind the descriptor is gone; it is reported unasked. */
 export const POLLHUP = 0x10;
 
 /** Little-endian machines with the ioctl numbers of asm-generic; mips, ppc and s390x differ. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Adapter, ancestorsOf, identifyAdapter, namesIn, readText, realPathOf } from './adapter.js';
+import { consoleHint } from './console-hint.js';
 
 /** A serial port of this machine. */
 export interface PortInfo {
@@ -10,6 +11,8 @@ export interface PortInfo {
   readonly stableNames: readonly string[];
   readonly adapter: Adapter;
   readonly usb?: UsbIdentity;
+  /** What its user should know or do, the adapter's own hint among them. */
+  readonly hints: readonly string[];
 }
 
 /** What a USB adapter says of itself. The identifiers are 4 hexadecimal digits, as lsusb and udev write them. */
@@ -36,11 +39,13 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
     if (ancestors.length === 0 || device === undefined || isPhantom(entry, ancestors)) continue;
     const path = `/dev/${name}`;
     const usb = usbIdentity(ancestors);
+    const adapter = identifyAdapter(path, root);
     ports.push({
       path,
       stableNames: links.filter((link) => link.device === device).map((link) => link.path),
-      adapter: identifyAdapter(path, root),
+      adapter,
       ...(usb && { usb }),
+      hints: [adapter.hint, consoleHint(path, root)].filter((hint) => hint !== undefined),
     });
   }
   return ports.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));

@@ -26,6 +26,8 @@ export interface PacedQueue {
   take(now: number): Uint8Array | undefined;
   /** Number of bytes under way. */
   pending(): number;
+  /** All bytes under way, which are so no longer. */
+  takeAll(): Uint8Array;
 }
 
 /** Payload of a full-speed bulk packet of an FTDI adapter: 64 bytes less 2 of status. */
@@ -61,6 +63,12 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
       return taken;
     },
     pending: () => bytes.length,
+    takeAll() {
+      const taken = Uint8Array.from(bytes);
+      bytes = [];
+      arrivals = [];
+      return taken;
+    },
   };
 }
 
@@ -96,6 +104,8 @@ export interface PacedLane {
   write(bytes: Uint8Array): void;
   /** Number of bytes under way. */
   pending(): number;
+  /** Delivers what is under way at once, in one piece. */
+  finish(): void;
   /** Forgets what is under way. */
   stop(): void;
 }
@@ -127,6 +137,11 @@ export function startPacedLane(pacing: Pacing, deliver: (chunk: Uint8Array) => v
       arm();
     },
     pending: () => queue.pending(),
+    finish() {
+      disarm();
+      const rest = queue.takeAll();
+      if (rest.length > 0) deliver(rest);
+    },
     stop() {
       disarm();
       queue = createPacedQueue(pacing);

@@ -1,6 +1,14 @@
 import { writeSync } from 'node:fs';
 import type { SerialPort } from 'serialport';
 
+export interface PortWriter {
+  write(bytes: Uint8Array): void;
+  /** Number of bytes that the driver has not taken yet. */
+  pending(): number;
+  /** Gives up what is pending. */
+  stop(): void;
+}
+
 /** How soon bytes are offered again that the driver had no room for, in ms. */
 const WRITE_RETRY = 2;
 /** A driver that is so many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
@@ -13,7 +21,7 @@ const WRITE_QUEUE_LIMIT = 65_536;
  * whichever was asked for last, so a write that has to wait may wait until the next byte is received (seen with
  * bindings-cpp 13).
  */
-export function startWriter(port: SerialPort, gone: (reason: string) => void) {
+export function startWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
   let queue: Uint8Array = new Uint8Array(0);
   let retry: NodeJS.Timeout | undefined;
 
@@ -38,6 +46,7 @@ export function startWriter(port: SerialPort, gone: (reason: string) => void) {
       queue = Buffer.concat([queue, bytes]);
       if (retry === undefined) flush();
     },
+    pending: () => queue.length,
     stop: () => clearTimeout(retry),
   };
 }

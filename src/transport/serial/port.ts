@@ -1,3 +1,4 @@
+import type { Adapter } from './adapter.js';
 import type { ErrorCounts } from './error-counts.js';
 
 /** A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual line. */
@@ -16,14 +17,34 @@ export interface BytePort {
   sendBreak?: (ms: number) => Promise<string | undefined>;
   /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
   errorCounts?: () => ErrorCounts | undefined;
+  /** What is known of the open port, for people. */
+  facts(): PortFacts;
   /** Closes the port; resolves when it is closed. Calling twice is fine. `onClose` is not called for it. */
   close(): Promise<void>;
 }
 
+/** What an opening found out about a port; nothing of it is from an earlier opening. */
+export interface PortFacts {
+  readonly adapter: Adapter;
+  /** As the driver has them, '19200 8E1'; undefined where they can't be read back (pseudo-terminal, no koffi). */
+  readonly settings: string | undefined;
+  /** Whether the driver hands over bytes at once, as verified; undefined where it can't be asked. */
+  readonly lowLatency: boolean | undefined;
+  /** Whether characters that arrive damaged are marked. */
+  readonly parityMarks: boolean;
+  /** Who switches the RS-485 driver, in words for people, with what was read back. */
+  readonly direction: string;
+}
+
 /** What a port tells its line. A listener never throws. */
 export interface PortListener {
-  /** Bytes as one read(2) delivered them. */
+  /** Bytes as one read(2) delivered them; where damaged ones were taken out, the pieces before and after. Never empty. */
   onData(chunk: Uint8Array): void;
+  /**
+   * One or more characters arrived damaged (wrong parity, no stop bit, a break), between the bytes before and after
+   * this call. What they were is not passed on.
+   */
+  onDamaged(count: number): void;
   /** The port is gone without being asked: unplugged, hung up, failed. At most once. */
   onClose(reason: string): void;
 }
@@ -45,4 +66,32 @@ export interface SerialSettings {
   readonly dataBits: 7 | 8;
   readonly parity: 'none' | 'even' | 'odd';
   readonly stopBits: 1 | 2;
+  /** Who switches the driver of an RS-485 bus; 'auto' when not given. */
+  readonly rs485?: Rs485Settings;
+  /** Have damaged characters marked; not given, it is done where the port can. */
+  readonly parityMarks?: boolean;
+}
+
+/**
+ * Who lets an RS-485 transceiver send and listen again.
+ * 'auto': the adapter by itself; nothing is done. 'kernel': the serial driver. 'rts': this program, through the RTS
+ * line; late by milliseconds under load, so the last resort.
+ */
+export type Rs485Settings =
+  | { readonly mode: 'auto' }
+  | (RtsSwitching & {
+      readonly mode: 'kernel';
+      /** Keep the receiver on while sending; false (default) spares the line its own echo. */
+      readonly receiveWhileSending?: boolean;
+    })
+  | (RtsSwitching & { readonly mode: 'rts' });
+
+/** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
+export interface RtsSwitching {
+  /** Level of RTS while sending; it is the other one while listening. Default 'high', as most transceivers have it. */
+  readonly rtsOnSend?: 'high' | 'low';
+  /** From switching to sending until the first start bit, in ms; default 0. */
+  readonly delayBeforeSend?: number;
+  /** From the last stop bit until switching to listening, in ms; default 0. */
+  readonly delayAfterSend?: number;
 }

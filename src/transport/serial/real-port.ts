@@ -1,182 +1,104 @@
-import type { Stats } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { SerialPort } from 'serialport';
-import { readErrorCounts } from './error-counts.js';
-import { loadLibc, TCGETS2, TIOCEXCL } from './libc.js';
-import type { BytePort, OpenResult, PortListener, SerialSettings } from './port.js';
-import { checkPath, isPseudoTerminal, lockHolder, statOf } from './port-path.js';
-import { startWriter } from './port-writer.js';
-import { parseTermios2, settingsDifference, TERMIOS2_BYTES } from './termios.js';
-
-/**
- * How often the path is looked at, in ms. A hang-up between two reads can leave serialport's binding spinning with
- * no event (serialport/bindings-cpp issue 162), so its own notice of an unplugged adapter is not enough.
- */
-const WATCHDOG_INTERVAL = 500;
+import { type Adapter, identifyAdapter } from './adapter.js';
+import { consoleHint } from './console-hint.js';
+import { type ErrorCounts, readErrorCounts } from './error-counts.js';
+import { type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
+import type { OpenResult, PortFacts, PortListener, SerialSettings } from './port.js';
+import { checkPath, isPseudoTerminal } from './port-path.js';
+import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
+import { runPort } from './real-port-run.js';
+import { applySettings, unverifiedSettings } from './real-port-settings.js';
+import { type Direction, openDirection, rtsWhileListening } from './rs485-direction.js';
 
 /**
  * Opens a serial port for this process alone, with exactly these settings.
  * Refuses, with a sentence that says what to do, a path that is no serial port, a port in use, and a driver that
- * did not take a setting (a Raspberry Pi's mini UART drops parity without an error).
+ * did not take a setting (a Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
  */
 export async function openRealPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const { path } = settings;
-  const checked = checkPath(path);
-  if (typeof checked === 'string') return { ok: false, error: `${path}: ${checked}` };
+  const device = checkPath(path);
+  if (typeof device === 'string') return { ok: false, error: `${path}: ${device}` };
 
-  const opened = await openExclusively(settings);
-  if (typeof opened === 'string') return { ok: false, error: `${path}: ${opened}` };
+  const port = await openExclusively(settings);
+  if (typeof port === 'string') return { ok: false, error: `${path}: ${port}` };
 
-  await setLines(opened, {});
-  await setExclusive(opened);
-  const readBack = isPseudoTerminal(checked)
-    ? {
-        note: `${path} is a pseudo-terminal: it has no baud rate and no parity, so its settings are not verified`,
-      }
-    : await readSettingsBack(opened, settings);
-  if (readBack.error !== undefined) {
-    await closePort(opened);
-    return { ok: false, error: `${path}: ${readBack.error}` };
+  const loaded = await loadLibc();
+  const prepared = await prepare(port, loaded, settings, !isPseudoTerminal(device));
+  if (typeof prepared === 'string') {
+    await closePort(port);
+    return { ok: false, error: `${path}: ${prepared}` };
   }
-  // What arrived before is the middle of something.
-  await new Promise<void>((resolve) => opened.flush(() => resolve()));
+  // What arrived before is the middle of something. Marks are cut between two of them, never inside one: the line
+  // discipline puts a whole one into the buffer that is emptied here.
+  await flush(port);
+  const { facts, direction, notes } = prepared;
   return {
     ok: true,
-    port: runPort(opened, await errorCounter(opened), checked, settings, listener),
-    notes: readBack.note === undefined ? [] : [readBack.note],
+    port: runPort({
+      port,
+      loaded,
+      device,
+      settings,
+      listener,
+      facts,
+      direction,
+      errorCounts: errorCounter(port, loaded),
+    }),
+    notes: notes.map((note) => `${path}: ${note}`),
   };
 }
 
-/** @returns the open port, or why it did not open. */
-async function openExclusively(settings: SerialSettings): Promise<SerialPort | string> {
-  // serialport changes the settings before it tries its lock, so whoever has the port would feel a failed attempt.
-  const holder = lockHolder(settings.path);
-  if (holder !== undefined) return `is in use by ${holder}`;
-  let module: typeof import('serialport');
-  try {
-    module = await import('serialport');
-  } catch (error) {
-    return `serialport did not load: ${(error as Error).message}`;
-  }
-  // Always a new object: one that was disconnected does not come back reliably.
-  const port = new module.SerialPort({ ...settings, lock: true, autoOpen: false });
-  const error = await new Promise<Error | null>((resolve) => port.open(resolve));
-  return error === null ? port : explainOpenError(error.message);
+interface Prepared {
+  readonly facts: PortFacts;
+  readonly direction: Direction;
+  readonly notes: readonly string[];
 }
 
-/** serialport passes on strerror(3) texts and nothing else to tell errors apart by. */
-function explainOpenError(text: string): string {
-  const message = text.replace(/^Error: /, '');
-  const explanations: [RegExp, string][] = [
-    [
-      /permission denied|operation not permitted/i,
-      'permission denied; add the user to the group dialout and log in again',
-    ],
-    [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; end it first'],
-    [/inappropriate ioctl/i, 'is not a terminal device, so it is no serial port'],
-    [/input\/output error|no such device/i, 'has no UART or adapter behind it'],
-  ];
-  const known = explanations.find(([pattern]) => pattern.test(message));
-  return known ? `${known[1]} (${message})` : `can't be opened: ${message}`;
-}
-
-/** serialport sets all lines at each call and forgets low latency unless told again. @returns false when it failed. */
-function setLines(port: SerialPort, lines: { brk?: boolean }): Promise<boolean> {
-  // The types of serialport leave out lowLatency, which its Linux binding has. Not every driver has it: no matter.
-  const all: object = { ...lines, lowLatency: true };
-  return new Promise((resolve) => port.set(all, (error) => resolve(error === null)));
-}
-
-/** @returns an error when the driver has other settings, or a note when that can't be known. */
-async function readSettingsBack(
+/** @returns what was found out, or what the port can't do. */
+async function prepare(
   port: SerialPort,
+  loaded: LibcResult,
   settings: SerialSettings,
-): Promise<{ error?: string; note?: string }> {
-  const loaded = await loadLibc();
-  if (!loaded.ok) return { note: `${settings.path}: settings not read back: ${loaded.reason}` };
-  const bytes = Buffer.alloc(TERMIOS2_BYTES);
+  isVerifiable: boolean,
+): Promise<Prepared | string> {
   const fd = port.port?.fd ?? -1;
-  if (loaded.libc.ioctl(fd, TCGETS2, bytes) < 0)
-    return { note: `${settings.path}: settings can't be read back` };
-  const difference = settingsDifference(settings, parseTermios2(bytes));
-  if (difference === undefined) return {};
-  const { wanted, found } = difference;
-  return { error: `the driver did not take the settings: wanted ${wanted}, found ${found}` };
+  await setLines(port, { rts: rtsWhileListening(settings.rs485) });
+  // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close.
+  if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
+
+  const applied = loaded.ok
+    ? applySettings(loaded.libc, fd, settings, isVerifiable)
+    : unverifiedSettings(settings, loaded.reason);
+  if (!applied.ok) return applied.error;
+  const opened = openDirection(fd, settings.rs485, loaded);
+  if (!opened.ok) return opened.error;
+
+  const lowLatency = await hasLowLatency(port);
+  const facts: PortFacts = {
+    // Identified after low latency was set, which brings the timer of an FTDI adapter down to 1 ms.
+    adapter: identifyAdapter(settings.path),
+    settings: applied.settings,
+    lowLatency,
+    parityMarks: applied.parityMarks,
+    direction: opened.direction.text,
+  };
+  const notes = [...applied.notes, latencyNote(facts.adapter, lowLatency), consoleHint(settings.path)];
+  return { facts, direction: opened.direction, notes: notes.filter((note) => note !== undefined) };
 }
 
-/** serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close. */
-async function setExclusive(port: SerialPort): Promise<void> {
-  const loaded = await loadLibc();
-  const fd = port.port?.fd;
-  if (loaded.ok && typeof fd === 'number') loaded.libc.ioctl(fd, TIOCEXCL, null);
+/** It matters on USB only: a UART of the machine reports what it has when a few characters' time has passed. */
+function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefined): string | undefined {
+  if (lowLatency !== false || (kind !== 'ftdi' && kind !== 'usb')) return undefined;
+  return `the driver has no low-latency mode, or refused it; this adapter may hold bytes back for ${latencyMs} ms`;
 }
 
 /** How to ask for error counts; undefined when there are none, so that nobody asks in vain for each request. */
-async function errorCounter(port: SerialPort): Promise<BytePort['errorCounts']> {
-  const loaded = await loadLibc();
+function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts | undefined) | undefined {
   if (!loaded.ok) return undefined;
-  const read = () => {
+  const read = (): ErrorCounts | undefined => {
     const fd = port.port?.fd;
     return typeof fd === 'number' ? readErrorCounts(loaded.libc, fd) : undefined;
   };
   return read() && read;
-}
-
-function runPort(
-  port: SerialPort,
-  errorCounts: BytePort['errorCounts'],
-  device: Stats,
-  settings: SerialSettings,
-  listener: PortListener,
-): BytePort {
-  const { path } = settings;
-  let closed: Promise<void> | undefined;
-
-  const close = (): Promise<void> => {
-    clearInterval(watchdog);
-    writer.stop();
-    closed ??= closePort(port);
-    return closed;
-  };
-  const gone = (reason: string): void => {
-    if (closed !== undefined) return;
-    void close();
-    listener.onClose(`${path}: ${reason}`);
-  };
-  const writer = startWriter(port, gone);
-  const watchdog = setInterval(() => {
-    const stats = statOf(path);
-    if (typeof stats === 'string') gone('vanished');
-    else if (stats.rdev !== device.rdev || stats.ino !== device.ino) gone('is another device now');
-  }, WATCHDOG_INTERVAL).unref();
-
-  port.on('data', (chunk: Uint8Array) => listener.onData(chunk));
-  port.on('close', (error: Error | null) => gone(`hung up (${error?.message ?? 'closed'})`));
-  port.on('end', () => gone('hung up (end of file)'));
-  port.on('error', (error: Error) => gone(error.message));
-
-  const sendBreak = async (ms: number): Promise<string | undefined> => {
-    if (!(await setLines(port, { brk: true }))) return 'the driver refused a break';
-    await delay(ms);
-    return (await setLines(port, { brk: false })) ? undefined : 'the driver did not end the break';
-  };
-  return {
-    path,
-    write: (bytes) => {
-      if (closed !== undefined) return 'the port is closed';
-      writer.write(bytes);
-      return undefined;
-    },
-    ...(!isPseudoTerminal(device) && { sendBreak }),
-    ...(errorCounts && { errorCounts }),
-    close,
-  };
-}
-
-function closePort(port: SerialPort): Promise<void> {
-  return new Promise((resolve) => {
-    if (port.isOpen) port.close(() => resolve());
-    else if (port.closing) port.once('close', () => resolve());
-    else resolve();
-  });
 }

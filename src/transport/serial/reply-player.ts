@@ -1,6 +1,5 @@
 import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
-import type { BytePort } from './port.js';
 import { callAt } from './precise-timer.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
@@ -27,7 +26,7 @@ export interface Listening {
 }
 
 export interface ReplyPlayerOptions {
-  readonly port: BytePort;
+  readonly port: StepRunnerOptions['port'];
   readonly timing: ReplyTiming;
   readonly listening: Listening;
   readonly whenBusy?: WhenBusy;

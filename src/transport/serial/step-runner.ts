@@ -5,7 +5,7 @@ import type { BytePort } from './port.js';
 import { callAt } from './precise-timer.js';
 
 export interface StepRunnerOptions {
-  readonly port: BytePort;
+  readonly port: Pick<BytePort, 'write' | 'sendBreak'>;
   /** How long one character keeps the wire busy after it was written, in ms; 0 on a line without a wire. */
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire, in ms. */

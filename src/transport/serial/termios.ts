@@ -13,6 +13,11 @@ const offsets = {
   outputSpeed: 40,
 };
 
+/** Bits of c_iflag. */
+const IGNPAR = 0o4;
+const PARMRK = 0o10;
+const INPCK = 0o20;
+const ISTRIP = 0o40;
 /** Bits of c_cflag, and indexes into c_cc. */
 const CSIZE = 0o60;
 const CSTOPB = 0o100;
@@ -66,6 +71,24 @@ export function rawTermios2(bytes: Uint8Array): Uint8Array {
   raw[offsets.controlChars + VMIN] = 1;
   raw[offsets.controlChars + VTIME] = 0;
   return raw;
+}
+
+/**
+ * The same structure with damaged characters marked (see parity-marks.ts) instead of taken out silently, as
+ * serialport has it. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
+ */
+export function markedTermios2(bytes: Uint8Array): Uint8Array {
+  const marked = Uint8Array.from(bytes);
+  const view = viewOf(marked);
+  const flags = view.getUint32(offsets.inputFlags, true);
+  view.setUint32(offsets.inputFlags, (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK, true);
+  return marked;
+}
+
+/** Whether the structure has damaged characters marked. */
+export function hasParityMarks(bytes: Uint8Array): boolean {
+  const flags = viewOf(bytes).getUint32(offsets.inputFlags, true);
+  return (flags & (IGNPAR | PARMRK | INPCK | ISTRIP)) === (PARMRK | INPCK);
 }
 
 /**

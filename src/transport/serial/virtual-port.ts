@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ReadStream } from 'node:tty';
-import { type Pacing, startPacedLane } from './pacing.js';
-import type { BytePort, OpenResult, PortListener } from './port.js';
+import { ptyAdapter } from './adapter.js';
+import { type PacedLane, type Pacing, startPacedLane } from './pacing.js';
+import type { BytePort, OpenResult, PortFacts, PortListener } from './port.js';
 import { openPty, type Pty } from './pty.js';
 
 export interface VirtualPortOptions {
@@ -15,6 +16,8 @@ export interface VirtualPortOptions {
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
 export interface VirtualPort extends BytePort {
   readonly link?: string;
+  /** Changes the pacing without closing the line; what is under way at the old pace is delivered at once. */
+  setPacing(pacing: Pacing | undefined): void;
 }
 
 /** A client that writes faster than the paced line carries is made to wait from here on, as on a real port; bytes. */
@@ -61,15 +64,25 @@ function runPort(
   options: VirtualPortOptions,
   listener: PortListener,
 ): VirtualPort {
-  const { link, pacing } = options;
+  const { link } = options;
   let open = true;
   const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
   const output = startOutput(pty, (reason) => gone(reason));
-  const input = pacing && startPacedLane(pacing, (chunk) => deliver(chunk));
-  const paced = pacing && startPacedLane(pacing, (chunk) => void output.write(chunk));
+  let input: PacedLane | undefined;
+  let paced: PacedLane | undefined;
+  const setPacing = (pacing: Pacing | undefined): void => {
+    if (!open) return;
+    const [oldInput, oldPaced] = [input, paced];
+    input = pacing && startPacedLane(pacing, (chunk) => deliver(chunk));
+    paced = pacing && startPacedLane(pacing, (chunk) => void output.write(chunk));
+    oldPaced?.finish();
+    oldInput?.finish();
+    if (open) stream.resume();
+  };
   const deliver = (chunk: Uint8Array): void => {
+    if (!open) return;
     listener.onData(chunk);
-    if (open && input !== undefined && input.pending() < PACED_INPUT_LIMIT) stream.resume();
+    if (open && (input?.pending() ?? 0) < PACED_INPUT_LIMIT) stream.resume();
   };
   const receive = (chunk: Uint8Array): void => {
     input?.write(chunk);
@@ -92,6 +105,7 @@ function runPort(
     listener.onClose(`${pty.path}: ${reason}`);
   };
   stream.on('data', receive);
+  setPacing(options.pacing);
   stream.on('error', (error) => gone(error.message));
   stream.on('close', () => gone('the pseudo-terminal was closed'));
 
@@ -104,12 +118,22 @@ function runPort(
       paced.write(bytes);
       return pty.hasClient() ? undefined : NOBODY;
     },
+    setPacing,
+    facts: () => virtualFacts,
     close: () => {
       if (open) shut();
       return closed;
     },
   };
 }
+
+const virtualFacts: PortFacts = {
+  adapter: ptyAdapter,
+  settings: undefined,
+  lowLatency: undefined,
+  parityMarks: false,
+  direction: 'nothing to switch, a virtual line has no driver',
+};
 
 /** Writing to the client, with the rule for bytes that nobody reads (see `openVirtualPort`). */
 function startOutput(pty: Pty, onError: (reason: string) => void) {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import modbusSerial from 'modbus-serial';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RawClient } from '../../transport/tcp/raw-client.js';
-import { until } from '../../transport/tcp/raw-client.js';
+import type { RawClient } from '../../transport/socket/raw-client.js';
+import { until } from '../../transport/socket/raw-client.js';
 import { type CallsBody, closeServed, nativeSetup, type Rest, type Served, serve } from '../rest.js';
 
 const SETUP = nativeSetup({

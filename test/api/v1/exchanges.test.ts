@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type RawClient, until } from '../../transport/tcp/raw-client.js';
+import { type RawClient, until } from '../../transport/socket/raw-client.js';
 import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
 
 const SETUP = nativeSetup({

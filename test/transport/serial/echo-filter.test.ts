@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu } from '../../../src/protocol/rtu.js';
+import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
 import { EchoFilter } from '../../../src/transport/serial/echo-filter.js';
 
 const T35 = 2;
@@ -17,7 +17,14 @@ const REQUEST = encodeRtu(17, Uint8Array.of(3, 0, 0, 0, 2));
 const WHOLE = { continues: false, more: false };
 
 const filterOn = (line: 'wire' | 'pty') =>
-  new EchoFilter({ hasWire: line === 'wire', mayProbe: line === 'pty', t35: T35, latency: LATENCY });
+  new EchoFilter({
+    hasWire: line === 'wire',
+    mayProbe: line === 'pty',
+    mayBeRequest,
+    shortestFrame: 4,
+    t35: T35,
+    latency: LATENCY,
+  });
 const passed = (filter: EchoFilter, bytes: Uint8Array, at: number) => [...filter.received(bytes, at).bytes];
 
 describe('an adapter that hears what it sends', () => {

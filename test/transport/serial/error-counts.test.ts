@@ -4,9 +4,15 @@ import { loadLibc } from '../../../src/transport/serial/libc.js';
 import { openPty } from '../../../src/transport/serial/pty.js';
 
 describe('error counts of a UART', () => {
-  it('are the seventh to ninth of twenty ints', () => {
+  it('are the seventh to eleventh of twenty ints', () => {
     const struct = new Uint8Array(Int32Array.from({ length: 20 }, (_, i) => 100 + i).buffer);
-    expect(parseErrorCounts(struct)).toEqual({ framing: 106, overrun: 107, parity: 108 });
+    expect(parseErrorCounts(struct)).toEqual({
+      framing: 106,
+      overrun: 107,
+      parity: 108,
+      break: 109,
+      bufferOverrun: 110,
+    });
   });
 
   it('are not had of a pseudo-terminal', async () => {

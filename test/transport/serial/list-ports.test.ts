@@ -58,8 +58,26 @@ describe('the list of serial ports', () => {
           product: 'FT232R USB UART',
           serialNumber: 'A10KZP45',
         },
+        hints: [expect.stringContaining('latency timer is 16 ms')],
       },
     ]);
+  });
+
+  it('says what its user should know: a mini UART, and a console on it', async () => {
+    port('ttyS0', 'soc/serial', 'bcm2835-aux-uart');
+    link('dev/serial0', 'dev/ttyS0');
+    file('proc/cmdline', 'console=serial0,115200 root=/dev/mmcblk0p2\n');
+    const [info] = await listPorts(root);
+    expect(info?.hints).toEqual([
+      expect.stringContaining('it has no parity'),
+      expect.stringContaining('take console=serial0 off the kernel command line'),
+    ]);
+  });
+
+  it('is plain data, for REST', async () => {
+    port('ttyS0', 'soc/serial', 'bcm2835-aux-uart');
+    const found = await listPorts(root);
+    expect(JSON.parse(JSON.stringify(found))).toEqual(found);
   });
 
   it('leaves out what a CH340 does not say', async () => {

@@ -1,13 +1,25 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Libc, loadLibc, TCGETS2, TCSETS2 } from '../../../src/transport/serial/libc.js';
 import type { BytePort, OpenResult, SerialSettings } from '../../../src/transport/serial/port.js';
 import { openPty } from '../../../src/transport/serial/pty.js';
 import { openRealPort } from '../../../src/transport/serial/real-port.js';
+import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/serial/termios.js';
 
 // Permissions can't be tested here: tests run as root, whom no mode keeps out.
 
@@ -34,7 +46,14 @@ async function newWire() {
   };
   ends.push(hangUp);
   const pauseReading = (): unknown => stream.pause();
-  return { path: pty.path, received, hangUp, pauseReading, send: (bytes: Uint8Array) => stream.write(bytes) };
+  return {
+    path: pty.path,
+    masterFd: pty.masterFd,
+    received,
+    hangUp,
+    pauseReading,
+    send: (bytes: Uint8Array) => stream.write(bytes),
+  };
 }
 
 const settingsOf = (path: string): SerialSettings => ({
@@ -48,12 +67,17 @@ const settingsOf = (path: string): SerialSettings => ({
 async function open(settings: SerialSettings) {
   const received: number[] = [];
   const closings: string[] = [];
+  const chunks: (number[] | string)[] = [];
   const result = await openRealPort(settings, {
-    onData: (chunk) => received.push(...chunk),
+    onData: (chunk) => {
+      received.push(...chunk);
+      chunks.push([...chunk]);
+    },
+    onDamaged: (count) => chunks.push(`damaged ${count}`),
     onClose: (reason) => closings.push(reason),
   });
   if (result.ok) ends.push(() => result.port.close());
-  return { result, received, closings };
+  return { result, received, closings, chunks };
 }
 
 function portOf(result: OpenResult): BytePort {
@@ -117,6 +141,18 @@ describe('an open port', () => {
     expect(portOf(result).sendBreak).toBeUndefined();
   });
 
+  it('tells what is known of it', async () => {
+    const wire = await newWire();
+    const { result } = await open(settingsOf(wire.path));
+    expect(portOf(result).facts()).toEqual({
+      adapter: expect.objectContaining({ kind: 'pty' }),
+      settings: undefined,
+      lowLatency: undefined,
+      parityMarks: true,
+      direction: expect.stringMatching(/^the adapter by itself/),
+    });
+  });
+
   it('can be closed twice, without a report, and opened again', async () => {
     const wire = await newWire();
     const first = await open(settingsOf(wire.path));
@@ -128,6 +164,94 @@ describe('an open port', () => {
     portOf(second.result).write(Uint8Array.of(6));
     await expect.poll(() => wire.received).toEqual([6]);
     expect(first.closings).toEqual([]);
+  });
+});
+
+async function libc(): Promise<Libc> {
+  const loaded = await loadLibc();
+  if (!loaded.ok) throw new Error(loaded.reason);
+  return loaded.libc;
+}
+
+/** The terminal settings of the port, which its other end may ask for and change. */
+async function termiosOf(masterFd: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(TERMIOS2_BYTES);
+  (await libc()).ioctl(masterFd, TCGETS2, bytes);
+  return bytes;
+}
+
+describe('marks for damaged characters', () => {
+  it('pass all 256 byte values unchanged, wherever the marks are cut', async () => {
+    const wire = await newWire();
+    const { received } = await open(settingsOf(wire.path));
+    expect(hasParityMarks(await termiosOf(wire.masterFd))).toBe(true);
+    const sent: number[] = [];
+    for (let length = 1; length <= 40; length++) {
+      const bytes = Array.from({ length }, (_, i) => (i % 3 === 0 ? 0xff : (length * 31 + i) & 0xff));
+      wire.send(Uint8Array.from(bytes));
+      sent.push(...bytes);
+      if (length % 4 === 0) await pause(1);
+    }
+    // More than one read(2) of the line discipline's buffer, less than what makes the wire wait.
+    const many = Array.from({ length: 3_000 }, (_, i) => (i % 5 === 0 ? i & 0xff : 0xff));
+    wire.send(Uint8Array.from(many));
+    sent.push(...many);
+    await expect.poll(() => received.length, { timeout: 4000 }).toBe(sent.length);
+    expect(received.findIndex((byte, index) => byte !== sent[index])).toBe(-1);
+  });
+
+  it('are told in the order of arrival, between the bytes before and after', async () => {
+    const wire = await newWire();
+    const { chunks } = await open(settingsOf(wire.path));
+    // Without the marks of the line discipline, the wire can send what a UART's driver would make of damage.
+    (await libc()).ioctl(wire.masterFd, TCSETS2, rawTermios2(await termiosOf(wire.masterFd)));
+    wire.send(Uint8Array.of(1, 2, 0xff, 0, 0x41, 0xff, 0, 0, 3, 0xff, 0xff, 0xff));
+    wire.send(Uint8Array.of(0, 0xff, 4));
+    const flat = (): unknown[] => chunks.flat();
+    await expect.poll(flat).toEqual([1, 2, 'damaged 2', 3, 0xff, 'damaged 1', 4]);
+  });
+
+  it('can be left off', async () => {
+    const wire = await newWire();
+    const { result, received } = await open({ ...settingsOf(wire.path), parityMarks: false });
+    expect(portOf(result).facts().parityMarks).toBe(false);
+    expect(hasParityMarks(await termiosOf(wire.masterFd))).toBe(false);
+    wire.send(Uint8Array.of(0xff, 0, 1));
+    await expect.poll(() => received).toEqual([0xff, 0, 1]);
+  });
+
+  it('start anew when the port is opened again in the middle of one', async () => {
+    const wire = await newWire();
+    const first = await open(settingsOf(wire.path));
+    wire.send(Uint8Array.of(0xff));
+    await expect.poll(() => first.received).toEqual([0xff]);
+    await portOf(first.result).close();
+    wire.send(Uint8Array.of(0xff));
+    await pause(20);
+    const second = await open(settingsOf(wire.path));
+    wire.send(Uint8Array.of(0xff, 0xff, 7));
+    await expect.poll(() => second.received).toEqual([0xff, 0xff, 7]);
+  });
+});
+
+describe('RS-485 direction that a port can not switch is refused', () => {
+  it('by the kernel, when its driver has no such mode', async () => {
+    const wire = await newWire();
+    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'kernel' } });
+    expect(result).toEqual({
+      ok: false,
+      error: `${wire.path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`,
+    });
+    expect((await open(settingsOf(wire.path))).result.ok, 'the port was let go').toBe(true);
+  });
+
+  it('by RTS, when it has no modem lines', async () => {
+    const wire = await newWire();
+    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'rts' } });
+    expect(result).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(/has no modem lines \(TIOCMGET: E/),
+    });
   });
 });
 
@@ -196,6 +320,19 @@ describe('a port that goes away', () => {
     portOf(result).write(Uint8Array.of(1));
     await portOf(result).close();
     expect(closings).toHaveLength(1);
+  });
+
+  // As after an unplugged adapter: the name may still be there, and reads deliver nothing for ever, which sets
+  // serialport's binding spinning without an event. Only root may hang up a terminal that is not its own.
+  it.skipIf(process.getuid?.() !== 0)('is reported when only the device is dead', async () => {
+    const TIOCVHANGUP = 0x5437;
+    const wire = await newWire();
+    const { closings } = await open(settingsOf(wire.path));
+    const other = openSync(wire.path, constants.O_RDWR | constants.O_NOCTTY);
+    expect((await libc()).ioctl(other, TIOCVHANGUP, null)).toBe(0);
+    closeSync(other);
+    expect(existsSync(wire.path)).toBe(true);
+    await expect.poll(() => closings, { timeout: 3000 }).toEqual([`${wire.path}: hung up (POLLHUP)`]);
   });
 
   it('is reported when its name leads to another device', async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply, silence } from '../../../src/protocol/reply-plan.js';
-import type { BytePort } from '../../../src/transport/serial/port.js';
 import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
 
 const T35 = 4;
@@ -18,13 +17,11 @@ function playerWith(turnaround: number | undefined) {
   const sent: Sent[] = [];
   const ended: PlayReport['ended'][] = [];
   const listening = { busy: false, lastAt: 0 };
-  const port: BytePort = {
-    path: 'test',
-    write: (bytes) => {
+  const port = {
+    write: (bytes: Uint8Array) => {
       sent.push({ at: performance.now() - start, bytes: [...bytes] });
       return undefined;
     },
-    close: async () => {},
   };
   const start = performance.now();
   const player = new ReplyPlayer({

@@ -16,7 +16,6 @@ function runnerOn({ taken = true } = {}) {
   const happened: string[] = [];
   const runner = new StepRunner({
     port: {
-      path: 'test',
       write: (content) => {
         happened.push([...content].join(' '));
         return taken ? undefined : 'nobody has the line open';
@@ -27,7 +26,6 @@ function runnerOn({ taken = true } = {}) {
         happened.push('break ends');
         return undefined;
       },
-      close: async () => {},
     },
     wireTime: 0,
     outputHold: 0,

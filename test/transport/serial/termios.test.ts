@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   describeSettings,
+  hasParityMarks,
+  markedTermios2,
   parseTermios2,
   rawTermios2,
   settingsDifference,
@@ -76,6 +78,30 @@ describe('raw mode', () => {
     const raw = rawTermios2(odd);
     expect([raw[17 + 5], raw[17 + 6]]).toEqual([0, 1]);
     expect(odd[17 + 5], 'the given structure is left alone').toBe(9);
+  });
+});
+
+describe('marks for damaged characters', () => {
+  it('are set without the flags that would drop them or make them ambiguous, and nothing else changes', () => {
+    // IGNPAR 4, PARMRK 8, INPCK 0x10, ISTRIP 0x20, IXON 0x400
+    const before = bytesOf(cooked);
+    before.set([0x24, 0x04], 0);
+    const marked = markedTermios2(before);
+    expect([...marked.subarray(0, 4)]).toEqual([0x18, 0x04, 0, 0]);
+    expect(marked.subarray(4)).toEqual(before.subarray(4));
+  });
+
+  it.each([
+    [0x18, true],
+    [0x00, false],
+    [0x08, false],
+    [0x10, false],
+    [0x1c, false],
+    [0x38, false],
+  ])('with input flags %i: %s', (flags, expected) => {
+    const bytes = bytesOf(cooked);
+    bytes.set([flags, 0], 0);
+    expect(hasParityMarks(bytes)).toBe(expected);
   });
 });
 

@@ -45,6 +45,7 @@ async function newLine(
       line.received.push(...chunk);
       if (answer && opened.ok) opened.port.write(Uint8Array.from(answer([...chunk])));
     },
+    onDamaged: () => {},
     onClose: (reason) => line.closings.push(reason),
   });
   if (!opened.ok) throw new Error(opened.error);
@@ -195,7 +196,10 @@ describe('the stable name', () => {
   it('does not replace a file, and says so', async () => {
     const link = join(newDirectory(), 'line');
     writeFileSync(link, 'precious');
-    const opened = await openVirtualPort({ link }, { onData: () => {}, onClose: () => {} });
+    const opened = await openVirtualPort(
+      { link },
+      { onData: () => {}, onDamaged: () => {}, onClose: () => {} },
+    );
     expect(opened).toMatchObject({
       ok: false,
       error: expect.stringContaining(`${link}: exists and is not a symbolic link`),
@@ -207,7 +211,10 @@ describe('the stable name', () => {
     const file = join(newDirectory(), 'file');
     writeFileSync(file, '');
     const link = join(file, 'line');
-    const opened = await openVirtualPort({ link }, { onData: () => {}, onClose: () => {} });
+    const opened = await openVirtualPort(
+      { link },
+      { onData: () => {}, onDamaged: () => {}, onClose: () => {} },
+    );
     expect(opened).toMatchObject({
       ok: false,
       error: expect.stringContaining(`${link}: the link to the virtual line`),
@@ -264,6 +271,49 @@ describe('a paced virtual line', () => {
     expect(line.received.every((value, index) => value === index % 251)).toBe(true);
     closeSync(client);
   }, 15_000);
+
+  it('changes its pacing without being closed, and loses nothing', async () => {
+    const line = await newLine({ pacing: { baudRate: 1200, chunk: 16 } });
+    const client = openClient(line.port.path);
+    const sent = Uint8Array.from({ length: 40 }, (_, index) => index);
+    writeSync(client, sent);
+    line.port.write(sent);
+    await expect.poll(() => line.received.length).toBeGreaterThan(0);
+    line.port.setPacing({ baudRate: 115_200, chunk: 1 });
+    expect(line.received, 'what was under way is delivered at once').toEqual([...sent]);
+    expect(line.chunks.length).toBe(2);
+    line.chunks.length = 0;
+    writeSync(client, bytes(50, 51, 52));
+    line.port.write(bytes(60));
+    await expect.poll(() => line.received).toEqual([...sent, 50, 51, 52]);
+    expect(line.chunks).toEqual([[50], [51], [52]]);
+    line.port.setPacing(undefined);
+    writeSync(client, bytes(53, 54));
+    await expect.poll(() => line.chunks.at(-1)).toEqual([53, 54]);
+    const replies: number[] = [];
+    await expect.poll(() => replies.push(...readAll(client)) && replies).toEqual([...sent, 60]);
+    closeSync(client);
+  });
+
+  it('lets a client that had to wait go on when the pacing ends', async () => {
+    const line = await newLine({ pacing: { baudRate: 1200, chunk: 1 } });
+    const client = openClient(line.port.path);
+    const written = writeSync(client, new Uint8Array(10_000));
+    await pause(50);
+    line.port.setPacing(undefined);
+    await expect.poll(() => line.received.length).toBe(written);
+    closeSync(client);
+  });
+
+  it('tells that it has neither settings nor a driver', async () => {
+    const line = await newLine();
+    expect(line.port.facts()).toMatchObject({
+      adapter: { kind: 'pty' },
+      settings: undefined,
+      lowLatency: undefined,
+      parityMarks: false,
+    });
+  });
 
   it('forgets what is under way when it is closed', async () => {
     const line = await newLine({ pacing: { baudRate: 9600, chunk: 1 } });

@@ -1,0 +1,84 @@
+import type { LineDefinition } from '../../config/configuration.js';
+import type { LineSource } from '../../config/line-source.js';
+import { sectionOf } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { ServerSettings } from './server-request.js';
+
+/** Where a line of the native file has the settings that have flat names here. */
+type Places = ReadonlyMap<string, Path>;
+
+const SERIAL_PLACES: Places = new Map([
+  ['port', ['serial', 'path']],
+  ['baudrate', ['serial', 'baudRate']],
+  ['bytesize', ['serial', 'dataBits']],
+  ['parity', ['serial', 'parity']],
+  ['stopbits', ['serial', 'stopBits']],
+  ['framer', ['framing']],
+  ['turnaround', ['timing', 'turnaround']],
+  ['t3_5', ['timing', 't35']],
+  ['gap', ['timing', 'gap']],
+  ['units', ['units']],
+]);
+
+function placesOf({ kind }: LineDefinition): Places {
+  if (kind === 'serial') return SERIAL_PLACES;
+  return new Map([
+    ['host', [kind, 'host']],
+    ['port', [kind, 'port']],
+    ['framer', ['framing']],
+    ['units', ['units']],
+  ]);
+}
+
+/** The settings as a change of the native line; tells in `issues` which of them this line can't have. */
+export function nativeChange(
+  definition: LineDefinition,
+  settings: ServerSettings,
+  issues: Issue[],
+): LineSource {
+  const places = placesOf(definition);
+  const change: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(settings)) {
+    if (value === undefined) continue;
+    const [section, key] = (places.get(field) ?? []) as [section?: string, key?: string];
+    const native = nativeValue(definition, field, value, issues);
+    if (section === undefined) {
+      const message = `only a line ${definition.kind === 'serial' ? 'with a socket' : 'on a serial port'} has this`;
+      issues.push({ path: [field], message });
+    } else if (key === undefined) change[section] = native;
+    else change[section] = { ...(change[section] as object | undefined), [key]: native };
+  }
+  return withoutLeftovers(definition, change);
+}
+
+/** What only a virtual line or only a real port can have stays behind when one becomes the other. */
+function withoutLeftovers(definition: LineDefinition, change: LineSource): LineSource {
+  const path = sectionOf(change.serial, 'path');
+  if (definition.kind !== 'serial' || path === undefined) return change;
+  const wasVirtual = definition.path === 'virtual';
+  if (wasVirtual === (path === 'virtual')) return change;
+  const leftovers = wasVirtual ? { link: null, pacing: null } : { rs485: null, parityMarks: null };
+  return { ...change, serial: { ...(change.serial as object), ...leftovers } };
+}
+
+/** Text of a form as what the native file has there; what is none of it is left for the file's schema to refuse. */
+function nativeValue({ kind }: LineDefinition, field: string, value: unknown, issues: Issue[]): unknown {
+  // FramerTLS of pymodbus is its FramerSocket under another name.
+  if (field === 'framer' && value === 'tls') {
+    if (kind === 'tls') return 'socket';
+    const expected = kind === 'serial' ? 'rtu or ascii' : 'socket, rtu or ascii';
+    issues.push({ path: [field], message: expectedMessage(expected, value) });
+  }
+  const isNumber = kind !== 'serial' && typeof value === 'string' && /^\s*\d{1,5}\s*$/.test(value);
+  return field === 'port' && isNumber ? Number(value) : value;
+}
+
+/** A mistake in a native line, at the flat name of its setting. */
+export function flatIssue(definition: LineDefinition, { path, message }: Issue): Issue {
+  for (const [field, place] of placesOf(definition)) {
+    if (place.every((part, i) => path[i] === part)) {
+      return { path: [field, ...path.slice(place.length)], message };
+    }
+  }
+  return { path, message };
+}

@@ -1,0 +1,111 @@
+import { unknownName } from '../../schema/nearest.js';
+import { check } from '../../schema/parts.js';
+import { expectedMessage, type Issue } from '../../schema/problem.js';
+import { describeLine } from '../../simulator/describe-line.js';
+import type { Line, LineOutcome } from '../../simulator/line.js';
+import { lineStatus } from '../../simulator/line-status.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { type Failure, failure, mistakes, type Outcome } from './outcome.js';
+import { flatIssue, nativeChange } from './server-change.js';
+import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
+import { type ServerRow, serverRow } from './server-rows.js';
+
+/** Names to choose from, as register_types and register_actions are. */
+const SERVER_STATES = { open: 0, waiting: 1, stopped: 2, failed: 3 };
+const SERVER_FRAMERS = { socket: 0, rtu: 1, ascii: 2 };
+const SERVER_PARITIES = { N: 0, E: 1, O: 2 };
+
+interface ServerAnswer {
+  readonly result: 'ok';
+  readonly footer: string;
+  readonly server_states: typeof SERVER_STATES;
+  readonly server_framers: typeof SERVER_FRAMERS;
+  readonly server_parities: typeof SERVER_PARITIES;
+  readonly server_rows: readonly ServerRow[];
+}
+
+/** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
+export async function handleServer(simulator: Simulator, body: object): Promise<Outcome<ServerAnswer>> {
+  const issues: Issue[] = [];
+  const fields = withoutEmptyFields(body);
+  const request = check(serverSubmit, fields, [], issues);
+  if (request?.submit === 'Set') return setLine(simulator, fields);
+  const parsed = request && check(commandRequest, fields, [], issues);
+  if (!parsed) return mistakes(issues);
+  if (request.submit === 'Status' && parsed.line == null) {
+    const lines = [...simulator.lines.values()];
+    return answer(lines, statesText(lines));
+  }
+  const line = findLine(simulator, parsed.line);
+  if (typeof line === 'string') return failure(line);
+  switch (request.submit) {
+    case 'Status':
+      return answer([line], lineText(line));
+    case 'Start':
+      return outcome(line, await line.start());
+    case 'Restart':
+      return outcome(line, await line.restart());
+    case 'Stop':
+      await line.stop();
+      return answer([line], lineText(line));
+  }
+}
+
+async function setLine(
+  simulator: Simulator,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Outcome<ServerAnswer>> {
+  const issues: Issue[] = [];
+  const request = check(setRequest, fields, [], issues);
+  if (!request) return mistakes(issues);
+  const { submit, line: name, ...settings } = request;
+  const line = findLine(simulator, name);
+  if (typeof line === 'string') return failure(line);
+  const { definition } = line;
+  const change = nativeChange(definition, settings, issues);
+  if (issues.length > 0) return mistakes(issues);
+  if (Object.keys(change).length === 0)
+    return failure('body: nothing to set, expected a setting of the line');
+  const changed = await simulator.changeLine(line, change);
+  if (changed.ok || 'error' in changed) return outcome(line, changed);
+  return mistakes(changed.issues.map((issue) => flatIssue(definition, issue)));
+}
+
+/** The line that is meant, or what is wrong with its name. Where there is one line only, it is meant. */
+function findLine({ lines }: Simulator, name: string | null | undefined): Line | string {
+  const known = [...lines.keys()];
+  const [first, second] = lines.values();
+  if (name == null) {
+    return first && !second ? first : `line: ${expectedMessage(known.join(', ') || 'a line', undefined)}`;
+  }
+  return lines.get(name) ?? `line: ${unknownName('line', name, known)}`;
+}
+
+function outcome(line: Line, result: LineOutcome): ServerAnswer | Failure {
+  return result.ok ? answer([line], lineText(line)) : failure(`line ${line.name}: ${result.error}`);
+}
+
+function answer(lines: readonly Line[], footer: string): ServerAnswer {
+  return {
+    result: 'ok',
+    footer,
+    server_states: SERVER_STATES,
+    server_framers: SERVER_FRAMERS,
+    server_parities: SERVER_PARITIES,
+    server_rows: lines.map(serverRow),
+  };
+}
+
+/** `line bench: open, RTU on /dev/ttyUSB0 9600 8E1, …`, `line bench: failed, …`. */
+function lineText(line: Line): string {
+  const { state, reason } = lineStatus(line);
+  return [`line ${line.name}: ${state}`, reason ?? describeLine(line)].join(', ');
+}
+
+/** `3 lines: 2 open, 1 stopped`. */
+function statesText(lines: readonly Line[]): string {
+  const counts = new Map<string, number>();
+  for (const { state } of lines) counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
+  const parts = Array.from(counts, ([state, count]) => `${count} ${state}`);
+  return `${lines.length === 1 ? '1 line' : `${lines.length} lines`}: ${parts.join(', ') || 'none'}`;
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { lineSource } from '../../config/line-source.js';
+import type { Line } from '../../simulator/line.js';
+import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
+
+/** In ms. */
+const timesView = z.object({
+  t15: z.number(),
+  t35: z.number(),
+  /** Silence after which an incomplete frame is thrown away. */
+  gap: z.number(),
+  /** Wait after a request before a reply; null replies as soon as the frame is complete. */
+  turnaround: z.number().nullable(),
+  characterTime: z.number(),
+});
+
+/** What was found out about an open port. */
+const portView = z.object({
+  adapter: z.string(),
+  hint: z.string().nullable(),
+  /** As the driver has them, `19200 8E1`; null where they can't be read back. */
+  settings: z.string().nullable(),
+  /** Whether the driver hands over bytes at once; null where it can't be asked. */
+  lowLatency: z.boolean().nullable(),
+  parityMarks: z.boolean(),
+  /** Who switches the RS-485 driver, in words. */
+  direction: z.string(),
+});
+
+/** Errors that the driver has counted since the port exists. */
+const errorCountsView = z.object({
+  framing: z.number(),
+  overrun: z.number(),
+  parity: z.number(),
+  break: z.number(),
+  bufferOverrun: z.number(),
+});
+
+/** What has passed over the line since the start of the simulator; see `LineCounters`. */
+const countersView = z.object({
+  requests: z.number(),
+  broadcasts: z.number(),
+  dropped: z.number(),
+  replies: z.number(),
+  duplicates: z.number(),
+  collisions: z.number(),
+  foreignFrames: z.number(),
+  noiseBytes: z.number(),
+  damagedCharacters: z.number(),
+  rejected: z.number(),
+});
+
+/** What makes no sense on a line is absent: clients and port of a stopped one, times of a socket. */
+export const lineViewSchema = z.object({
+  name: z.string(),
+  state: z.enum(['open', 'waiting', 'stopped', 'failed']),
+  /** Why it is not open. */
+  reason: z.string().nullable(),
+  /** The path of the port, or address and port. */
+  place: z.string(),
+  /** The name of a virtual line that stays. */
+  link: z.string().nullable(),
+  /** The line as the native file has it, complete: what PUT takes. */
+  settings: z.record(z.string(), z.unknown()),
+  /** Unit identifiers with the names of their devices. */
+  units: z.record(z.string(), z.string()),
+  /** For so long it has been open, in seconds. */
+  uptime: z.number().nullable(),
+  clients: z.number().optional(),
+  times: timesView.optional(),
+  port: portView.optional(),
+  errorCounts: errorCountsView.optional(),
+  counters: countersView,
+});
+
+export function lineView(line: Line): z.infer<typeof lineViewSchema> {
+  const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
+  return {
+    name: line.name,
+    state,
+    reason: reason ?? null,
+    place,
+    link: link ?? null,
+    settings: lineSource(line.definition),
+    units: Object.fromEntries(line.bus.units),
+    uptime: uptime === undefined ? null : Math.round(1000 * uptime) / 1000,
+    ...(clients !== undefined && { clients }),
+    ...(times && { times: { ...times, turnaround: times.turnaround ?? null } }),
+    ...(port && { port: viewPort(port) }),
+    ...(errorCounts && { errorCounts }),
+    counters: { ...line.counters },
+  };
+}
+
+function viewPort({
+  adapter,
+  settings,
+  lowLatency,
+  parityMarks,
+  direction,
+}: NonNullable<LineStatus['port']>): z.infer<typeof portView> {
+  return {
+    adapter: adapter.name,
+    hint: adapter.hint ?? null,
+    settings: settings ?? null,
+    lowLatency: lowLatency ?? null,
+    parityMarks,
+    direction,
+  };
+}

@@ -1,0 +1,62 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type PortStatus, portStatuses } from '../../simulator/ports.js';
+import type { Simulator } from '../../simulator/simulator.js';
+
+const portView = z.object({
+  /** May be another one after the next start of the machine. */
+  path: z.string(),
+  /** Links in /dev/serial that stay the same. */
+  stableNames: z.array(z.string()),
+  adapter: z.object({
+    kind: z.string(),
+    name: z.string(),
+    /** Characters of one frame that may lie between two chunks. */
+    fifoCharacters: z.number(),
+    /** For so long a USB adapter may hold bytes back. */
+    latencyMs: z.number(),
+  }),
+  hints: z.array(z.string()),
+  /** Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device. */
+  usb: z
+    .object({
+      vendorId: z.string(),
+      productId: z.string(),
+      manufacturer: z.string().nullable(),
+      product: z.string().nullable(),
+      serialNumber: z.string().nullable(),
+    })
+    .nullable(),
+  /** Lines that are configured for this port. */
+  lines: z.array(z.string()),
+});
+
+/** `/api/v1/ports`: the serial ports of this machine, and which lines use them. */
+export function portRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+  return (app, _, done) => {
+    app.get('/ports', { schema: { response: { 200: z.object({ ports: z.array(portView) }) } } }, async () => {
+      const ports = await portStatuses(simulator.lines.values());
+      return { ports: ports.map(viewPort) };
+    });
+    done();
+  };
+}
+
+function viewPort({ path, stableNames, adapter, hints, usb, lines }: PortStatus): z.infer<typeof portView> {
+  return {
+    path,
+    stableNames: [...stableNames],
+    adapter,
+    hints: [...hints],
+    usb: usb
+      ? {
+          vendorId: usb.vendorId,
+          productId: usb.productId,
+          manufacturer: usb.manufacturer ?? null,
+          product: usb.product ?? null,
+          serialNumber: usb.serialNumber ?? null,
+        }
+      : null,
+    lines: [...lines],
+  };
+}

@@ -1,0 +1,63 @@
+import { compact } from './compact.js';
+import type { LineDefinition, SerialLineDefinition, SocketLineDefinition, Units } from './configuration.js';
+
+/** A line as the native file has it, complete: read again it is the same definition. */
+export type LineSource = Readonly<Record<string, unknown>>;
+
+export function lineSource(definition: LineDefinition): LineSource {
+  return definition.kind === 'serial' ? serialSource(definition) : socketSource(definition);
+}
+
+function serialSource({
+  kind,
+  name,
+  framing,
+  timing,
+  whenBusy,
+  units,
+  ...serial
+}: SerialLineDefinition): LineSource {
+  return { serial, framing, timing, whenBusy, units: unitsSource(units) };
+}
+
+function socketSource({
+  kind,
+  name,
+  framing,
+  files,
+  units,
+  missingUnit,
+  ...listening
+}: SocketLineDefinition): LineSource {
+  return { [kind]: compact({ ...listening, ...files }), framing, units: unitsSource(units), missingUnit };
+}
+
+function unitsSource(units: Units): Record<string, string> {
+  return Object.fromEntries(Array.from(units, ([unitId, device]) => [String(unitId), device]));
+}
+
+/**
+ * The line with some of its settings changed: what `change` leaves out stays as it is, null is the default again.
+ * Units are changed as a whole. Naming another transport or framing leaves the old one's settings behind.
+ */
+export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
+  const transports = ['serial', 'tcp', 'udp', 'tls'];
+  const isOther = transports.some((key) => change[key] != null && source[key] === undefined);
+  const kept = isOther ? { units: source.units } : source;
+  return merged(kept, change);
+}
+
+function merged(base: LineSource, change: LineSource): LineSource {
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(change)) {
+    const before = result[key];
+    if (value === null) delete result[key];
+    else
+      result[key] = key !== 'units' && isMapping(before) && isMapping(value) ? merged(before, value) : value;
+  }
+  return result;
+}
+
+function isMapping(value: unknown): value is LineSource {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+import { concatBytes } from './bytes.js';
+import type { AduContent, Framing } from './framing.js';
+import { MAX_PDU_LENGTH } from './limits.js';
+
+/*
+ * Modbus ASCII (Modbus over Serial Line V1.02, 2.5.2): a colon, unit identifier, PDU and LRC as two hexadecimal
+ * digits a byte, carriage return and the delimiter, which is a line feed until function 8/3 changes it.
+ */
+export const COLON = 0x3a;
+export const CARRIAGE_RETURN = 0x0d;
+export const LINE_FEED = 0x0a;
+
+/** Characters of a message before its digits and after them: colon; carriage return and delimiter. */
+const BEGIN_LENGTH = 1;
+const END_LENGTH = 2;
+/** The LRC, in digits. */
+const LRC_LENGTH = 2;
+/** A message is at least unit identifier, function code and LRC, in characters. */
+const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;
+/** The longest message, in characters: 513 (2.5.2.1). */
+export const MAX_ASCII_LENGTH = BEGIN_LENGTH + 2 * (1 + MAX_PDU_LENGTH) + LRC_LENGTH + END_LENGTH;
+
+/** The longest pause between two characters of a message, in ms (2.5.2.1). */
+export const ASCII_TIMEOUT_MS = 1000;
+
+/** Characters have seven data bits (2.5.2), so one above that would never arrive as it was sent. */
+const MAX_CHARACTER = 0x7f;
+
+/** True for 0–9 and A–F, which the specification allows, and for a–f: many send them, and nothing else could be meant. */
+export function isHexDigit(character: number): boolean {
+  const letter = character & ~0x20;
+  return (character >= 0x30 && character <= 0x39) || (letter >= 0x41 && letter <= 0x46);
+}
+
+/** True when messages that end with this character can be read: it is no other part of one, and has seven bits. */
+export function mayDelimit(character: number): boolean {
+  const isPart = character === COLON || character === CARRIAGE_RETURN || isHexDigit(character);
+  return !isPart && character <= MAX_CHARACTER;
+}
+
+/**
+ * The framing of one ASCII line, which may change its delimiter. `decode` is strict but for lower-case digits;
+ * `fields` and `recheck` go by the places of the characters alone, as a fault may have damaged any of them.
+ */
+export class AsciiFraming implements Framing {
+  readonly name = 'ascii';
+  readonly broadcasts = true;
+  readonly characterBits = 7;
+  readonly minLength = MIN_ASCII_LENGTH;
+  /**
+   * The character that ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function 3).
+   * It is of the line, not of a device. A request that changes it is answered with the old one still: so whoever
+   * carries the change over from the line's `Activity.asciiDelimiter` does it when the reply has been made.
+   */
+  delimiter = LINE_FEED;
+
+  encode({ unitId, pdu }: Pick<AduContent, 'unitId' | 'pdu'>): Uint8Array {
+    const body = concatBytes([unitId], pdu);
+    return concatBytes([COLON], digitsOf(body), digitsOf([lrc(body)]), [CARRIAGE_RETURN, this.delimiter]);
+  }
+
+  decode(adu: Uint8Array): AduContent | undefined {
+    if (adu.length < MIN_ASCII_LENGTH || adu.length > MAX_ASCII_LENGTH) return undefined;
+    if (adu[0] !== COLON || adu.at(-2) !== CARRIAGE_RETURN || adu.at(-1) !== this.delimiter) return undefined;
+    const digits = digitsIn(adu);
+    if (digits.length % 2 !== 0 || !digits.every(isHexDigit)) return undefined;
+    const bytes = bytesOf(digits);
+    return lrc(bytes) === 0 ? contentOf(bytes) : undefined;
+  }
+
+  fields(adu: Uint8Array): AduContent | undefined {
+    return adu.length >= MIN_ASCII_LENGTH ? contentOf(bytesOf(digitsIn(adu))) : undefined;
+  }
+
+  recheck(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined {
+    const start = adu.length - END_LENGTH - LRC_LENGTH;
+    if (start < 0) return undefined;
+    const check = bytesOf(adu.subarray(start, start + LRC_LENGTH));
+    return concatBytes(adu.subarray(0, start), digitsOf(change([...check])), adu.subarray(-END_LENGTH));
+  }
+}
+
+/** Two's complement of the sum of the bytes, without carries: 0 when the LRC is among them (Serial Line V1.02, 6.2.1). */
+function lrc(bytes: Uint8Array): number {
+  let sum = 0;
+  for (const byte of bytes) sum += byte;
+  return -sum & 0xff;
+}
+
+const DIGITS = Uint8Array.from('0123456789ABCDEF', (digit) => digit.charCodeAt(0));
+
+function digitsOf(bytes: Uint8Array | readonly number[]): Uint8Array {
+  const digits = new Uint8Array(2 * bytes.length);
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    digits[2 * i] = DIGITS[byte >> 4] as number;
+    digits[2 * i + 1] = DIGITS[byte & 15] as number;
+  }
+  return digits;
+}
+
+/** The characters where the digits of a message are. */
+function digitsIn(adu: Uint8Array): Uint8Array {
+  return adu.subarray(BEGIN_LENGTH, -END_LENGTH);
+}
+
+/** The bytes that pairs of digits stand for. One left over counts for nothing, and what is no digit for any value. */
+function bytesOf(digits: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(digits.length >> 1);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = (nibble(digits[2 * i] as number) << 4) | nibble(digits[2 * i + 1] as number);
+  }
+  return bytes;
+}
+
+/** Letters, upper and lower case, have bit 6; the low bits of A are 1. */
+function nibble(digit: number): number {
+  return (digit & 0x40 ? digit + 9 : digit) & 15;
+}
+
+function contentOf(bytes: Uint8Array): AduContent {
+  return { transactionId: 0, unitId: bytes[0] as number, pdu: bytes.slice(1, -1) };
+}

@@ -1,0 +1,29 @@
+import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
+import { realPathOf } from '../transport/serial/adapter.js';
+import { defaultLink } from './default-link.js';
+
+/**
+ * Do both need the same port, so that the second can be opened only when the first is closed?
+ * @param place where the first one is, as its state tells it: with the real port number where 0 was asked for
+ */
+export function contend(open: LineDefinition, place: string, next: LineDefinition): boolean {
+  if (open.kind === 'serial') return next.kind === 'serial' && isSamePort(open, next);
+  return next.kind !== 'serial' && isSameSocket(open, place, next);
+}
+
+function isSamePort(one: SerialLineDefinition, other: SerialLineDefinition): boolean {
+  if (one.path !== 'virtual' && other.path !== 'virtual') {
+    return (realPathOf(one.path) ?? one.path) === (realPathOf(other.path) ?? other.path);
+  }
+  return one.path === other.path && linkOf(one) === linkOf(other);
+}
+
+function linkOf({ link, name }: SerialLineDefinition): string {
+  return link ?? defaultLink(name);
+}
+
+/** Whatever the addresses: 0.0.0.0 takes the port of all others. UDP has ports of its own. */
+function isSameSocket(open: SocketLineDefinition, place: string, next: SocketLineDefinition): boolean {
+  if (next.port === 0 || (open.kind === 'udp') !== (next.kind === 'udp')) return false;
+  return next.port === open.port || next.port === Number(place.slice(place.lastIndexOf(':') + 1));
+}

@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import type { Bus } from '../bus/bus.js';
+import { hex } from '../protocol/bytes.js';
+import type { LineEvent } from '../transport/transport.js';
+import type { LineCounters } from './line-record.js';
+
+/** So many bytes of noise are logged. */
+const MAX_LOGGED = 64;
+
+/** What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. */
+export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, log: Logger): void {
+  switch (event.kind) {
+    case 'open':
+      for (const note of event.notes) log.warn({ place: event.place }, note);
+      log.info({ place: event.place }, 'line open');
+      break;
+    case 'lost':
+      log.warn({ reason: event.reason }, 'line lost, waiting for it to come back');
+      break;
+    case 'retry':
+      log.debug({ error: event.error, inMs: event.inMs }, 'line not back yet');
+      break;
+    case 'failed':
+      log.error({ text: event.text }, 'line failed');
+      break;
+    case 'foreign':
+      bus.activity.messages++;
+      counters.foreignFrames++;
+      log.debug({ role: event.role, adu: hex(event.frame.bytes) }, 'frame between others');
+      break;
+    case 'duplicate':
+      bus.activity.messages++;
+      counters.duplicates++;
+      log.warn(
+        { unitId: bus.framing.fields(event.frame.bytes)?.unitId, adu: hex(event.frame.bytes) },
+        'another device answers for this unit identifier',
+      );
+      break;
+    case 'noise':
+      bus.activity.errors++;
+      counters.noiseBytes += event.noise.bytes.length;
+      log.debug(
+        { bytes: hex(event.noise.bytes.subarray(0, MAX_LOGGED)), length: event.noise.bytes.length },
+        'noise',
+      );
+      break;
+    case 'damaged':
+      bus.activity.errors++;
+      counters.damagedCharacters += event.count;
+      log.debug({ count: event.count }, 'damaged characters');
+      break;
+    case 'echo':
+      log.info('the adapter hears what it sends: its echo is taken out');
+      break;
+    case 'collision':
+      counters.collisions++;
+      log.warn('collision: somebody else spoke while a reply was on the wire');
+      break;
+    case 'overrun':
+      bus.activity.overruns += event.count;
+      log.warn({ count: event.count }, 'the UART has lost characters');
+      break;
+    case 'dropped':
+      counters.dropped++;
+      log.debug({ adu: hex(event.adu) }, 'request dropped, a reply is pending');
+      break;
+    case 'client':
+      log.debug(event, 'client');
+      if (event.role !== undefined)
+        log.info({ client: event.client, role: event.role }, 'client with a role');
+      break;
+    case 'client-gone':
+      bus.forget(event.clientId);
+      log.debug(event, 'client gone');
+      break;
+    case 'rejected':
+      counters.rejected++;
+      log.debug(event, 'client turned away');
+  }
+}

@@ -1,0 +1,51 @@
+import type { SerialLineDefinition } from '../config/configuration.js';
+import { identifyAdapter, ptyAdapter } from '../transport/serial/adapter.js';
+import type { ErrorCounts } from '../transport/serial/error-counts.js';
+import type { PortFacts } from '../transport/serial/port.js';
+import { hostPort } from '../transport/socket/address.js';
+import type { Line } from './line.js';
+import { type SerialTimes, serialTimes } from './serial-transport.js';
+
+/** How a line is, for people and programs. */
+export interface LineStatus {
+  readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
+  /** Why it is not open; a sentence. */
+  readonly reason: string | undefined;
+  /** Where clients find it: the path of the port, or address and port. */
+  readonly place: string;
+  /** The name of a virtual line that stays. */
+  readonly link: string | undefined;
+  /** For so long it has been open, in seconds. */
+  readonly uptime: number | undefined;
+  readonly clients: number | undefined;
+  /** Serial lines only. */
+  readonly times: SerialTimes | undefined;
+  readonly port: PortFacts | undefined;
+  readonly errorCounts: ErrorCounts | undefined;
+}
+
+export function lineStatus(line: Line): LineStatus {
+  const { state, definition, serial, openSince } = line;
+  const port = serial?.port;
+  return {
+    state: state.kind,
+    reason: 'reason' in state ? state.reason : undefined,
+    place: state.kind === 'open' ? state.place : placeOf(line),
+    link: state.kind === 'open' ? serial?.link : undefined,
+    uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
+    clients: line.clients,
+    times: definition.kind === 'serial' ? timesOf(definition, port?.facts()) : undefined,
+    port: port?.facts(),
+    errorCounts: port?.errorCounts?.(),
+  };
+}
+
+function placeOf({ definition }: Line): string {
+  return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
+}
+
+function timesOf(definition: SerialLineDefinition, facts: PortFacts | undefined): SerialTimes {
+  const { path } = definition;
+  const adapter = facts?.adapter ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path));
+  return serialTimes(definition, adapter);
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { realPathOf } from '../transport/serial/adapter.js';
+import { consoleHint } from '../transport/serial/console-hint.js';
+import { listPorts, type PortInfo } from '../transport/serial/list-ports.js';
+import type { Line } from './line.js';
+
+/** A serial port of this machine, and what its user should know. */
+export interface PortStatus extends PortInfo {
+  /** Sentences: a slow adapter, a UART without parity, a console on the port. */
+  readonly hints: readonly string[];
+  /** Names of the lines that are configured for this port, under whichever of its names. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * The serial ports that have hardware behind them. Reads /sys and /dev synchronously.
+ * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
+ */
+export async function portStatuses(lines: Iterable<Line>, root = '/'): Promise<PortStatus[]> {
+  const users = Array.from(lines).flatMap(({ name, definition }) =>
+    definition.kind === 'serial' ? [{ name, device: realPathOf(join(root, definition.path)) }] : [],
+  );
+  const ports = await listPorts(root);
+  return ports.map((port) => {
+    const device = realPathOf(join(root, port.path));
+    return {
+      ...port,
+      hints: [port.adapter.hint, consoleHint(port.path, root)].filter((hint) => hint !== undefined),
+      lines: users.filter((user) => user.device === device).map(({ name }) => name),
+    };
+  });
+}

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { concatBytes } from '../../protocol/bytes.js';
+import type { PortFacts } from '../../transport/serial/port.js';
+import { callAt } from '../../transport/serial/precise-timer.js';
+import { describeLine } from '../describe-line.js';
+import type { Line } from '../line.js';
+import type { LineCounters } from '../line-record.js';
+import { lineStatus } from '../line-status.js';
+import type { SerialTimes } from '../serial-transport.js';
+import type { Simulator } from '../simulator.js';
+import { type Client, serialClient, tcpClient, udpClient } from './client.js';
+import { type Percentiles, percentiles } from './percentiles.js';
+
+/** What a line was found to do on this machine. Times in ms. */
+export interface Measurements {
+  readonly description: string;
+  /** Who asked: a client of our own on the other end, or whoever is on the bus. */
+  readonly asked: 'by itself' | 'from outside';
+  /** For how long requests were waited for, in s, where they come from outside. */
+  readonly seconds: number;
+  readonly port: PortFacts | undefined;
+  readonly times: SerialTimes | undefined;
+  /** How late waits of t3.5 ended. */
+  readonly timers: Percentiles | undefined;
+  /** From the end of a request to the beginning of its reply. */
+  readonly turnaround: Percentiles | undefined;
+  readonly chunks: readonly (readonly [size: number, count: number])[];
+  /** The longest time between two chunks of one frame. */
+  readonly longestPause: number;
+  /** Requests of our own that were not answered. */
+  readonly unanswered: number;
+  readonly counters: Readonly<LineCounters>;
+  readonly overruns: number;
+}
+
+const TIMER_SAMPLES = 500;
+/** What is waited for when a line has no t3.5 to keep. */
+const USUAL_WAIT_MS = 1.75;
+
+/** Requests of our own, one after the other; fewer where the line is slow. */
+const OWN_REQUESTS = 500;
+const OWN_TIME_MS = 10_000;
+
+/** Return query data (Application Protocol V1.1b3, 6.8): every device has it and it changes nothing. */
+const QUERY = [8, 0, 0, 0x12, 0x34];
+
+/** Measures a line of a simulator that was built for it; an error when it does not open, or its client doesn't. */
+export async function measureLine(
+  simulator: Simulator,
+  line: Line,
+  seconds: number,
+): Promise<Measurements | { readonly error: string }> {
+  const started = await line.start();
+  if (!started.ok) return started;
+  try {
+    const before = lineStatus(line).errorCounts?.overrun ?? 0;
+    const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
+    const client = await ownClient(line);
+    if (typeof client === 'string') return { error: client };
+    const unanswered = client ? await askRepeatedly(client, line) : 0;
+    if (!client) await delay(1000 * seconds);
+    const { port, times, errorCounts } = lineStatus(line);
+    return {
+      description: describeLine(line),
+      asked: client ? 'by itself' : 'from outside',
+      seconds,
+      port,
+      times,
+      timers,
+      turnaround: percentiles(turnarounds(simulator)),
+      chunks: line.serial?.chunks.sizes ?? [],
+      longestPause: line.serial?.chunks.longestPause ?? 0,
+      unanswered,
+      counters: line.counters,
+      overruns: (errorCounts?.overrun ?? before) - before,
+    };
+  } finally {
+    await line.stop();
+  }
+}
+
+async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
+  const samples: number[] = [];
+  for (let i = 0; i < TIMER_SAMPLES; i++) {
+    const due = performance.now() + waitMs;
+    await new Promise<void>((resolve) => {
+      callAt(due, resolve);
+    });
+    samples.push(performance.now() - due);
+  }
+  return percentiles(samples);
+}
+
+/** Undefined where only others can ask: on a real bus, and where clients need a certificate. */
+async function ownClient(line: Line): Promise<Client | string | undefined> {
+  const { definition, bus, state } = line;
+  if (state.kind !== 'open' || definition.kind === 'tls') return undefined;
+  if (definition.kind === 'serial') {
+    return definition.path === 'virtual' ? serialClient(state.place, definition, bus.framing) : undefined;
+  }
+  const port = Number(state.place.slice(state.place.lastIndexOf(':') + 1));
+  const host = LOOPBACK[definition.host] ?? definition.host;
+  return definition.kind === 'tcp' ? tcpClient(host, port, bus.framing) : udpClient(host, port, bus.framing);
+}
+
+/** Where all addresses of this machine are listened on, this one is. */
+const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** How many requests were not answered. */
+async function askRepeatedly(client: Client, { bus, definition }: Line): Promise<number> {
+  const [unit = '*'] = definition.units.keys();
+  const request = bus.framing.encode({
+    transactionId: 1,
+    unitId: unit === '*' ? 1 : unit,
+    pdu: concatBytes(QUERY),
+  });
+  const until = performance.now() + OWN_TIME_MS;
+  let unanswered = 0;
+  for (let i = 0; i < OWN_REQUESTS && performance.now() < until; i++) {
+    if (!(await client.ask(request))) unanswered++;
+    // A client on a bus lets t3.5 pass, and more, before it asks again.
+    if (definition.kind === 'serial') await delay(5);
+  }
+  await client.close();
+  return unanswered;
+}
+
+function turnarounds({ ledger }: Simulator): number[] {
+  return ledger.latest().flatMap(({ report, receivedAt }) => {
+    const first = report?.steps[0];
+    return first?.outcome === 'achieved' ? [first.achievedAt - receivedAt] : [];
+  });
+}

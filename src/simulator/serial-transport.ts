@@ -1,0 +1,197 @@
+import type { SerialLineDefinition } from '../config/configuration.js';
+import { ASCII_TIMEOUT_MS, AsciiFraming } from '../protocol/ascii.js';
+import type { Framing } from '../protocol/framing.js';
+import { encodeRtu, mayBeRequest } from '../protocol/rtu.js';
+import { characterTime, t15, t35 } from '../protocol/timing.js';
+import { AsciiFramer } from '../transport/framer/ascii-framer.js';
+import type { Framer } from '../transport/framer/framer.js';
+import { RtuFramer } from '../transport/framer/rtu-framer.js';
+import { type Adapter, discardGap, outputHold } from '../transport/serial/adapter.js';
+import type { ChunkStatistics } from '../transport/serial/chunk-statistics.js';
+import type { BytePort, OpenResult, PortListener } from '../transport/serial/port.js';
+import { openRealPort } from '../transport/serial/real-port.js';
+import { SerialLine, type SerialLineOptions } from '../transport/serial/serial-line.js';
+import type { SerialBehaviour } from '../transport/serial/serial-session.js';
+import { openVirtualPort, type VirtualPort } from '../transport/serial/virtual-port.js';
+import type { LineHandler, LineState, Transport, TransportStart } from '../transport/transport.js';
+import { defaultLink, isServed } from './default-link.js';
+
+/** Times of a serial line in ms, as far as they follow from its definition and its adapter. */
+export interface SerialTimes {
+  readonly t15: number;
+  readonly t35: number;
+  /** Silence after which an incomplete frame is thrown away. */
+  readonly gap: number;
+  /** Wait after a request before a reply; undefined replies as soon as the frame is complete. */
+  readonly turnaround: number | undefined;
+  readonly characterTime: number;
+}
+
+/** A serial port, real or virtual, as a definition wants it. */
+export class SerialTransport implements Transport {
+  readonly clients = undefined;
+  #definition: SerialLineDefinition;
+  readonly #handler: LineHandler;
+  readonly #line: SerialLine;
+  #virtual: VirtualPort | undefined;
+
+  constructor(definition: SerialLineDefinition, framing: Framing, handler: LineHandler) {
+    this.#definition = definition;
+    this.#handler = handler;
+    this.#line = new SerialLine(this.#options(definition, framing), handler);
+  }
+
+  get state(): LineState {
+    return this.#line.state;
+  }
+
+  /** The port, while it is open. */
+  get port(): BytePort | undefined {
+    return this.#line.port;
+  }
+
+  /** In what portions its bytes came. */
+  get chunks(): ChunkStatistics {
+    return this.#line.chunks;
+  }
+
+  /** The name that stays of a virtual line, while it has one. */
+  get link(): string | undefined {
+    return this.#virtual?.link;
+  }
+
+  start(how?: { readonly waits: boolean }): Promise<TransportStart> {
+    return this.#line.start(how);
+  }
+
+  stop(): Promise<void> {
+    return this.#line.stop();
+  }
+
+  /** Takes another definition without closing the port; false where that can't be. */
+  change(definition: SerialLineDefinition, framing: Framing): boolean {
+    if (!isSamePort(this.#definition, definition)) return false;
+    this.#definition = definition;
+    this.#virtual?.setPacing(pacingOf(definition));
+    this.#line.change(this.#options(definition, framing));
+    return true;
+  }
+
+  #options(definition: SerialLineDefinition, framing: Framing): SerialLineOptions {
+    return {
+      open: (listener) =>
+        definition.path === 'virtual'
+          ? this.#openVirtual(definition, listener)
+          : openRealPort(definition, listener),
+      behaviour: (adapter) => this.#behaviour(definition, framing, adapter),
+    };
+  }
+
+  async #openVirtual(definition: SerialLineDefinition, listener: PortListener): Promise<OpenResult> {
+    const opened = await openVirtual(definition, listener);
+    this.#virtual = opened.ok ? opened.port : undefined;
+    return opened;
+  }
+
+  #behaviour(definition: SerialLineDefinition, framing: Framing, adapter: Adapter): SerialBehaviour {
+    const { path, baudRate, pacing, whenBusy } = definition;
+    const times = serialTimes(definition, adapter);
+    // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
+    const wireTime = adapter.kind === 'pty' && !pacing ? 0 : times.characterTime;
+    const owns = (unitId: number) => this.#handler.owns(unitId);
+    return {
+      framing,
+      framer: newFramer(framing, owns, times.t35, wireTime),
+      mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeRequest(asRtu(framing, adu) ?? adu),
+      timing: {
+        t35: times.t35,
+        turnaround: times.turnaround,
+        wireTime,
+        outputHold: outputHold(adapter, baudRate),
+      },
+      gap: times.gap,
+      inputHold: framing.name === 'ascii' ? discardGap(adapter, baudRate, times.t35) : times.gap,
+      whenBusy,
+      isPseudoTerminal: adapter.kind === 'pty',
+      joinsTraffic: path !== 'virtual',
+    };
+  }
+}
+
+/** The times of a line on an adapter, before or after it is open. */
+export function serialTimes(
+  { framing, baudRate, timing }: SerialLineDefinition,
+  adapter: Adapter,
+): SerialTimes {
+  const pause = timing.t35 ?? t35(baudRate);
+  const usualGap = framing === 'ascii' ? ASCII_TIMEOUT_MS : discardGap(adapter, baudRate, pause);
+  return {
+    t15: t15(baudRate),
+    t35: pause,
+    gap: timing.gap ?? usualGap,
+    turnaround: turnaround(timing.turnaround, pause),
+    characterTime: characterTime(baudRate),
+  };
+}
+
+/** Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut. */
+function turnaround(wanted: number | 't3.5' | 'eager', t35: number): number | undefined {
+  if (wanted === 'eager') return undefined;
+  return wanted === 't3.5' ? t35 : t35 + wanted;
+}
+
+function newFramer(
+  framing: Framing,
+  owns: (unitId: number) => boolean,
+  t35: number,
+  wireTime: number,
+): Framer {
+  return framing instanceof AsciiFraming
+    ? new AsciiFramer(owns, framing)
+    : new RtuFramer(owns, t35, wireTime);
+}
+
+/** The same message as RTU has it: what its function says about lengths is known there. */
+function asRtu(framing: Framing, adu: Uint8Array): Uint8Array | undefined {
+  const content = framing.fields(adu);
+  return content && encodeRtu(content.unitId, content.pdu);
+}
+
+/** Do both definitions have the same port with the same settings? A virtual line has no settings but its pacing. */
+function isSamePort(one: SerialLineDefinition, other: SerialLineDefinition): boolean {
+  if (one.path === 'virtual') return other.path === 'virtual' && one.link === other.link;
+  return JSON.stringify(portSettings(one)) === JSON.stringify(portSettings(other));
+}
+
+function portSettings({
+  path,
+  baudRate,
+  dataBits,
+  parity,
+  stopBits,
+  rs485,
+  parityMarks,
+}: SerialLineDefinition) {
+  return { path, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
+}
+
+function pacingOf({ pacing, baudRate }: SerialLineDefinition) {
+  return pacing && { ...pacing, baudRate };
+}
+
+async function openVirtual(
+  definition: SerialLineDefinition,
+  listener: PortListener,
+): Promise<OpenResult<VirtualPort>> {
+  const { name, link } = definition;
+  const pacing = pacingOf(definition);
+  const options = pacing ? { pacing } : {};
+  const wanted = link ?? defaultLink(name);
+  const linked = isServed(wanted)
+    ? ({ ok: false, error: `${wanted}: leads to a line of another program, so it is left alone` } as const)
+    : await openVirtualPort({ ...options, link: wanted }, listener);
+  if (linked.ok || link !== undefined) return linked;
+  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
+  const unlinked = await openVirtualPort(options, listener);
+  return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;
+}

@@ -1,0 +1,161 @@
+import {
+  type AsciiFraming,
+  CARRIAGE_RETURN,
+  COLON,
+  isHexDigit,
+  MAX_ASCII_LENGTH,
+} from '../../protocol/ascii.js';
+import type { AduContent } from '../../protocol/framing.js';
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
+import { Burst } from './burst.js';
+import type { Framer, FramerEvent } from './framer.js';
+import { LateResponses } from './late-responses.js';
+
+/**
+ * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
+ *
+ * A colon begins a message wherever it comes, also inside of another one, which is noise then. A message ends with
+ * carriage return and the line's delimiter, is one when `framing` can decode it, and is none from the first character
+ * on that has no place in it. `silence` is to be called after a pause of `ASCII_TIMEOUT_MS`.
+ *
+ * Noise is told in one piece: at the end of its line, before a message, at the silence, or when it is longer than a
+ * message. So what is kept between two chunks is never more than two messages.
+ *
+ * Limits, as messages don't say who speaks:
+ * - Another device with one of our unit identifiers is noticed when its response comes right after the request and
+ *   can't be a request by its length. The copies that answer functions such as 5 and 6 are executed again, and
+ *   responses of functions without a fixed length are answered.
+ * - Between others, what can be the response to an unanswered request is taken for it: so is a write that a client
+ *   repeats. What is foreign is never executed.
+ * - Messages in the same chunk as the request that changes the delimiter are read with the old one.
+ *
+ * Pure: the caller brings the clock.
+ */
+export class AsciiFramer implements Framer {
+  readonly #owns: (unitId: number) => boolean;
+  readonly #framing: AsciiFraming;
+  #burst = new Burst();
+  /** Where in the pending bytes a message has begun; everything before it is noise. */
+  #begun: number | undefined;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  /** The last message, when it was a request to one of our units. */
+  #asked: AduContent | undefined;
+  readonly #late = new LateResponses();
+
+  /**
+   * @param owns tells whether a unit identifier is ours
+   * @param framing its delimiter counts at each character
+   */
+  constructor(owns: (unitId: number) => boolean, framing: AsciiFraming) {
+    this.#owns = owns;
+    this.#framing = framing;
+  }
+
+  /** Noise keeps nobody from speaking: the line is busy from a colon to the end of its message. */
+  get busy(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /** Whether the first bytes are aligned does not matter: the first colon tells where a message begins. */
+  reset(): void {
+    this.#burst = new Burst();
+    this.#begun = undefined;
+    this.#lastAt = Number.NEGATIVE_INFINITY;
+    this.#asked = undefined;
+    this.#late.forget();
+  }
+
+  push(chunk: Uint8Array, at: number): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    this.#lastAt = at;
+    let next = this.#burst.length;
+    this.#burst.append(chunk, at, false);
+    while (next < this.#burst.length) {
+      next = this.#begun === undefined ? this.#seek(next) : this.#follow(this.#begun, next, events);
+    }
+    this.#tellNoise(events);
+    return events;
+  }
+
+  damaged(at: number): FramerEvent[] {
+    this.#lastAt = at;
+    return this.silence();
+  }
+
+  silence(): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    this.#begun = undefined;
+    this.#discard(this.#burst.length, events);
+    return events;
+  }
+
+  /** Outside of messages: looks for the next colon. Where to go on. */
+  #seek(next: number): number {
+    const colon = this.#burst.bytes.indexOf(COLON, next);
+    if (colon < 0) return this.#burst.length;
+    this.#begun = colon;
+    return colon + 1;
+  }
+
+  /** Inside of the message that begins at `begun`: reads up to its end, or to what shows that it is none. */
+  #follow(begun: number, next: number, events: FramerEvent[]): number {
+    const { bytes } = this.#burst;
+    for (let i = next; i < bytes.length; i++) {
+      const character = bytes[i] as number;
+      const isLast = bytes[i - 1] === CARRIAGE_RETURN;
+      const fits = !isLast && (character === CARRIAGE_RETURN || isHexDigit(character));
+      if (fits && i + 1 - begun < MAX_ASCII_LENGTH) continue;
+      this.#begun = undefined;
+      const content = isLast ? this.#framing.decode(bytes.subarray(begun, i + 1)) : undefined;
+      if (!content) return i;
+      this.#discard(begun, events);
+      this.#take(i + 1 - begun, content, events);
+      return 0;
+    }
+    return bytes.length;
+  }
+
+  #take(length: number, content: AduContent, events: FramerEvent[]): void {
+    const frame = this.#burst.take(length);
+    const { unitId } = content;
+    const isOurs = unitId === BROADCAST || this.#owns(unitId);
+    const isDuplicate = isOurs && this.#isDuplicate(content);
+    this.#asked = isOurs && !isDuplicate && unitId !== BROADCAST ? content : undefined;
+    if (isOurs) events.push({ kind: isDuplicate ? 'duplicate' : 'request', ...frame });
+    else events.push({ kind: 'foreign', role: this.#roleBetweenOthers(content), ...frame });
+  }
+
+  /** Another device's response to the request right before it: as long as a response, and not as a request. */
+  #isDuplicate({ unitId, pdu }: AduContent): boolean {
+    if (this.#asked?.unitId !== unitId) return false;
+    if (((pdu[0] as number) & ~EXCEPTION_FLAG) !== this.#asked.pdu[0]) return false;
+    const adu = encodeRtu(unitId, pdu);
+    return !mayBeRequest(adu) && responseLength(adu, 0, adu.length) === adu.length;
+  }
+
+  #roleBetweenOthers({ unitId, pdu }: AduContent): 'request' | 'response' {
+    const adu = encodeRtu(unitId, pdu);
+    const isResponse = this.#late.settles(adu);
+    this.#late.heard(adu, isResponse);
+    return isResponse ? 'response' : 'request';
+  }
+
+  #tellNoise(events: FramerEvent[]): void {
+    const { bytes } = this.#burst;
+    const length = this.#begun ?? bytes.length;
+    const endsLine = bytes[length - 2] === CARRIAGE_RETURN && bytes[length - 1] === this.#framing.delimiter;
+    if (!endsLine && length <= MAX_ASCII_LENGTH) return;
+    this.#discard(length, events);
+    if (this.#begun !== undefined) this.#begun = 0;
+  }
+
+  /** Tells that the first `length` bytes are noise, if there are any. */
+  #discard(length: number, events: FramerEvent[]): void {
+    if (length > 0) events.push({ kind: 'noise', ...this.#burst.take(length) });
+  }
+}

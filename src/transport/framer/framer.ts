@@ -1,0 +1,33 @@
+import type { TimedBytes } from './burst.js';
+
+/** What a framer made of the bytes. */
+export type FramerEvent =
+  /** A request to one of our units, or a broadcast. */
+  | ({ readonly kind: 'request' } & TimedBytes)
+  /** A frame between others on the bus. */
+  | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
+  /** A response from one of our units that was not ours: another device has the same unit identifier. */
+  | ({ readonly kind: 'duplicate' } & TimedBytes)
+  /** Bytes that belong to no valid frame. */
+  | ({ readonly kind: 'noise' } & TimedBytes);
+
+export type Role = 'request' | 'response';
+
+/**
+ * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock, and calls
+ * `silence` when nothing has come for the discard gap. Times in ms.
+ */
+export interface Framer {
+  /** True while bytes wait for the rest of their frame, or for the silence that discards them. */
+  readonly busy: boolean;
+  /** When the last byte came. */
+  readonly lastAt: number;
+  /** Forgets everything; not `aligned` means that the first bytes may come from the middle of a frame. */
+  reset(state: { readonly aligned: boolean }): void;
+  /** Takes the bytes of one read, received at `at`. */
+  push(chunk: Uint8Array, at: number): FramerEvent[];
+  /** A character arrived damaged, as the port could tell: its frame is none, whatever its check says. */
+  damaged(at: number): FramerEvent[];
+  /** Nothing has arrived for the discard gap: what is pending is a frame as it stands, or noise. */
+  silence(): FramerEvent[];
+}

@@ -1,0 +1,285 @@
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import {
+  BROADCAST,
+  endsAtSilence,
+  isRtuFrame,
+  MAX_RTU_LENGTH,
+  type PredictedLength,
+  requestLength,
+  responseLength,
+} from '../../protocol/rtu.js';
+import { Burst } from './burst.js';
+import type { Framer, FramerEvent, Role } from './framer.js';
+import { LateResponses } from './late-responses.js';
+
+/** A frame that begins at the front of some bytes: its length, and what it is if it isn't ours. */
+interface Reading {
+  readonly length: PredictedLength;
+  readonly role: Role;
+}
+
+interface Found {
+  readonly length: number;
+  readonly role: Role;
+}
+
+/**
+ * What carries the bytes: a wire, or a stream between two programs (RTU over TCP), which loses nothing, cuts and merges
+ * frames anywhere, and whose pauses mean little.
+ */
+export type Carrier = 'wire' | 'stream';
+
+/** A frame may follow this many stray bytes at the beginning of a burst: a driver that switches on late leaves them. */
+const MAX_STRAY_BYTES = 2;
+
+/**
+ * Finds RTU frames in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.1).
+ *
+ * The specification delimits frames by silence alone; behind a FIFO, a USB adapter and an operating system the
+ * silences inside and between frames can't be told apart any more. So a frame is recognised by the length that its
+ * function code predicts and by its CRC, and silence only cleans up. What keeps a damaged or foreign byte sequence
+ * from being executed is where a frame may begin: at the beginning of a burst, right after a valid frame, after at
+ * most two stray bytes or after a pause of t3.5, the last two only when everything up to the next silence is valid.
+ *
+ * On a stream no stray bytes come before a frame, and a client that got no answer has given its request up: what is
+ * not a frame at the end of the read that completes it never becomes one later. There the end of a read may end a
+ * frame of any length, when it leaves exactly that frame, and a read that comes after a pause of `t35` and is nothing
+ * but whole frames shows that everything before it was noise.
+ *
+ * Pure: the caller brings the clock, and calls `silence` when nothing has come for the discard gap.
+ */
+export class RtuFramer implements Framer {
+  readonly #owns: (unitId: number) => boolean;
+  readonly #t35: number;
+  readonly #characterTime: number;
+  readonly #carrier: Carrier;
+  #burst = new Burst();
+  #lastAt = Number.NEGATIVE_INFINITY;
+  /** Does a frame begin at the first pending byte, as far as can be known? */
+  #aligned = true;
+  /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
+  #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
+  readonly #late = new LateResponses();
+
+  /**
+   * @param owns tells whether a unit identifier is ours
+   * @param t35 the pause before which a frame may end and after which one may begin, in ms
+   * @param characterTime how long a character takes on the wire, in ms; 0 where bytes come at once
+   */
+  constructor(owns: (unitId: number) => boolean, t35: number, characterTime = 0, carrier: Carrier = 'wire') {
+    this.#owns = owns;
+    this.#t35 = t35;
+    this.#characterTime = characterTime;
+    this.#carrier = carrier;
+  }
+
+  get busy(): boolean {
+    return this.#burst.length > 0;
+  }
+
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /** As after the port was opened anew: first bytes that are not aligned are frames only if a silence shows it. */
+  reset({ aligned }: { aligned: boolean }): void {
+    this.#burst = new Burst();
+    this.#lastAt = Number.NEGATIVE_INFINITY;
+    this.#aligned = aligned;
+    this.#awaited = undefined;
+    this.#late.forget();
+  }
+
+  push(chunk: Uint8Array, at: number): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    // A FIFO hands over 8 or 16 characters of an unbroken frame at once, so the wire was busy for that long before.
+    const idle = at - this.#lastAt - chunk.length * this.#characterTime;
+    const afterPause = idle >= this.#t35;
+    const isWire = this.#carrier === 'wire';
+    if (isWire && afterPause && this.busy && this.#aligned) this.#takeWholeFrames(events);
+    this.#burst.append(chunk, at, afterPause);
+    this.#lastAt = at;
+    if (this.#aligned) this.#takeHeads(events);
+    if (!isWire) this.#takeReadEnd(chunk.length, afterPause, events);
+    this.#shed(events);
+    return events;
+  }
+
+  damaged(at: number): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    this.#lastAt = at;
+    this.#aligned = false;
+    if (this.busy) this.#discard(this.#burst.length, events);
+    return events;
+  }
+
+  silence(): FramerEvent[] {
+    const events: FramerEvent[] = [];
+    const starts = this.#carrier === 'wire' ? this.#possibleStarts() : [];
+    if (this.busy && !this.#takeExactly(starts, true, events)) this.#discard(this.#burst.length, events);
+    this.#aligned = true;
+    return events;
+  }
+
+  /** Takes valid frames from the front while there are any: USB adapters merge frames into one chunk. */
+  #takeHeads(events: FramerEvent[]): void {
+    for (let found = this.#headFrame(); found; found = this.#headFrame()) this.#take(found, events);
+  }
+
+  /**
+   * The frame at the front when it is complete. While the likelier reading of the front still lacks bytes, the
+   * other reading does not count: a response may well begin like a request.
+   */
+  #headFrame(): Found | undefined {
+    const { bytes } = this.#burst;
+    if (bytes.length === 0) return undefined;
+    for (const { length, role } of this.#readings(0)) {
+      if (length === 'unknown') continue;
+      if (length === 'more' || length > bytes.length) return undefined;
+      if (isRtuFrame(bytes, 0, length)) return { length, role };
+    }
+    return undefined;
+  }
+
+  /** The ways to read the frame at `start`, the likelier one first. Ours are requests, but for a doubly used address. */
+  #readings(start: number): Reading[] {
+    const { bytes } = this.#burst;
+    const unitId = bytes[start] as number;
+    const request: Reading = { length: requestLength(bytes, start, bytes.length), role: 'request' };
+    const awaited = this.#isAwaited(unitId, bytes[start + 1]);
+    if (this.#isOurs(unitId) && !awaited) return [request];
+    const response: Reading = { length: responseLength(bytes, start, bytes.length), role: 'response' };
+    return awaited && !this.#isOurs(unitId) ? [response, request] : [request, response];
+  }
+
+  #isOurs(unitId: number): boolean {
+    return unitId === BROADCAST || this.#owns(unitId);
+  }
+
+  #isAwaited(unitId: number, functionCode: number | undefined): boolean {
+    if (this.#awaited?.unitId !== unitId) return false;
+    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited.functionCode;
+  }
+
+  /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
+  #takeWholeFrames(events: FramerEvent[]): void {
+    this.#takeExactly([0], false, events);
+  }
+
+  /** What ends with a read of `length` bytes from a stream, though no predicted length says so. */
+  #takeReadEnd(length: number, afterPause: boolean, events: FramerEvent[]): void {
+    const pending = this.#burst.length;
+    if (pending === 0) return;
+    const whole = this.#aligned ? this.#frameOfUntoldLength() : undefined;
+    if (whole !== undefined) {
+      this.#take(whole, events);
+      return;
+    }
+    const begins = pending > length || (!this.#aligned && pending === length);
+    if (!afterPause || !begins || length > MAX_RTU_LENGTH) return;
+    if (this.#takeExactly([pending - length], false, events)) this.#aligned = true;
+  }
+
+  /** Everything pending as one frame, unless its beginning promises more. */
+  #frameOfUntoldLength(): Found | undefined {
+    const { bytes } = this.#burst;
+    const expected = requestLength(bytes, 0, bytes.length);
+    if (expected === 'more' || (expected !== 'unknown' && expected > bytes.length)) return undefined;
+    if (!isRtuFrame(bytes)) return undefined;
+    return { length: bytes.length, role: this.#roleOfUntoldLength(0) };
+  }
+
+  #possibleStarts(): number[] {
+    const first = this.#aligned ? Array.from({ length: MAX_STRAY_BYTES + 1 }, (_, i) => i) : [];
+    return [...first, ...this.#burst.pauses().filter((offset) => !first.includes(offset))];
+  }
+
+  /** Takes everything from the first of `starts` that leaves nothing over; bytes before it are noise. */
+  #takeExactly(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
+    const hopeless = new Set<number>();
+    for (const start of starts) {
+      const frames = this.#exactFrames(start, anyLength, hopeless);
+      if (frames.length === 0) continue;
+      if (start > 0) this.#discard(start, events);
+      for (const frame of frames) this.#take(frame, events);
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * The frames that fill the pending bytes from `start` to the last byte; none when that can't be.
+   * With `anyLength` the last one may be of a length that is wrong for its function.
+   * @param hopeless offsets from which it is known that they don't
+   */
+  #exactFrames(start: number, anyLength: boolean, hopeless: Set<number>): Found[] {
+    const { bytes } = this.#burst;
+    for (const { length, role } of this.#possibleFrames(start, anyLength)) {
+      const next = start + length;
+      if (next === bytes.length) return [{ length, role }];
+      if (hopeless.has(next)) continue;
+      const rest = this.#exactFrames(next, anyLength, hopeless);
+      if (rest.length > 0) return [{ length, role }, ...rest];
+      hopeless.add(next);
+    }
+    return [];
+  }
+
+  /**
+   * The valid frames that `start` may begin, likeliest first. Where a function does not tell the length, and adapter
+   * or system have swallowed the pause behind the frame, every place where a CRC closes may be its end.
+   */
+  #possibleFrames(start: number, anyLength: boolean): Found[] {
+    const { bytes } = this.#burst;
+    const found = this.#readings(start).flatMap(({ length, role }) =>
+      typeof length === 'number' && start + length <= bytes.length && isRtuFrame(bytes, start, start + length)
+        ? [{ length, role }]
+        : [],
+    );
+    const all = bytes.length - start;
+    const anywhere = endsAtSilence(bytes[start + 1] ?? 0);
+    const lengths = anywhere ? [all, ...Array.from({ length: all }, (_, i) => i)] : anyLength ? [all] : [];
+    const role = this.#roleOfUntoldLength(start);
+    for (const length of lengths) if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
+    return found;
+  }
+
+  #roleOfUntoldLength(start: number): Role {
+    const [unitId, functionCode] = this.#burst.bytes.subarray(start) as unknown as [number, number?];
+    return !this.#isOurs(unitId) && this.#isAwaited(unitId, functionCode) ? 'response' : 'request';
+  }
+
+  #take({ length, role: supposed }: Found, events: FramerEvent[]): void {
+    const frame = this.#burst.take(length);
+    const [unitId, functionCode] = frame.bytes as unknown as [number, number];
+    const isOurs = this.#isOurs(unitId);
+    const role = isOurs ? supposed : this.#roleBetweenOthers(frame.bytes, supposed);
+    this.#awaited = role === 'request' && unitId !== BROADCAST ? { unitId, functionCode } : undefined;
+    if (!isOurs) events.push({ kind: 'foreign', role, ...frame });
+    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
+  }
+
+  /** While a request to us waits for its answer, a frame that may be another device's late response is one. */
+  #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
+    const asked = this.#awaited?.unitId;
+    const isAnswer = supposed === 'response' || (asked !== undefined && this.#isOurs(asked));
+    const isLate = isAnswer && this.#late.settles(frame);
+    this.#late.heard(frame, isLate);
+    return isLate ? 'response' : supposed;
+  }
+
+  #discard(length: number, events: FramerEvent[]): void {
+    events.push({ kind: 'noise', ...this.#burst.take(length) });
+  }
+
+  /**
+   * More bytes than any frame has, and still no frame at the front: goes on from the next pause, where a frame may
+   * begin. So memory is bounded whatever comes.
+   */
+  #shed(events: FramerEvent[]): void {
+    while (this.#burst.length > MAX_RTU_LENGTH) {
+      this.#aligned = false;
+      this.#discard(this.#burst.pauses().find((offset) => offset > 0) ?? this.#burst.length, events);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/** Larger chunks are counted together with these. */
+const LARGEST = 64;
+
+/** In what portions a port hands over bytes, which shows what the adapter and the system do to frames. */
+export class ChunkStatistics {
+  readonly #sizes = new Map<number, number>();
+  #longestPause = 0;
+  /** The longest pause since the bytes began that are still pending. */
+  #pending = 0;
+
+  /** How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones too. */
+  get sizes(): readonly (readonly [size: number, count: number])[] {
+    return [...this.#sizes].sort(([a], [b]) => a - b);
+  }
+
+  /** The longest time between two chunks of one valid frame, in ms. The discard gap must be longer. */
+  get longestPause(): number {
+    return this.#longestPause;
+  }
+
+  /** @param pause since the chunk before it, in ms, when that one left an unfinished frame */
+  chunk(length: number, pause: number | undefined): void {
+    const size = Math.min(length, LARGEST);
+    this.#sizes.set(size, (this.#sizes.get(size) ?? 0) + 1);
+    this.#pending = pause === undefined ? 0 : Math.max(this.#pending, pause);
+  }
+
+  /** What was pending has become a valid frame. */
+  frame(): void {
+    this.#longestPause = Math.max(this.#longestPause, this.#pending);
+  }
+}

@@ -1,0 +1,90 @@
+/** What a port with parity marks received, in the order of the wire. Neither is ever empty. */
+export type Received =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** So many characters in a row that arrived damaged. */
+  | { readonly kind: 'damaged'; readonly count: number };
+
+/** Takes the marks out of what a port delivers; a mark may be cut at any place. */
+export interface MarkDecoder {
+  /** @param chunk is not kept, but the bytes returned may be views of it */
+  push(chunk: Uint8Array): readonly Received[];
+}
+
+/**
+ * termios(3), PARMRK: a character with a parity or framing error X is read as the three bytes \377 \0 X, a break as
+ * \377 \0 \0, and a good \377 as \377 \377.
+ */
+const MARK = 0xff;
+const DAMAGED = 0x00;
+
+/** @returns a decoder that stands at the start of a character. */
+export function createMarkDecoder(): MarkDecoder {
+  let state: 'character' | 'marked' | 'damaged' = 'character';
+
+  return {
+    push(chunk) {
+      if (state === 'character' && !chunk.includes(MARK)) {
+        return chunk.length === 0 ? [] : [{ kind: 'bytes', bytes: chunk }];
+      }
+      const found = new Pieces(chunk.length + 1);
+      for (const byte of chunk) {
+        if (state === 'damaged') {
+          found.damaged();
+          state = 'character';
+        } else if (state === 'character') {
+          if (byte === MARK) state = 'marked';
+          else found.byte(byte);
+        } else if (byte === DAMAGED) {
+          state = 'damaged';
+        } else {
+          // Nothing but a mark follows a mark, unless somebody has switched the marks off: then it was a character.
+          found.byte(MARK);
+          if (byte !== MARK) found.byte(byte);
+          state = 'character';
+        }
+      }
+      return found.end();
+    },
+  };
+}
+
+/** Collects good and damaged characters into as few pieces as possible. */
+class Pieces {
+  readonly #bytes: Uint8Array;
+  readonly #pieces: Received[] = [];
+  #start = 0;
+  #end = 0;
+  #damaged = 0;
+
+  constructor(capacity: number) {
+    this.#bytes = new Uint8Array(capacity);
+  }
+
+  byte(value: number): void {
+    this.#endDamaged();
+    this.#bytes[this.#end++] = value;
+  }
+
+  damaged(): void {
+    this.#endBytes();
+    this.#damaged++;
+  }
+
+  end(): Received[] {
+    this.#endBytes();
+    this.#endDamaged();
+    return this.#pieces;
+  }
+
+  #endBytes(): void {
+    if (this.#end === this.#start) return;
+    this.#pieces.push({ kind: 'bytes', bytes: this.#bytes.subarray(this.#start, this.#end) });
+    this.#start = this.#end;
+  }
+
+  #endDamaged(): void {
+    if (this.#damaged === 0) return;
+    this.#pieces.push({ kind: 'damaged', count: this.#damaged });
+    this.#damaged = 0;
+  }
+}

@@ -1,0 +1,146 @@
+import type { Stats } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
+import type { SerialPort } from 'serialport';
+import { characterTime } from '../../protocol/timing.js';
+import { outputHold } from './adapter.js';
+import { type LibcResult, TIOCM_RTS, TIOCMBIC, TIOCMBIS } from './libc.js';
+import { createMarkDecoder } from './parity-marks.js';
+import type { BytePort, PortFacts, PortListener, SerialSettings } from './port.js';
+import { isPseudoTerminal } from './port-path.js';
+import { startWriter } from './port-writer.js';
+import { closePort, setLines } from './real-port-binding.js';
+import type { Direction } from './rs485-direction.js';
+import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
+import { type TransmitterState, transmitterState } from './transmitter.js';
+import { startWatchdog } from './watchdog.js';
+
+/** An open port, set up and verified. */
+export interface OpenedPort {
+  readonly port: SerialPort;
+  readonly loaded: LibcResult;
+  /** What was behind the path when it was opened. */
+  readonly device: Stats;
+  readonly settings: SerialSettings;
+  readonly listener: PortListener;
+  readonly facts: PortFacts;
+  readonly direction: Direction;
+  readonly errorCounts: BytePort['errorCounts'];
+}
+
+/** For how long closing waits for bytes that are being sent, before it takes the direction switch away; ms. */
+const DRAIN_LIMIT = 500;
+
+/** Lets an open port run: passes on what it receives, writes, watches over it, and closes it. */
+export function runPort(opened: OpenedPort): BytePort {
+  const { port, loaded, device, settings, listener, facts, direction, errorCounts } = opened;
+  const { path } = settings;
+  let isOpen = true;
+  let closed: Promise<void> | undefined;
+
+  const gone = (reason: string): void => {
+    if (!isOpen) return;
+    closed = shut(false);
+    listener.onClose(`${path}: ${reason}`);
+  };
+  const fd = (): number | undefined => port.port?.fd ?? undefined;
+  const writer = startWriter(port, gone);
+  const transmitter = (): TransmitterState => {
+    if (writer.pending() > 0) return 'sending';
+    const open = fd();
+    return loaded.ok && open !== undefined ? transmitterState(loaded.libc, open) : 'empty';
+  };
+  const rts = direction.rts && switchByRts();
+  const stopWatching = startWatchdog({ path, device, fd, loaded }, gone);
+
+  function switchByRts(): RtsSwitch {
+    const { baudRate } = settings;
+    return startRtsSwitch({
+      switching: direction.rts ?? {},
+      characterTime: characterTime(baudRate),
+      outputHold: outputHold(facts.adapter, baudRate),
+      setRts(level) {
+        const problem = setRts(loaded, fd(), level);
+        if (problem !== undefined) gone(problem);
+      },
+      write: (bytes) => writer.write(bytes),
+      transmitter,
+    });
+  }
+
+  async function shut(isThere: boolean): Promise<void> {
+    isOpen = false;
+    stopWatching();
+    if (isThere && direction.mustDrain) await drained(transmitter);
+    writer.stop();
+    rts?.stop();
+    direction.restore();
+    await closePort(port);
+  }
+
+  port.on(
+    'data',
+    receiver(facts.parityMarks, listener, () => isOpen),
+  );
+  port.on('close', (error: Error | null) => gone(`hung up (${error?.message ?? 'closed'})`));
+  port.on('end', () => gone('hung up (end of file)'));
+  port.on('error', (error: Error) => gone(error.message));
+
+  const sendBreak = async (ms: number): Promise<string | undefined> => {
+    if (direction.noBreak !== undefined) return direction.noBreak;
+    const level = rts ? (direction.rts?.rtsOnSend ?? 'high') : 'high';
+    await rts?.hold();
+    try {
+      if (!(await setLines(port, { rts: level, brk: true }))) return 'the driver refused a break';
+      await delay(ms);
+      return (await setLines(port, { rts: level })) ? undefined : 'the driver did not end the break';
+    } finally {
+      rts?.release();
+    }
+  };
+  return {
+    path,
+    write: (bytes) => {
+      if (!isOpen) return 'the port is closed';
+      (rts ?? writer).write(bytes);
+      return undefined;
+    },
+    ...(!isPseudoTerminal(device) && { sendBreak }),
+    ...(errorCounts && { errorCounts }),
+    facts: () => facts,
+    close: () => {
+      closed ??= shut(true);
+      return closed;
+    },
+  };
+}
+
+/** Where there are marks, they are taken out and told in the order in which characters arrived. */
+function receiver(
+  parityMarks: boolean,
+  listener: PortListener,
+  isOpen: () => boolean,
+): (chunk: Uint8Array) => void {
+  const decoder = parityMarks ? createMarkDecoder() : undefined;
+  return (chunk) => {
+    for (const received of decoder?.push(chunk) ?? [{ kind: 'bytes', bytes: chunk }]) {
+      if (!isOpen()) return;
+      if (received.kind === 'bytes') listener.onData(received.bytes);
+      else listener.onDamaged(received.count);
+    }
+  };
+}
+
+/** @returns what is wrong. */
+function setRts(loaded: LibcResult, fd: number | undefined, level: 'high' | 'low'): string | undefined {
+  if (!loaded.ok || fd === undefined) return undefined;
+  const lines = new Uint8Array(4);
+  new DataView(lines.buffer).setInt32(0, TIOCM_RTS, true);
+  const result = loaded.libc.ioctl(fd, level === 'high' ? TIOCMBIS : TIOCMBIC, lines);
+  return result < 0 ? `RTS can't be set ${level} (${getSystemErrorName(result)})` : undefined;
+}
+
+async function drained(transmitter: () => TransmitterState): Promise<void> {
+  const until = performance.now() + DRAIN_LIMIT;
+  while (transmitter() === 'sending' && performance.now() < until) await delay(5);
+}

@@ -1,0 +1,91 @@
+import { getSystemErrorName } from 'node:util';
+import { type Libc, TCGETS2, TCSETS2 } from './libc.js';
+import type { SerialSettings } from './port.js';
+import {
+  describeSettings,
+  hasParityMarks,
+  markedTermios2,
+  parseTermios2,
+  settingsDifference,
+  TERMIOS2_BYTES,
+} from './termios.js';
+
+export type AppliedSettings =
+  | {
+      readonly ok: true;
+      /** As the driver has them, '19200 8E1'; undefined where that is not known. */
+      readonly settings: string | undefined;
+      readonly parityMarks: boolean;
+      readonly notes: readonly string[];
+    }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * Has damaged characters marked and reads the settings back; refuses a driver that has other settings than asked for.
+ * Sentences are the end of one that begins with the port's path.
+ * @param isVerifiable false on a pseudo-terminal, which keeps settings that mean nothing
+ */
+export function applySettings(
+  libc: Libc,
+  fd: number,
+  wanted: SerialSettings,
+  isVerifiable: boolean,
+): AppliedSettings {
+  const unmarked = wanted.parityMarks === false ? 'not asked for' : setParityMarks(libc, fd);
+  if (wanted.parityMarks === true && unmarked !== undefined) {
+    return { ok: false, error: `parityMarks: true is not possible: ${unmarked}` };
+  }
+  const notes: string[] = [];
+  if (wanted.parityMarks !== false && unmarked !== undefined) {
+    notes.push(`damaged characters are not marked: ${unmarked}`);
+  }
+  const parityMarks = unmarked === undefined;
+  if (!isVerifiable) {
+    notes.push('is a pseudo-terminal: it has no baud rate and no parity, so its settings are not verified');
+    return { ok: true, settings: undefined, parityMarks, notes };
+  }
+  const bytes = readTermios2(libc, fd);
+  if (typeof bytes === 'number') {
+    notes.push(`settings can't be read back (TCGETS2: ${getSystemErrorName(bytes)})`);
+    return { ok: true, settings: undefined, parityMarks, notes };
+  }
+  const found = parseTermios2(bytes);
+  const difference = settingsDifference(wanted, found);
+  if (difference !== undefined) {
+    const error = `the driver did not take the settings: wanted ${difference.wanted}, found ${difference.found}`;
+    return { ok: false, error };
+  }
+  return { ok: true, settings: describeSettings(found), parityMarks, notes };
+}
+
+/** The same where the C library can't be called. */
+export function unverifiedSettings(wanted: SerialSettings, reason: string): AppliedSettings {
+  if (wanted.parityMarks === true) {
+    return { ok: false, error: `parityMarks: true is not possible: ${reason}` };
+  }
+  const what =
+    wanted.parityMarks === false
+      ? 'settings are not read back'
+      : 'settings are not read back and damaged characters are dropped unmarked';
+  return { ok: true, settings: undefined, parityMarks: false, notes: [`${what}: ${reason}`] };
+}
+
+/** @returns why it did not work. */
+function setParityMarks(libc: Libc, fd: number): string | undefined {
+  const before = readTermios2(libc, fd);
+  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
+  const written = libc.ioctl(fd, TCSETS2, markedTermios2(before));
+  if (written < 0) return `TCSETS2: ${getSystemErrorName(written)}`;
+  const after = readTermios2(libc, fd);
+  // Half of it would be worse than nothing: bytes would be taken for marks, or marks for bytes.
+  if (typeof after !== 'number' && hasParityMarks(after)) return undefined;
+  libc.ioctl(fd, TCSETS2, before);
+  return 'the driver did not take PARMRK and INPCK';
+}
+
+/** @returns the structure, or the negative errno. */
+function readTermios2(libc: Libc, fd: number): Uint8Array | number {
+  const bytes = new Uint8Array(TERMIOS2_BYTES);
+  const result = libc.ioctl(fd, TCGETS2, bytes);
+  return result < 0 ? result : bytes;
+}

@@ -1,0 +1,149 @@
+import type { Framing } from '../../protocol/framing.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import { BROADCAST } from '../../protocol/rtu.js';
+import type { TimedBytes } from '../framer/burst.js';
+import type { Framer, FramerEvent } from '../framer/framer.js';
+import type { LineHandler } from '../transport.js';
+import type { ChunkStatistics } from './chunk-statistics.js';
+import { EchoFilter } from './echo-filter.js';
+import type { BytePort } from './port.js';
+import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
+import { SilenceDetector } from './silence-detector.js';
+
+/** How a line behaves on an open port. Times in ms. */
+export interface SerialBehaviour {
+  readonly framing: Framing;
+  /** A new one: it keeps what is pending. */
+  readonly framer: Framer;
+  /** Could these bytes, sent by us, be a client's request as well? */
+  readonly mayBeRequest: (adu: Uint8Array) => boolean;
+  readonly timing: ReplyTiming;
+  /** Silence after which what is pending is discarded. */
+  readonly gap: number;
+  /** How long the adapter may hold received bytes back. */
+  readonly inputHold: number;
+  readonly whenBusy: WhenBusy;
+  /** Is there only software on the other side? */
+  readonly isPseudoTerminal: boolean;
+  /** May the line be in the middle of a frame at the beginning? Then the first bytes wait for a silence. */
+  readonly joinsTraffic: boolean;
+}
+
+const UNHEARD = { bytes: new Uint8Array(0), noticed: undefined };
+
+/** What happens on one open port: bytes to requests, plans to bytes. Ends with the port, or with a new behaviour. */
+export class SerialSession {
+  readonly #port: BytePort;
+  readonly #handler: LineHandler;
+  readonly #framing: Framing;
+  readonly #framer: Framer;
+  readonly #player: ReplyPlayer;
+  readonly #echo: EchoFilter;
+  readonly #silenceDetector: SilenceDetector;
+  readonly #chunks: ChunkStatistics;
+  /** Lost characters that were reported, as the driver counts them. */
+  #overruns: number;
+
+  constructor(port: BytePort, behaviour: SerialBehaviour, handler: LineHandler, chunks: ChunkStatistics) {
+    const { framing, framer, timing, whenBusy, mayBeRequest } = behaviour;
+    this.#port = port;
+    this.#handler = handler;
+    this.#framing = framing;
+    this.#framer = framer;
+    this.#chunks = chunks;
+    framer.reset({ aligned: !behaviour.joinsTraffic });
+    const echo = new EchoFilter({
+      hasWire: timing.wireTime > 0,
+      mayProbe: behaviour.isPseudoTerminal && timing.wireTime === 0,
+      mayBeRequest,
+      shortestFrame: framing.minLength,
+      t35: timing.t35,
+      latency: behaviour.inputHold,
+    });
+    this.#echo = echo;
+    this.#player = new ReplyPlayer({
+      port,
+      timing,
+      listening: framer,
+      whenBusy,
+      onSent: (bytes, endsAt, piece) => echo.sent(bytes, endsAt, piece),
+    });
+    this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
+    this.#overruns = port.errorCounts?.()?.overrun ?? 0;
+  }
+
+  received(chunk: Uint8Array): void {
+    const now = performance.now();
+    const { bytes, noticed } = this.#echo.received(chunk, now);
+    if (noticed) this.#handler.event({ kind: noticed });
+    this.#chunks.chunk(chunk.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
+    this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
+    this.#silenceDetector.heard(chunk, now);
+  }
+
+  damaged(count: number): void {
+    const now = performance.now();
+    this.#handler.event({ kind: 'damaged', count });
+    this.#dispatch(this.#framer.damaged(now));
+    this.#silenceDetector.heard(DAMAGED, now);
+  }
+
+  /** Nothing is sent or heard any more; what was not played is reported as superseded or disconnected. */
+  end(reason: 'superseded' | 'disconnected'): void {
+    this.#player.supersede(reason);
+    this.#silenceDetector.stop();
+  }
+
+  #onSilence(): void {
+    const { bytes, noticed } = this.#echo.silence() ?? UNHEARD;
+    if (noticed) this.#handler.event({ kind: noticed });
+    const events = bytes.length > 0 ? this.#framer.push(bytes, performance.now()) : [];
+    this.#dispatch([...events, ...this.#framer.silence()]);
+  }
+
+  #dispatch(events: readonly FramerEvent[]): void {
+    for (const event of events) {
+      if (event.kind !== 'noise') this.#chunks.frame();
+      switch (event.kind) {
+        case 'request':
+          this.#request(event);
+          break;
+        case 'foreign':
+          // Whoever waited for our reply has turned to somebody else.
+          if (event.role === 'request') this.#player.turnedAway();
+          this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
+          break;
+        case 'duplicate':
+          this.#handler.event({ kind: 'duplicate', frame: event });
+          break;
+        case 'noise':
+          this.#handler.event({ kind: 'noise', noise: event });
+      }
+    }
+    this.#player.listened();
+  }
+
+  #request(frame: TimedBytes): void {
+    const content = this.#framing.fields(frame.bytes);
+    if (content === undefined) return;
+    if (this.#player.refuses) {
+      this.#handler.event({ kind: 'dropped', adu: frame.bytes });
+      return;
+    }
+    this.#countOverruns();
+    const request = { ...content, adu: frame.bytes, receivedAt: frame.receivedAt, clientId: 0 };
+    const plan: ReplyPlan = this.#handler.request(request);
+    if (content.unitId === BROADCAST) this.#player.turnedAway();
+    this.#player.play(frame, this.#echo.probe(plan), (report) => this.#handler.played(request, report));
+  }
+
+  #countOverruns(): void {
+    const overruns = this.#port.errorCounts?.()?.overrun;
+    if (overruns === undefined || overruns === this.#overruns) return;
+    this.#handler.event({ kind: 'overrun', count: overruns - this.#overruns });
+    this.#overruns = overruns;
+  }
+}
+
+/** A damaged character keeps the line from being silent as any other does; what it was does not matter. */
+const DAMAGED = new Uint8Array(1);

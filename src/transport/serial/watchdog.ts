@@ -1,0 +1,43 @@
+import type { Stats } from 'node:fs';
+import { type LibcResult, POLLHUP } from './libc.js';
+import { statOf } from './port-path.js';
+
+/**
+ * How often an open port is looked at, in ms. A hang-up between two reads can leave serialport's binding spinning
+ * with no event (serialport/bindings-cpp issue 162), so its own notice of an unplugged adapter is not enough.
+ */
+const WATCHDOG_INTERVAL = 500;
+
+export interface Watched {
+  readonly path: string;
+  /** What was behind the path when the port was opened. */
+  readonly device: Stats;
+  /** The open descriptor; undefined when it was closed. */
+  fd(): number | undefined;
+  readonly loaded: LibcResult;
+}
+
+/** Calls `gone` with what is wrong, at each look at which it is. @returns how to end it. */
+export function startWatchdog(watched: Watched, gone: (reason: string) => void): () => void {
+  const look = (): void => {
+    const problem = problemOf(watched);
+    if (problem !== undefined) gone(problem);
+  };
+  const timer = setInterval(look, WATCHDOG_INTERVAL).unref();
+  return () => clearInterval(timer);
+}
+
+function problemOf({ path, device, fd, loaded }: Watched): string | undefined {
+  const stats = statOf(path);
+  if (typeof stats === 'string') return 'vanished';
+  if (stats.rdev !== device.rdev || stats.ino !== device.ino) return 'is another device now';
+  const open = fd();
+  // The name may be there (again) while the device behind the descriptor is dead.
+  if (loaded.ok && open !== undefined && hungUp(loaded.libc.pollNow(open))) return 'hung up (POLLHUP)';
+  return undefined;
+}
+
+/** A negative result is an errno of poll(2), and none of them means that the device is gone. */
+function hungUp(events: number): boolean {
+  return events >= 0 && (events & POLLHUP) !== 0;
+}

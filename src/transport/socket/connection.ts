@@ -1,0 +1,242 @@
+import type { Socket } from 'node:net';
+import type { AduContent } from '../../protocol/framing.js';
+import type { LineHandler, Rejection } from '../transport.js';
+import { ReplyQueue } from './reply-queue.js';
+import { SilenceTimer } from './silence-timer.js';
+import type { StreamDecoder } from './stream-decoder.js';
+import { TcpOutlet } from './tcp-outlet.js';
+
+/** More requests than this waiting for their replies, and no more are read. */
+const MAX_QUEUED = 64;
+/** More bytes than this that the client has not taken, and no more requests are read. */
+const MAX_UNSENT_BYTES = 64 * 1024;
+/** So many requests of one connection, or other things found in its bytes, then it is the turn of the others. */
+const MAX_PER_TURN = 64;
+
+const CLOSED_BY_PLAN = 'closed as the reply plan said';
+
+export interface TcpConnectionOptions {
+  /** Carries the requests and replies; it must allow half-open. */
+  readonly socket: Socket;
+  /** The TCP connection itself, which is below `socket` where that is a TLS one. */
+  readonly raw: Socket;
+  readonly id: number;
+  readonly client: string;
+  readonly decoder: StreamDecoder;
+  readonly handler: LineHandler;
+  /** Called once, after its event. */
+  readonly gone: (connection: TcpConnection) => void;
+}
+
+/**
+ * One client: cuts its bytes into requests, asks the handler, and has the plans played in order.
+ *
+ * Memory is bounded: while the client may not send more, the socket is paused, and at most the rest of one read
+ * (64 KiB) and what Node itself reads ahead are kept.
+ */
+export class TcpConnection {
+  readonly id: number;
+  readonly client: string;
+  /** When the last request came in or a reply that had to wait was sent, else the connection; `performance.now()` ms. */
+  activeAt: number;
+  /** Whether it has sent a complete request. */
+  spoke = false;
+  readonly #socket: Socket;
+  readonly #handler: LineHandler;
+  readonly #decoder: StreamDecoder;
+  readonly #replies: ReplyQueue;
+  /** Only where silence means something. */
+  readonly #silence: SilenceTimer | undefined;
+  #receivedAt: number;
+  #nextTurn: NodeJS.Immediate | undefined;
+  #slowSince: number | undefined;
+  /** Why nothing more is read or played. */
+  #closing: string | undefined;
+  /** The client has closed its sending side. */
+  #inputEnded = false;
+  readonly #gone: (connection: TcpConnection) => void;
+  #isGone = false;
+
+  /** Starts reading at once. */
+  constructor({ socket, raw, id, client, decoder, handler, gone }: TcpConnectionOptions) {
+    this.id = id;
+    this.client = client;
+    this.activeAt = this.#receivedAt = performance.now();
+    this.#socket = socket;
+    this.#decoder = decoder;
+    this.#handler = handler;
+    this.#gone = gone;
+    this.#replies = new ReplyQueue({
+      outlet: new TcpOutlet(socket, raw),
+      played: (request, report) => handler.played(request, report),
+      advanced: () => {
+        this.activeAt = performance.now();
+        this.#continue();
+      },
+    });
+    const { discardGapMs } = decoder;
+    if (discardGapMs !== undefined) {
+      this.#silence = new SilenceTimer(discardGapMs, () => {
+        decoder.silence();
+        this.#work();
+      });
+    }
+    socket.on('data', (chunk) => this.#receive(chunk));
+    socket.on('drain', () => this.#continue());
+    socket.on('end', () => {
+      this.#inputEnded = true;
+      this.#endIfDone();
+    });
+    socket.on('error', (error) => this.destroy(error.message));
+    socket.on('close', () => this.destroy(CLOSED_BY_PLAN));
+  }
+
+  /** Whether replies are still to be played. */
+  get busy(): boolean {
+    return this.#replies.length > 0;
+  }
+
+  /** Closes for a reason of the line's own and says so. */
+  reject(reason: Rejection, text: string): void {
+    if (this.#isGone) return;
+    this.#handler.event({ kind: 'rejected', client: this.client, clientId: this.id, reason, text });
+    this.destroy(text);
+  }
+
+  /** Ends it now: what was not written yet is lost, what was not played is reported. Twice is harmless. */
+  destroy(text: string): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#close(text);
+    this.#socket.destroy();
+    const { client, id: clientId } = this;
+    this.#handler.event({ kind: 'client-gone', client, clientId, text: this.#closing ?? text });
+    this.#gone(this);
+  }
+
+  /** Whether the client has left too much unread for `timeoutMs`. Looked at from time to time. */
+  slowFor(timeoutMs: number, now: number): boolean {
+    if (this.#socket.writableLength <= MAX_UNSENT_BYTES) this.#slowSince = undefined;
+    else this.#slowSince ??= now;
+    return this.#slowSince !== undefined && now - this.#slowSince >= timeoutMs;
+  }
+
+  /** Whether requests can still be answered: false as soon as either side closes. */
+  get #open(): boolean {
+    return this.#closing === undefined && this.#socket.writable;
+  }
+
+  get #mayRead(): boolean {
+    return this.#replies.length <= MAX_QUEUED && this.#socket.writableLength <= MAX_UNSENT_BYTES;
+  }
+
+  #receive(chunk: Buffer): void {
+    if (!this.#open) {
+      // As with a device that has closed: the next thing the client sends is answered by a reset.
+      if (this.#socket.writableFinished) this.destroy(CLOSED_BY_PLAN);
+      return;
+    }
+    this.#receivedAt = performance.now();
+    // Not a Buffer: its slice() is a view, and a kept PDU would keep the whole read.
+    this.#decoder.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), this.#receivedAt);
+    if (this.#work()) this.#watchSilence(this.#receivedAt);
+  }
+
+  /** Takes up reading again after a wait, if the reason for the wait is over. */
+  #continue(): void {
+    if (!this.#socket.isPaused() || this.#nextTurn !== undefined) return;
+    if (!this.#open) {
+      // Read on, and throw away, to learn when the client closes too.
+      this.#socket.resume();
+      return;
+    }
+    if (!this.#mayRead) return;
+    if (this.#work()) {
+      this.#socket.resume();
+      // While nothing was read, nothing could be heard.
+      this.#watchSilence(performance.now());
+    }
+    this.#endIfDone();
+  }
+
+  #watchSilence(since: number): void {
+    if (this.#silence === undefined) return;
+    if (this.#open && this.#decoder.incomplete) this.#silence.restart(since);
+    else this.#silence.stop();
+  }
+
+  /**
+   * Ends the connection of a client that has closed its sending side, once all it sent is answered ("end" comes
+   * even while the socket is paused). Replies that still have to wait are given up: the client has gone.
+   */
+  #endIfDone(): void {
+    if (!this.#inputEnded || (this.#socket.isPaused() && !this.busy)) return;
+    this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
+    this.#socket.end();
+  }
+
+  /** Answers what was received. False if it has to stop before the end of the input, with the socket paused. */
+  #work(): boolean {
+    const finished = this.#answerInput();
+    this.#socket.uncork();
+    if (finished) return true;
+    this.#socket.pause();
+    this.#silence?.stop();
+    // Even if the client has taken everything by then: first it is the turn of the others.
+    this.#nextTurn = setImmediate(() => {
+      this.#nextTurn = undefined;
+      this.#continue();
+    });
+    return false;
+  }
+
+  #answerInput(): boolean {
+    for (let turn = 0; turn < MAX_PER_TURN; turn++) {
+      if (!this.#mayRead) return false;
+      const decoded = this.#decoder.next();
+      if (decoded.kind === 'more') return true;
+      if (decoded.kind === 'invalid') {
+        this.#socket.uncork();
+        this.reject('protocol', decoded.reason);
+        return true;
+      }
+      const { pending } = this.#decoder;
+      if (decoded.kind === 'event') {
+        // A valid frame to somebody else shows that the client is alive, noise does not.
+        if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
+        this.#handler.event(decoded.event);
+      } else {
+        // The replies to one read leave in one write.
+        if (pending && this.#socket.writableCorked === 0) this.#socket.cork();
+        this.#answer(decoded.content, decoded.adu);
+      }
+      if (!pending || !this.#open) return true;
+    }
+    return false;
+  }
+
+  #answer({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array): void {
+    this.activeAt = this.#receivedAt;
+    this.spoke = true;
+    const request = {
+      transactionId,
+      unitId,
+      pdu,
+      adu,
+      receivedAt: this.#receivedAt,
+      client: this.client,
+      clientId: this.id,
+    };
+    this.#replies.add(request, this.#handler.request(request));
+  }
+
+  /** Nothing more is read or played. The first reason is the one that counts. */
+  #close(text: string): void {
+    if (this.#closing !== undefined) return;
+    this.#closing = text;
+    this.#decoder.clear();
+    this.#silence?.stop();
+    clearImmediate(this.#nextTurn);
+    this.#replies.abandon(text);
+  }
+}

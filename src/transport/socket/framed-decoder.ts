@@ -1,0 +1,108 @@
+import { concatBytes } from '../../protocol/bytes.js';
+import type { Framing } from '../../protocol/framing.js';
+import type { Framer, FramerEvent } from '../framer/framer.js';
+import type { Decoded, StreamDecoder } from './stream-decoder.js';
+
+/** Longer than a network holds up the rest of a frame, shorter than a person waits. */
+const DISCARD_GAP_MS = 1000;
+
+/**
+ * So much at a time is given to the framer: 64 KiB of the shortest frames keep it, and with it every other line, busy
+ * for tens of ms. Longer than any frame, so that noise does not come in crumbs.
+ */
+const SLICE_LENGTH = 8192;
+
+const NOTHING = new Uint8Array(0);
+const MORE: Decoded = { kind: 'more' };
+
+/** A framing of serial lines on a connection: RTU over TCP, ASCII over TCP. */
+export class FramedDecoder implements StreamDecoder {
+  readonly discardGapMs = DISCARD_GAP_MS;
+  readonly #framer: Framer;
+  readonly #framing: Framing;
+  /** Pushed, and not yet given to the framer. */
+  #rest: Uint8Array = NOTHING;
+  #restAt = 0;
+  /** What the framer found and nobody has taken yet. */
+  #found: FramerEvent[] = [];
+  #next = 0;
+  /** Given to the framer, and in nothing that the framer found. */
+  #waiting = 0;
+
+  /** @param framer one for this connection alone */
+  constructor(framer: Framer, framing: Framing) {
+    this.#framer = framer;
+    this.#framing = framing;
+  }
+
+  get pending(): boolean {
+    return this.#next < this.#found.length || this.#rest.length > 0;
+  }
+
+  get incomplete(): boolean {
+    return this.#waiting > 0;
+  }
+
+  push(chunk: Uint8Array, at: number): void {
+    this.#rest = this.#rest.length > 0 ? concatBytes(this.#rest, chunk) : chunk;
+    this.#restAt = at;
+    if (this.#next >= this.#found.length) this.#search();
+  }
+
+  silence(): void {
+    this.#found = [...this.#found.slice(this.#next), ...this.#told(this.#framer.silence())];
+    this.#next = 0;
+  }
+
+  next(): Decoded {
+    const event = this.#found[this.#next];
+    if (event === undefined) return MORE;
+    this.#next++;
+    if (this.#next === this.#found.length) this.#search();
+    return this.#decoded(event);
+  }
+
+  clear(): void {
+    this.#framer.reset({ aligned: true });
+    this.#rest = NOTHING;
+    this.#found = [];
+    this.#next = 0;
+    this.#waiting = 0;
+  }
+
+  /** Looks on in the rest, as far as to the next thing that can be told. */
+  #search(): void {
+    this.#found = [];
+    this.#next = 0;
+    while (this.#found.length === 0 && this.#rest.length > 0) {
+      const slice = this.#rest.subarray(0, SLICE_LENGTH);
+      this.#rest = this.#rest.length > SLICE_LENGTH ? this.#rest.subarray(SLICE_LENGTH) : NOTHING;
+      this.#waiting += slice.length;
+      this.#found = this.#told(this.#framer.push(slice, this.#restAt));
+    }
+  }
+
+  #told(events: FramerEvent[]): FramerEvent[] {
+    for (const { bytes } of events) this.#waiting -= bytes.length;
+    return events;
+  }
+
+  #decoded(event: FramerEvent): Decoded {
+    const { kind, bytes, startedAt, receivedAt } = event;
+    const frame = { bytes, startedAt, receivedAt };
+    switch (kind) {
+      case 'request': {
+        const content = this.#framing.decode(bytes);
+        // The request before it has changed the delimiter of the line.
+        if (content === undefined) return { kind: 'event', event: { kind: 'noise', noise: frame } };
+        return { kind: 'request', content: { ...content, pdu: content.pdu.slice() }, adu: bytes };
+      }
+      case 'foreign':
+        return { kind: 'event', event: { kind, role: event.role, frame } };
+      case 'duplicate':
+        return { kind: 'event', event: { kind, frame } };
+      case 'noise':
+        return { kind: 'event', event: { kind, noise: frame } };
+    }
+  }
+}

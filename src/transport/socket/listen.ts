@@ -1,0 +1,59 @@
+import type { Server } from 'node:net';
+import { hostPort } from './address.js';
+
+export type Listening =
+  /** `port` is the real one where 0 was asked for; `address` is the resolved IP address. */
+  | { readonly ok: true; readonly port: number; readonly address: string }
+  | { readonly ok: false; readonly error: string };
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'another program, or another line, has this port; choose another one in the configuration (--config)',
+  EACCES: 'no permission; ports below 1024 need root, CAP_NET_BIND_SERVICE or a systemd socket unit',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EAFNOSUPPORT: 'this machine does not support this kind of address (IPv6 switched off?)',
+  EINVAL:
+    'not an address that can be listened on; a link-local IPv6 address needs its interface, as in fe80::1%eth0',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EMFILE: 'too many files and sockets are open',
+};
+
+/** Opens `server`; every way to fail is a sentence that names the place. */
+export function listen(server: Server, host: string, port: number): Promise<Listening> {
+  const place = hostPort(host, port);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    return Promise.resolve({
+      ok: false,
+      error: `Cannot listen on ${place}: expected a port from 0 to 65535.`,
+    });
+  }
+  const stopped: Listening = { ok: false, error: `Cannot listen on ${place}: stopped while opening.` };
+  return new Promise((resolve) => {
+    const settle = (listening: Listening) => {
+      server.off('error', fail).off('close', close);
+      resolve(listening);
+    };
+    const fail = (error: NodeJS.ErrnoException) => settle({ ok: false, error: listenError(place, error) });
+    let closed = false;
+    const close = () => {
+      closed = true;
+      settle(stopped);
+    };
+    server.once('error', fail).once('close', close);
+    server.listen({ host, port }, () => {
+      // Closed while the name was looked up, and opened after all.
+      if (closed) server.close();
+      const bound = server.address();
+      if (bound === null || typeof bound === 'string') settle(stopped);
+      else settle({ ok: true, port: bound.port, address: bound.address });
+    });
+  });
+}
+
+/** One sentence that says why a socket could not be opened at `place`. */
+export function listenError(place: string, error: NodeJS.ErrnoException): string {
+  const code = error.code ?? '';
+  const reason = REASONS[code];
+  return `Cannot listen on ${place}: ${reason === undefined ? error.message : `${reason} (${code})`}.`;
+}

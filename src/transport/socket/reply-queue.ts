@@ -1,0 +1,136 @@
+import type { PlayReport, StepReport } from '../../protocol/play-report.js';
+import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
+import type { LineRequest } from '../transport.js';
+import type { Outlet } from './outlet.js';
+
+/** The longest time setTimeout can wait; longer waits are armed again. */
+const MAX_TIMEOUT_MS = 0x7fff_ffff;
+
+interface Playing {
+  readonly request: LineRequest;
+  readonly steps: readonly Step[];
+  /** When the step before the next one ended; before the first: when the request came in. */
+  since: number;
+  next: number;
+  readonly reports: StepReport[];
+}
+
+export interface ReplyQueueOptions {
+  readonly outlet: Outlet;
+  readonly played: (request: LineRequest, report: PlayReport) => void;
+  /** Replies that had to wait have been played. */
+  readonly advanced: () => void;
+}
+
+/**
+ * Plays the reply plans of one client in the order of their requests (Messaging on TCP/IP V1.0b, 4.2: the
+ * transaction identifiers would allow any order, clients rely on this one). A plan waits from the arrival of its
+ * own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
+ */
+export class ReplyQueue {
+  readonly #outlet: Outlet;
+  readonly #played: ReplyQueueOptions['played'];
+  readonly #advanced: () => void;
+  readonly #queue: Playing[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor({ outlet, played, advanced }: ReplyQueueOptions) {
+    this.#outlet = outlet;
+    this.#played = played;
+    this.#advanced = advanced;
+  }
+
+  /** Plans not played to their end. */
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  /** Plays `plan` at once if it is its turn and it has nothing to wait for. */
+  add(request: LineRequest, plan: ReplyPlan): void {
+    if (this.#queue.length === 0 && !this.#ended && this.#playPlain(request, plan)) return;
+    const steps = plan.kind === 'send' ? plan.steps : [];
+    this.#queue.push({ request, steps, since: request.receivedAt, next: 0, reports: [] });
+    if (this.#ended) this.abandon('the connection is closed');
+    else if (this.#queue.length === 1) {
+      // Whoever made a plan of several steps wants them apart on the wire.
+      this.#outlet.flush();
+      this.#run();
+    }
+  }
+
+  /** Plays nothing more: what is left is reported as not achieved, for `reason`. */
+  abandon(reason: string): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    const now = performance.now();
+    for (const { request, steps, since, next, reports } of this.#queue.splice(0)) {
+      let plannedAt = since;
+      for (const step of steps.slice(next)) {
+        plannedAt += step.waitMs;
+        reports.push(stepReport(plannedAt, now, reason));
+      }
+      this.#report(request, reports, 'disconnected');
+    }
+  }
+
+  /** The plan of a well-behaved device, without a queue entry. False if `plan` is not so plain. */
+  #playPlain(request: LineRequest, plan: ReplyPlan): boolean {
+    if (plan.kind === 'silence') {
+      this.#report(request, [], 'complete');
+      return true;
+    }
+    const step = plan.steps[0];
+    if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0) return false;
+    const failure = this.#outlet.play(step);
+    this.#report(request, [stepReport(request.receivedAt, performance.now(), failure)], 'complete');
+    return true;
+  }
+
+  /** Plays all that is due and sets the timer for the rest. Harmless when called too early. */
+  #run(): void {
+    for (let playing = this.#queue[0]; playing !== undefined; playing = this.#queue[0]) {
+      const step = playing.steps[playing.next];
+      if (step === undefined) {
+        this.#queue.shift();
+        this.#report(playing.request, playing.reports, 'complete');
+        continue;
+      }
+      // A plan has closed the connection.
+      if (!this.#outlet.open) {
+        this.abandon('the connection is closed');
+        return;
+      }
+      const plannedAt = playing.since + step.waitMs;
+      const remaining = plannedAt - performance.now();
+      if (remaining > 0) {
+        this.#wait(remaining);
+        return;
+      }
+      const failure = this.#outlet.play(step);
+      playing.since = performance.now();
+      playing.next += 1;
+      playing.reports.push(stepReport(plannedAt, playing.since, failure));
+    }
+  }
+
+  #wait(ms: number): void {
+    this.#timer = setTimeout(
+      () => {
+        this.#run();
+        this.#advanced();
+      },
+      Math.min(Math.ceil(ms), MAX_TIMEOUT_MS),
+    );
+  }
+
+  #report(request: LineRequest, steps: readonly StepReport[], ended: PlayReport['ended']): void {
+    this.#played(request, { steps, ended });
+  }
+}
+
+/** How long bytes stay with the operating system and on the network is not known, so neither is the uncertainty. */
+function stepReport(plannedAt: number, achievedAt: number, failure: string | undefined): StepReport {
+  if (failure === undefined) return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'achieved' };
+  return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'not achieved', reason: failure };
+}

@@ -1,0 +1,126 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  /** The certificate of the line, those of intermediate CAs behind it. */
+  readonly cert: string;
+  /** Its private key, without a passphrase. */
+  readonly key: string;
+  /** One or more CA certificates; a client needs a certificate signed by one of them. Without it clients need none. */
+  readonly ca?: string;
+}
+
+export interface TlsCredentials {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: readonly string[] | undefined;
+}
+
+export type ReadTlsCredentials =
+  | { readonly ok: true; readonly credentials: TlsCredentials; readonly notes: readonly string[] }
+  /** Names the file and what is wrong with it. */
+  | { readonly ok: false; readonly reason: string };
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+/** PKCS 8 and the older form of OpenSSL. */
+const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
+const READ_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EISDIR: 'is a directory',
+};
+
+/** Reads the files and checks that they go together. What is expired is a note: a client may be tested with that. */
+export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<ReadTlsCredentials> {
+  const chain = await readCertificates('certificate', cert);
+  if (!chain.ok) return chain;
+  const privateKey = await readKey(key);
+  if (!privateKey.ok) return privateKey;
+  const [own] = chain.value as [X509Certificate, ...X509Certificate[]];
+  if (!own.checkPrivateKey(privateKey.value)) {
+    return { ok: false, reason: `the key in ${key} does not belong to the first certificate in ${cert}` };
+  }
+  const authorities = ca === undefined ? undefined : await readCertificates('CA', ca);
+  if (authorities?.ok === false) return authorities;
+  const credentials = {
+    cert: pemOf(chain.value).join(''),
+    key: privateKey.value.export({ format: 'pem', type: 'pkcs8' }) as string,
+    ca: authorities && pemOf(authorities.value),
+  };
+  const refusal = refusalOf(credentials);
+  if (refusal !== undefined)
+    return { ok: false, reason: `the certificate file ${cert} can't be used: ${refusal}` };
+  return {
+    ok: true,
+    credentials,
+    notes: [
+      ...validityNotes(cert, own),
+      ...(authorities?.value ?? []).flatMap((authority) => validityNotes(ca as string, authority)),
+      ...(authorities ? [] : ['clients are not authenticated: no CA is configured']),
+    ],
+  };
+}
+
+/** What OpenSSL has against them, a key that is too short for instance. */
+function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
+  try {
+    createSecureContext({ cert, key, ...(ca && { ca: [...ca] }) });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function readCertificates(what: string, path: string): Promise<Read<X509Certificate[]>> {
+  const text = await readText(what, path);
+  if (!text.ok) return text;
+  const blocks = text.value.match(CERTIFICATES) ?? [];
+  if (blocks.length === 0) {
+    return { ok: false, reason: `the ${what} file ${path} has no certificate in it, expected PEM` };
+  }
+  try {
+    return { ok: true, value: blocks.map((block) => new X509Certificate(block)) };
+  } catch {
+    return { ok: false, reason: `the ${what} file ${path} has a damaged certificate in it` };
+  }
+}
+
+async function readKey(path: string): Promise<Read<KeyObject>> {
+  const text = await readText('key', path);
+  if (!text.ok) return text;
+  try {
+    return { ok: true, value: createPrivateKey(text.value) };
+  } catch {
+    const found = ENCRYPTED.test(text.value)
+      ? 'is encrypted, expected one without a passphrase'
+      : 'has no private key in it, expected PEM';
+    return { ok: false, reason: `the key file ${path} ${found}` };
+  }
+}
+
+async function readText(what: string, path: string): Promise<Read<string>> {
+  try {
+    return { ok: true, value: await readFile(path, 'utf8') };
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const reason = READ_ERRORS[code];
+    const why = reason === undefined ? `can't be read: ${message}` : `${reason} (${code})`;
+    return { ok: false, reason: `the ${what} file ${path} ${why}` };
+  }
+}
+
+function pemOf(certificates: readonly X509Certificate[]): string[] {
+  return certificates.map((certificate) => certificate.toString());
+}
+
+function validityNotes(path: string, { validFrom, validTo }: X509Certificate): string[] {
+  const now = Date.now();
+  if (Date.parse(validTo) < now) return [`the certificate in ${path} expired on ${validTo}`];
+  if (Date.parse(validFrom) > now) return [`the certificate in ${path} is not valid before ${validFrom}`];
+  return [];
+}

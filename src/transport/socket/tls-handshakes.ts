@@ -1,0 +1,95 @@
+import type { Socket } from 'node:net';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { roleOf } from './certificate-role.js';
+import type { TlsCredentials } from './tls-credentials.js';
+import { tlsFailure } from './tls-failure.js';
+
+export type Handshake =
+  /** `role` is that of the client's certificate. */
+  | { readonly ok: true; readonly socket: TLSSocket; readonly role: string | undefined }
+  /** The connection is closed. */
+  | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly text: string };
+
+/**
+ * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1): TLS 1.2 or newer, and where there is
+ * a CA, a certificate from the client too.
+ */
+export class TlsHandshakes {
+  /** Never listens: it is given the connections. */
+  readonly #server: Server;
+  /** The oldest first. */
+  readonly #waiting = new Map<Socket, (handshake: Handshake) => void>();
+
+  /**
+   * @param credentials that go together
+   * @param timeoutMs how long a handshake may take
+   */
+  constructor({ cert, key, ca }: TlsCredentials, timeoutMs: number) {
+    this.#server = createServer({
+      cert,
+      key,
+      ...(ca && { ca: [...ca] }),
+      requestCert: ca !== undefined,
+      rejectUnauthorized: ca !== undefined,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: timeoutMs,
+    });
+    this.#server.on('secureConnection', (socket) => {
+      socket.allowHalfOpen = true;
+      const role = roleOf(socket.getPeerX509Certificate()?.raw ?? new Uint8Array(0));
+      this.#settle(socket, { ok: true, socket, role });
+    });
+    this.#server.on('tlsClientError', (error, socket) => {
+      // A string until a handshake has verified the certificate: null, whatever the type says.
+      const fault = (socket.authorizationError as unknown as string | null) ?? undefined;
+      this.#settle(socket, { ok: false, reason: 'tls', text: tlsFailure(error, fault) });
+    });
+  }
+
+  get count(): number {
+    return this.#waiting.size;
+  }
+
+  /** Begins the handshake of a connection; `done` is called once, later. */
+  begin(raw: Socket, done: (handshake: Handshake) => void): void {
+    this.#waiting.set(raw, done);
+    // The TLS socket tells the errors.
+    raw.on('error', () => {});
+    // A client that leaves during the handshake is gone. The TLS socket takes this over.
+    raw.allowHalfOpen = false;
+    this.#server.emit('connection', raw);
+  }
+
+  /** Gives up the one that has been under way for longest, for want of room; false when there is none. */
+  abortOldest(text: string): boolean {
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return false;
+    const [raw, done] = oldest;
+    this.#waiting.delete(raw);
+    raw.destroy();
+    done({ ok: false, reason: 'limit', text });
+    return true;
+  }
+
+  /** Ends all of them, without a word. */
+  abortAll(): void {
+    for (const raw of this.#waiting.keys()) raw.destroy();
+    this.#waiting.clear();
+  }
+
+  #settle(socket: TLSSocket, handshake: Handshake): void {
+    const raw = rawOf(socket);
+    const done = this.#waiting.get(raw);
+    if (!handshake.ok || done === undefined) raw.destroy();
+    this.#waiting.delete(raw);
+    done?.(handshake);
+  }
+}
+
+/**
+ * The connection below a TLS socket. Node has no public way to tell it, and one TLS server for each connection, where
+ * there would be no need to ask, costs as much as the handshake; the tests of this line fail if this name changes.
+ */
+function rawOf(socket: TLSSocket): Socket {
+  return (socket as unknown as { readonly _parent: Socket })._parent;
+}

@@ -1,0 +1,52 @@
+import { createServer } from 'node:net';
+import modbusSerial from 'modbus-serial';
+import { onTestFinished } from 'vitest';
+
+export type Master = InstanceType<typeof modbusSerial.default>;
+
+/** A modbus-serial client of a serial line, until the test ends. */
+export async function serialMaster(path: string, baudRate = 19200): Promise<Master> {
+  const master = newMaster();
+  await master.connectRTUBuffered(path, { baudRate });
+  return master;
+}
+
+/** A modbus-serial client of a Modbus TCP line, until the test ends; rejects when nobody listens. */
+export async function tcpMaster(port: number): Promise<Master> {
+  const master = newMaster();
+  await master.connectTCP('127.0.0.1', { port });
+  return master;
+}
+
+function newMaster(): Master {
+  const master = new modbusSerial.default();
+  master.setTimeout(2000);
+  master.setID(1);
+  // One whose connection is gone never calls back.
+  onTestFinished(async () => {
+    if (master.isOpen) await new Promise<void>((resolve) => master.close(() => resolve()));
+  });
+  return master;
+}
+
+/** A port of this machine that another program listens on, until the test ends. */
+export async function takenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return portOf(server.address());
+}
+
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = portOf(server.address());
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
+  if (address === null || typeof address === 'string') throw new Error('not a TCP socket');
+  return address.port;
+}

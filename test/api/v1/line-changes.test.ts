@@ -1,0 +1,330 @@
+import { existsSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../transport/socket/raw-client.js';
+import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
+import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+
+/** What these tests look into. */
+interface View {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly place: string;
+  readonly link: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly uptime: number;
+  readonly clients: number;
+  readonly times: { readonly t35: number; readonly turnaround: number | null };
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+const device = (first: number) => ({
+  registers: { holding: [{ address: 0, value: [first, 2, 3], write: true }] },
+});
+
+let directory: string;
+let link: string;
+let rest: Rest;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'modbus-sim-lines-'));
+  link = join(directory, 'bench');
+  const served = await serve(
+    nativeSetup({
+      devices: { meter: device(1), valve: device(71) },
+      lines: {
+        bench: { serial: { path: 'virtual', link }, units: { 1: 'meter' } },
+        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+        spare: { udp: { port: 0 }, units: { 1: 'valve' } },
+      },
+    }),
+  );
+  rest = served.rest;
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+closeServed();
+
+async function view(line: string): Promise<View> {
+  const { status, body } = await rest.send<View>('GET', `/api/v1/lines/${line}`);
+  expect(status).toBe(200);
+  return body;
+}
+
+/** The same without what passes by itself. */
+async function still(line: string): Promise<object> {
+  const { uptime, ...rest } = await view(line);
+  return rest;
+}
+
+const put = (line: string, change: object) => rest.send<View>('PUT', `/api/v1/lines/${line}`, change);
+const post = (line: string, command: string) => rest.send<View>('POST', `/api/v1/lines/${line}/${command}`);
+
+async function changed(line: string, change: object): Promise<View> {
+  const { status, body } = await put(line, change);
+  expect(body).not.toHaveProperty('error');
+  expect(status).toBe(200);
+  return body;
+}
+
+async function tcpPort(line = 'lan'): Promise<number> {
+  const { place } = await view(line);
+  return Number(place.slice(place.lastIndexOf(':') + 1));
+}
+
+describe('a virtual line with a client', () => {
+  it.each([
+    { serial: { baudRate: 9600 } },
+    { serial: { parity: 'none' } },
+    { serial: { pacing: { chunk: 8 }, baudRate: 115200 } },
+    { timing: { turnaround: 30 } },
+    { timing: { turnaround: 'eager' } },
+    { timing: { t35: 5, gap: 40 } },
+    { whenBusy: 'queue' },
+    { units: { 1: 'meter', 17: 'valve' } },
+  ])('takes %j: the client goes on with the same port, and the registers stay', async (change) => {
+    const master = await serialMaster(link);
+    await master.writeRegister(1, 4711);
+    const before = await view('bench');
+    const after = await changed('bench', change);
+    expect(after).toMatchObject({ state: 'open', place: before.place, link, settings: change });
+    expect(readlinkSync(link)).toBe(before.place);
+    expect((await master.readHoldingRegisters(0, 3)).data).toEqual([1, 4711, 3]);
+    expect((await view('bench')).counters.requests).toBe(2);
+  });
+
+  it('answers for units from the moment they are there until they are taken away', async () => {
+    const master = await serialMaster(link);
+    master.setTimeout(300);
+    const read = async (unit: number) => {
+      master.setID(unit);
+      return (await master.readHoldingRegisters(0, 1)).data;
+    };
+    await expect(read(17)).rejects.toMatchObject({ name: 'TransactionTimedOutError' });
+    await changed('bench', { units: { 17: 'valve' } });
+    expect(await read(17)).toEqual([71]);
+    await expect(read(1)).rejects.toMatchObject({ name: 'TransactionTimedOutError' });
+    await changed('bench', { units: { 1: 'meter' } });
+    expect(await read(1)).toEqual([1]);
+  });
+
+  it('waits as long before a reply as its turnaround says', async () => {
+    const master = await serialMaster(link);
+    await changed('bench', { timing: { turnaround: 150 } });
+    const start = performance.now();
+    await master.readHoldingRegisters(0, 1);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(149);
+    expect((await view('bench')).times.turnaround).toBeCloseTo(150 + (3.5 * 11_000) / 19_200, 3);
+    expect((await changed('bench', { timing: { turnaround: null } })).times.turnaround).toBeCloseTo(2.005, 2);
+  });
+
+  it('speaks ASCII from one request to the next', async () => {
+    const view = await changed('bench', { framing: 'ascii' });
+    expect(view).toMatchObject({ state: 'open', settings: { framing: 'ascii' } });
+    const { SerialPort } = await import('serialport');
+    const port = new SerialPort({ path: link, baudRate: 19200, autoOpen: false });
+    await new Promise<void>((resolve, reject) => port.open((error) => (error ? reject(error) : resolve())));
+    let text = '';
+    port.on('data', (chunk) => {
+      text += chunk;
+    });
+    port.write(':010300000001FB\r\n');
+    await until(() => text.endsWith('\n'), 'the reply has come');
+    expect(text).toBe(':0103020001F9\r\n');
+    await new Promise<void>((resolve) => port.close(() => resolve()));
+  });
+});
+
+describe('a line that can not be as it was asked to be', () => {
+  it('a virtual one keeps its port and its client when a serial port is not there', async () => {
+    const master = await serialMaster(link);
+    const before = await still('bench');
+    const path = join(directory, 'ttyUSB9');
+    const answer = await put('bench', { serial: { path, link: null }, units: { 9: { copyOf: 'meter' } } });
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(path) } });
+    expect(await still('bench')).toEqual(before);
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
+    expect([...rest.simulator.devices.keys()]).toEqual(['meter', 'valve']);
+  });
+
+  it('a TCP one keeps its port and its clients when a port belongs to another program', async () => {
+    const port = await takenPort();
+    const master = await tcpMaster(await tcpPort());
+    await master.writeRegister(0, 9);
+    const before = await still('lan');
+    const answer = await put('lan', { tcp: { port }, units: { 1: 'valve' } });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining(`127.0.0.1:${port}`), problems: [{ path: '' }] },
+    });
+    expect(await still('lan')).toEqual(before);
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([9]);
+  });
+
+  it('a TCP one is served again on its port when the same port can not be had with other settings', async () => {
+    const port = await freePort();
+    await changed('lan', { tcp: { port } });
+    const missing = join(directory, 'no.pem');
+    const answer = await put('lan', { tcp: null, tls: { port, cert: missing, key: missing } });
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(missing) } });
+    expect(await view('lan')).toMatchObject({ state: 'open', place: `127.0.0.1:${port}` });
+    const master = await tcpMaster(port);
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('an address that is not of this machine is refused', async () => {
+    const before = await still('lan');
+    expect(await put('lan', { tcp: { host: '192.0.2.7', port: 5020 } })).toMatchObject({ status: 409 });
+    expect(await still('lan')).toEqual(before);
+  });
+});
+
+describe('a TCP line with a client', () => {
+  it('goes on with another device, with nobody disconnected', async () => {
+    const master = await tcpMaster(await tcpPort());
+    const { place } = await view('lan');
+    expect((await changed('lan', { units: { 1: 'valve' }, missingUnit: 'silence' })).place).toBe(place);
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([71]);
+    expect(await view('lan')).toMatchObject({ clients: 1 });
+  });
+
+  it('moves to another port: the old one is closed, registers and counters stay', async () => {
+    const [old, port] = [await tcpPort(), await freePort()];
+    const master = await tcpMaster(old);
+    await master.writeRegister(2, 33);
+    expect(await changed('lan', { tcp: { port } })).toMatchObject({
+      state: 'open',
+      place: `127.0.0.1:${port}`,
+      clients: 0,
+    });
+    await until(() => !master.isOpen, 'the client is disconnected');
+    await expect(tcpMaster(old)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const again = await tcpMaster(port);
+    expect((await again.readHoldingRegisters(0, 3)).data).toEqual([1, 2, 33]);
+    expect((await view('lan')).counters.requests).toBe(2);
+  });
+
+  it('listens at all addresses of the same port', async () => {
+    const port = await tcpPort();
+    expect(await changed('lan', { tcp: { host: '0.0.0.0', port } })).toMatchObject({
+      state: 'open',
+      place: `0.0.0.0:${port}`,
+    });
+    expect((await (await tcpMaster(port)).readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('becomes a virtual serial line, and a TCP line again', async () => {
+    await (await tcpMaster(await tcpPort())).writeRegister(0, 55);
+    const other = join(directory, 'other');
+    await changed('lan', { tcp: null, serial: { path: 'virtual', link: other } });
+    expect((await (await serialMaster(other)).readHoldingRegisters(0, 1)).data).toEqual([55]);
+    await changed('lan', { serial: null, tcp: { port: 0 } });
+    expect(existsSync(other)).toBe(false);
+    expect((await (await tcpMaster(await tcpPort())).readHoldingRegisters(0, 1)).data).toEqual([55]);
+  });
+});
+
+describe('changes at the same time', () => {
+  it('all take effect, one after the other', async () => {
+    const master = await serialMaster(link);
+    const speeds = [1200, 2400, 4800, 9600, 38400, 57600, 115200];
+    const answers = await Promise.all([
+      ...speeds.map((baudRate) => put('bench', { serial: { baudRate } })),
+      put('bench', { timing: { gap: 50 } }),
+      put('bench', { units: { 1: 'meter', 2: 'valve' } }),
+      put('lan', { tcp: { port: await freePort() } }),
+      put('lan', { missingUnit: 'silence' }),
+      post('bench', 'restart'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await view('bench')).settings).toMatchObject({
+      serial: { baudRate: 115200 },
+      timing: { gap: 50 },
+      units: { 1: 'meter', 2: 'valve' },
+    });
+    expect((await view('lan')).settings).toMatchObject({ missingUnit: 'silence' });
+    // The restart has made another pseudo-terminal of it.
+    await until(() => !master.isOpen, 'the client is disconnected');
+    expect((await (await serialMaster(link)).readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('answer a client under load throughout', async () => {
+    const master = await serialMaster(link);
+    let done = false;
+    let read = 0;
+    const load = (async () => {
+      for (; !done; read++) expect((await master.readHoldingRegisters(0, 3)).data).toEqual([1, 2, 3]);
+    })();
+    for (let i = 0; i < 20; i++) {
+      await changed('bench', { units: { 1: 'meter', [i + 2]: 'valve' } });
+      await sleep(5);
+    }
+    done = true;
+    await load;
+    expect(read).toBeGreaterThan(5);
+  });
+});
+
+describe('stop, start and restart', () => {
+  it('a stopped TCP line refuses connections, a started one serves on the same port', async () => {
+    const port = await freePort();
+    await changed('lan', { tcp: { port } });
+    const master = await tcpMaster(port);
+    expect(await view('lan')).toMatchObject({ state: 'open', clients: 1 });
+    expect(await post('lan', 'stop')).toMatchObject({
+      status: 200,
+      body: { state: 'stopped', reason: null, uptime: null, clients: 0 },
+    });
+    await until(() => !master.isOpen, 'the client is disconnected');
+    await expect(tcpMaster(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await post('lan', 'stop')).toMatchObject({ status: 200, body: { state: 'stopped' } });
+    expect(await post('lan', 'start')).toMatchObject({ status: 200, body: { state: 'open', reason: null } });
+    const again = await tcpMaster(port);
+    expect((await again.readHoldingRegisters(0, 1)).data).toEqual([1]);
+    expect(await post('lan', 'start')).toMatchObject({ status: 200, body: { clients: 1 } });
+    expect((await again.readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('a restarted line closes its connections and serves again', async () => {
+    const port = await freePort();
+    await changed('lan', { tcp: { port } });
+    const master = await tcpMaster(port);
+    expect(await post('lan', 'restart')).toMatchObject({ status: 200, body: { state: 'open', clients: 0 } });
+    await until(() => !master.isOpen, 'the client is disconnected');
+    expect((await (await tcpMaster(port)).readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('a stopped virtual line has no port and no link', async () => {
+    const { body } = await post('bench', 'stop');
+    expect(body).toMatchObject({ state: 'stopped', place: 'virtual', link: null });
+    expect(existsSync(link)).toBe(false);
+    expect(await changed('bench', { serial: { baudRate: 9600 } })).toMatchObject({ state: 'stopped' });
+    expect(await post('bench', 'start')).toMatchObject({ status: 200, body: { state: 'open', link } });
+    expect((await (await serialMaster(link)).readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('a start that the system refuses says why, and the line can be mended', async () => {
+    const port = await takenPort();
+    await post('lan', 'stop');
+    expect(await changed('lan', { tcp: { port } })).toMatchObject({ state: 'stopped' });
+    const answer = await post('lan', 'start');
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(String(port)) } });
+    expect(await view('lan')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining(String(port)),
+    });
+    await changed('lan', { tcp: { port: 0 } });
+    expect(await post('lan', 'start')).toMatchObject({ status: 200, body: { state: 'open', reason: null } });
+  });
+
+  it('uptime counts from the last opening', async () => {
+    await sleep(50);
+    const before = await view('lan');
+    expect(before.uptime).toBeGreaterThanOrEqual(0.05);
+    const { body } = await post('lan', 'restart');
+    expect(body.uptime).toBeLessThan(before.uptime);
+    await sleep(20);
+    expect((await view('lan')).uptime).toBeGreaterThan(body.uptime);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { portStatuses } from '../../src/simulator/ports.js';
+import { nativeSetup, Rest } from '../api/rest.js';
+
+function tree(): { root: string; file: (path: string, text: string) => void; link: typeof symlinkSync } {
+  const root = mkdtempSync(join(tmpdir(), 'modbus-sim-ports-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const at = (path: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    return join(root, path);
+  };
+  return {
+    root,
+    file: (path, text) => writeFileSync(at(path), text),
+    link: (target, path) => symlinkSync(join(root, String(target)), at(String(path))),
+  };
+}
+
+it('a port is told with its hints and with the lines that use it under whichever name', async () => {
+  const { root, file, link } = tree();
+  const device = 'sys/devices/usb1/1-1/1-1:1.0/ttyUSB0';
+  file('dev/ttyUSB0', '');
+  file('sys/devices/usb1/1-1/idVendor', '0403\n');
+  file('sys/devices/usb1/1-1/idProduct', '6001\n');
+  file(`${device}/latency_timer`, '16\n');
+  file('sys/bus/usb-serial/drivers/ftdi_sio/x', '');
+  link('sys/bus/usb-serial/drivers/ftdi_sio', `${device}/driver`);
+  file(`${device}/tty/ttyUSB0/dev`, '188:0\n');
+  link(device, `${device}/tty/ttyUSB0/device`);
+  link(`${device}/tty/ttyUSB0`, 'sys/class/tty/ttyUSB0');
+  link('dev/ttyUSB0', 'dev/serial/by-id/usb-FTDI-if00-port0');
+  file('sys/class/tty/console/active', 'tty0 ttyUSB0\n');
+
+  const units = { 1: 'meter' };
+  const { simulator } = new Rest(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },
+      lines: {
+        bus: { serial: { path: '/dev/serial/by-id/usb-FTDI-if00-port0' }, units },
+        other: { serial: { path: '/dev/ttyUSB1' }, units },
+        lan: { tcp: { port: 0 }, units },
+      },
+    }),
+  );
+  expect(await portStatuses(simulator.lines.values(), root)).toEqual([
+    {
+      path: '/dev/ttyUSB0',
+      stableNames: ['/dev/serial/by-id/usb-FTDI-if00-port0'],
+      adapter: expect.objectContaining({ kind: 'ftdi', latencyMs: 16 }),
+      usb: { vendorId: '0403', productId: '6001' },
+      hints: [
+        expect.stringContaining('its latency timer is 16 ms'),
+        expect.stringContaining('the kernel console is on this port'),
+      ],
+      lines: ['bus'],
+    },
+  ]);
+});

@@ -1,0 +1,364 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AsciiFraming, MAX_ASCII_LENGTH } from '../../../src/protocol/ascii.js';
+import { AsciiFramer } from '../../../src/transport/framer/ascii-framer.js';
+import type { FramerEvent } from '../../../src/transport/framer/framer.js';
+import { message } from '../../faults/plans.js';
+
+const OURS = 17;
+
+/** Read registers and write one, at our unit identifier, and what answers them. */
+const READ = message('11 03 006B 0003');
+const READ_ANSWER = message('11 03 06 0001 0002 0003');
+const WRITE = message('11 06 0001 0003');
+const FOREIGN_READ = message('02 03 0000 0002');
+const FOREIGN_ANSWER = message('02 03 04 0102 0304');
+const FOREIGN_WRITE = message('02 06 0001 0003');
+const BROADCAST = message('00 06 0001 0003');
+const LONGEST = message(`11 10 0000 ${'00'.repeat(250)}`);
+
+const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+const text = (some: Uint8Array) => String.fromCharCode(...some);
+const framer = (framing = new AsciiFraming()) => new AsciiFramer((unitId) => unitId === OURS, framing);
+
+function summary(event: FramerEvent): string {
+  const kind = event.kind === 'foreign' ? `foreign ${event.role}` : event.kind;
+  return `${kind} ${text(event.bytes).trimEnd()}`;
+}
+
+/** Pushes each text as one chunk, then falls silent; what comes out as short text. */
+function listen(...chunks: string[]): string[] {
+  const listening = framer();
+  const events = chunks.flatMap((chunk, i) => listening.push(bytes(chunk), i));
+  return [...events, ...listening.silence()].map(summary);
+}
+
+const request = (some: string) => `request ${some.trimEnd()}`;
+const noise = (some: string) => `noise ${some.trimEnd()}`;
+
+/** Messages and what is found in them. */
+const TABLE: [what: string, received: string, ...found: string[]][] = [
+  ['a request to us', READ, request(READ)],
+  ['a broadcast', BROADCAST, request(BROADCAST)],
+  ['the longest request', LONGEST, request(LONGEST)],
+  ['the shortest request', ':1107E8\r\n', request(':1107E8')],
+  ['lower-case digits', ':1103006b00037e\r\n', request(':1103006b00037e')],
+  ['a function nobody knows', message('11 64 010203'), request(message('11 64 010203'))],
+  ['a request of the wrong length', message('11 03 00'), request(message('11 03 00'))],
+  ['two requests', READ + WRITE, request(READ), request(WRITE)],
+  ['a wrong LRC', ':1103006B00037F\r\n', noise(':1103006B00037F')],
+  ['an odd number of digits', ':1103006B00037E0\r\n', noise(':1103006B00037E0')],
+  ['a character that is no digit', ':1103006G00037E\r\n', noise(':1103006G00037E')],
+  ['a digit with bit 7 set', ':\xb1103006B00037E\r\n', noise(':\xb1103006B00037E')],
+  ['nothing in between', ':\r\n', noise(':')],
+  ['a message without a carriage return', ':1103006B00037E\n', noise(':1103006B00037E')],
+  ['a message without a delimiter', ':1103006B00037E\r', noise(':1103006B00037E')],
+  ['two carriage returns', ':1103006B00037E\r\r\n', noise(':1103006B00037E')],
+  ['another delimiter', ':1103006B00037E\r!', noise(':1103006B00037E\r!')],
+  [
+    'a message after one without a delimiter',
+    `:1103006B00037E\r${READ}`,
+    noise(':1103006B00037E'),
+    request(READ),
+  ],
+  ['a message inside of another', `:110300${READ}`, noise(':110300'), request(READ)],
+  [
+    'what is behind the inner one',
+    `:110300${READ}6B00037E\r\n`,
+    noise(':110300'),
+    request(READ),
+    noise('6B00037E'),
+  ],
+  ['colons before a message', `:::${READ}`, noise(':::'), request(READ)],
+  ['noise before a message', `\x00\xffnoise\r${READ}`, noise('\x00\xffnoise\r'), request(READ)],
+  ['noise behind a message', `${READ}12`, request(READ), noise('12')],
+  ['a message behind a wrong one', `:1103006B00037F\r\n${READ}`, noise(':1103006B00037F'), request(READ)],
+  ['a message of 514 characters', `:${'00'.repeat(255)}0\r\n`, noise(`:${'00'.repeat(255)}0`)],
+  [
+    'a message behind one that is too long',
+    `:${'0'.repeat(2000)}${READ}`,
+    noise(`:${'0'.repeat(2000)}`),
+    request(READ),
+  ],
+];
+
+describe('messages', () => {
+  it.each(TABLE)('finds %s, whole', (_what, received, ...found) => {
+    expect(listen(received)).toEqual(found);
+  });
+
+  it.each(TABLE)('finds %s, byte by byte', (_what, received, ...found) => {
+    expect(merged(listen(...received))).toEqual(merged(found));
+  });
+
+  it.each(TABLE)('finds %s, cut anywhere', (_what, received, ...found) => {
+    for (let cut = 1; cut < Math.min(received.length, 40); cut++) {
+      expect(merged(listen(received.slice(0, cut), received.slice(cut))), `cut at ${cut}`).toEqual(
+        merged(found),
+      );
+    }
+  });
+
+  it('finds all of them back to back', () => {
+    const all = TABLE.map(([, received]) => `${received}\r\n`);
+    const requests = TABLE.flatMap(([, , ...found]) => found.filter((event) => event.startsWith('request')));
+    const found = (events: string[]) => events.filter((event) => event.startsWith('request'));
+    expect(found(listen(all.join('')))).toEqual(requests);
+    expect(found(listen(...all.join('')))).toEqual(requests);
+  });
+
+  /** Noise that follows noise is one; how far it is told in pieces depends on how it came. */
+  function merged(events: readonly string[]): string[] {
+    const result: string[] = [];
+    for (const event of events) {
+      const last = result.at(-1);
+      if (event.startsWith('noise') && last?.startsWith('noise'))
+        result[result.length - 1] = last + event.slice(6);
+      else result.push(event);
+    }
+    return result;
+  }
+});
+
+describe('times', () => {
+  it('are those of the chunks that brought the first and the last character', () => {
+    const listening = framer();
+    expect(listening.push(bytes('xy:1103'), 10)).toEqual([]);
+    expect(listening.push(bytes('006B00'), 20)).toEqual([]);
+    expect(listening.push(bytes(`037E\r\n${WRITE}`), 30)).toEqual([
+      { kind: 'noise', bytes: bytes('xy'), startedAt: 10, receivedAt: 10 },
+      { kind: 'request', bytes: bytes(READ), startedAt: 10, receivedAt: 30 },
+      { kind: 'request', bytes: bytes(WRITE), startedAt: 30, receivedAt: 30 },
+    ]);
+    expect(listening.lastAt).toBe(30);
+  });
+
+  it('may be up to a second apart: only the silence ends what has begun', () => {
+    expect(listen(':1103006B0', '0037E\r', '\n')).toEqual([request(READ)]);
+    const listening = framer();
+    listening.push(bytes(':1103006B0'), 0);
+    expect(listening.silence().map(summary)).toEqual([noise(':1103006B0')]);
+    expect(listening.push(bytes('0037E\r\n'), 1001).map(summary)).toEqual([noise('0037E')]);
+    expect(listening.push(bytes(READ), 1002).map(summary)).toEqual([request(READ)]);
+  });
+});
+
+describe('the line is busy', () => {
+  it('from a colon to the end of the message, and never with noise', () => {
+    const listening = framer();
+    const busy = [...`12\r\n${READ}99\r\n:11G`].map((character, i) => {
+      listening.push(bytes(character), i);
+      return listening.busy;
+    });
+    const inMessage = Array(READ.length - 1).fill(true);
+    expect(busy).toEqual([
+      ...[false, false, false, false, ...inMessage, false],
+      ...[false, false, false, false, true, true, true, false],
+    ]);
+  });
+
+  it('no more after a silence, damage or a new beginning', () => {
+    for (const end of ['silence', 'damaged', 'reset'] as const) {
+      const listening = framer();
+      listening.push(bytes(':11'), 0);
+      expect(listening.busy).toBe(true);
+      if (end === 'damaged') listening.damaged(1);
+      else listening[end]();
+      expect(listening.busy).toBe(false);
+      expect(listening.push(bytes('03006B00037E\r\n'), 2).filter(({ kind }) => kind !== 'noise')).toEqual([]);
+      expect(listening.push(bytes(READ), 3).map(summary)).toEqual([request(READ)]);
+    }
+  });
+});
+
+describe('a damaged character', () => {
+  it('takes its message with it, up to the next colon', () => {
+    const listening = framer();
+    listening.push(bytes('!:1103006B00'), 0);
+    expect(listening.damaged(5).map(summary)).toEqual([noise('!:1103006B00')]);
+    expect(listening.lastAt).toBe(5);
+    expect(listening.push(bytes(`037E\r\n${READ}`), 6).map(summary)).toEqual([noise('037E'), request(READ)]);
+  });
+
+  it('is nothing to tell of where nothing has begun', () => {
+    expect(framer().damaged(5)).toEqual([]);
+    expect(framer().silence()).toEqual([]);
+  });
+});
+
+describe('noise', () => {
+  it('is told at the end of its line, once for each', () => {
+    const listening = framer();
+    const told = [...':1103006B00037F\r\nxx\r\n'].map((character, i) => listening.push(bytes(character), i));
+    expect(told.flat().map(summary)).toEqual([noise(':1103006B00037F'), noise('xx')]);
+  });
+
+  it.each(['0', ':', ':0', 'z', '\r'])('of %j without an end is told in pieces of a message', (unit) => {
+    const listening = framer();
+    const characters = [...unit.repeat(20_000 / unit.length)];
+    const told = characters.flatMap((character, i) => listening.push(bytes(character), i));
+    const lengths = told.map((event) => event.bytes.length);
+    expect(told.every(({ kind }) => kind === 'noise')).toBe(true);
+    expect(Math.min(...lengths)).toBeGreaterThan(MAX_ASCII_LENGTH / 2);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(2 * MAX_ASCII_LENGTH);
+    const kept = listening.silence().reduce((sum, event) => sum + event.bytes.length, 0);
+    expect(kept).toBeLessThanOrEqual(2 * MAX_ASCII_LENGTH);
+    expect(lengths.reduce((sum, length) => sum + length, kept)).toBe(20_000);
+  });
+
+  it('in one chunk is one, however much it is', () => {
+    const listening = framer();
+    const flood = bytes(':\r\n:0102\r\nxyz\n'.repeat(5000));
+    expect(listening.push(flood, 0)).toEqual([{ kind: 'noise', bytes: flood, startedAt: 0, receivedAt: 0 }]);
+  });
+});
+
+describe('the delimiter', () => {
+  it('counts from the moment it is changed', () => {
+    const framing = new AsciiFraming();
+    const listening = framer(framing);
+    const hear = (some: string) => listening.push(bytes(some), 0).map(summary);
+    const changed = READ.replace('\n', '!');
+    expect(hear(READ)).toEqual([request(READ)]);
+    framing.delimiter = 0x21;
+    expect(hear(changed)).toEqual([request(changed)]);
+    expect(hear(READ)).toEqual([]);
+    expect(hear(changed)).toEqual([noise(READ), request(changed)]);
+    framing.delimiter = 0x0a;
+    expect(hear(READ)).toEqual([request(READ)]);
+  });
+});
+
+describe('others on the bus', () => {
+  const foreign = (role: string, some: string) => `foreign ${role} ${some.trimEnd()}`;
+
+  it('are told as requests and responses', () => {
+    expect(listen(FOREIGN_READ, FOREIGN_ANSWER, FOREIGN_WRITE, FOREIGN_WRITE, READ)).toEqual([
+      foreign('request', FOREIGN_READ),
+      foreign('response', FOREIGN_ANSWER),
+      foreign('request', FOREIGN_WRITE),
+      foreign('response', FOREIGN_WRITE),
+      request(READ),
+    ]);
+  });
+
+  it('answer with exceptions too', () => {
+    const refused = message('02 83 02');
+    expect(listen(FOREIGN_READ, refused)).toEqual([
+      foreign('request', FOREIGN_READ),
+      foreign('response', refused),
+    ]);
+  });
+
+  it('may stay silent', () => {
+    expect(listen(FOREIGN_READ, FOREIGN_READ, READ)).toEqual([
+      foreign('request', FOREIGN_READ),
+      foreign('request', FOREIGN_READ),
+      request(READ),
+    ]);
+  });
+
+  it('may answer late, after a request to us', () => {
+    expect(listen(FOREIGN_READ, READ, FOREIGN_ANSWER, READ)).toEqual([
+      foreign('request', FOREIGN_READ),
+      request(READ),
+      foreign('response', FOREIGN_ANSWER),
+      request(READ),
+    ]);
+  });
+
+  it('are never mistaken for somebody who asks us, whatever their messages carry', () => {
+    const carrying = message(
+      `02 41 ${[...READ].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('')}`,
+    );
+    expect(listen(carrying, carrying).filter((event) => event.startsWith('request'))).toEqual([]);
+  });
+});
+
+describe('another device with our unit identifier', () => {
+  it.each([
+    ['a response', READ_ANSWER],
+    ['a shorter response than was asked for', message('11 03 02 0001')],
+    ['an exception response', message('11 83 02')],
+  ])('is noticed by %s, which is not taken for a request', (_what, answer) => {
+    expect(listen(READ, answer, READ)).toEqual([
+      request(READ),
+      `duplicate ${answer.trimEnd()}`,
+      request(READ),
+    ]);
+  });
+
+  it.each([
+    ['again', READ],
+    ['something else', WRITE],
+    ['for what has the length of no function', message('11 64 01')],
+    ['wrongly', message('11 03 00 01 02 03')],
+  ])('is not suspected when the client asks %s', (_what, next) => {
+    expect(listen(READ, next, next)).toEqual([request(READ), request(next), request(next)]);
+  });
+
+  it('is not suspected of what does not follow its request', () => {
+    expect(listen(READ_ANSWER)).toEqual([request(READ_ANSWER)]);
+    expect(listen(WRITE, READ_ANSWER)).toEqual([request(WRITE), request(READ_ANSWER)]);
+    expect(listen(READ, BROADCAST, READ_ANSWER).at(-1)).toBe(request(READ_ANSWER));
+    expect(listen(READ, READ_ANSWER, READ_ANSWER).at(-1)).toBe(request(READ_ANSWER));
+  });
+});
+
+describe('any bytes', () => {
+  const messages = [READ, WRITE, READ_ANSWER, FOREIGN_READ, FOREIGN_ANSWER, BROADCAST, ':1103006B00037F\r\n'];
+  const part = fc.oneof(
+    { weight: 2, arbitrary: fc.uint8Array({ maxLength: 700 }).map(text) },
+    { weight: 2, arbitrary: fc.constantFrom(...messages) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(...messages).chain((some) => fc.nat(some.length).map((n) => some.slice(n))),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.string({ unit: fc.constantFrom(':', '\r', '\n', '0', 'A'), maxLength: 1200 }),
+    },
+  );
+
+  it('never lose one: messages and noise add up to what was received, and little is kept', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const listening = framer();
+        const told: FramerEvent[] = [];
+        let received = '';
+        for (const [i, some] of parts.entries()) {
+          told.push(...listening.push(bytes(some), i));
+          received += some;
+          const kept = received.length - told.reduce((sum, event) => sum + event.bytes.length, 0);
+          expect(kept).toBeLessThanOrEqual(2 * MAX_ASCII_LENGTH);
+        }
+        told.push(...listening.silence());
+        expect(told.map((event) => text(event.bytes)).join('')).toBe(received);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('do not hide the message behind them', () => {
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), fc.boolean(), (parts, singly) => {
+        const all = [...parts, READ].join('');
+        expect(listen(...(singly ? all : [all])).at(-1)).toBe(request(READ));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are found the same however they are cut', () => {
+    const found = (chunks: readonly string[]) =>
+      listen(...chunks).filter((event) => !event.startsWith('noise'));
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const all = parts.join('');
+        expect(found([...all])).toEqual(found([all]));
+        expect(found(parts)).toEqual(found([all]));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,310 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
+import type { FramerEvent } from '../../../src/transport/framer/framer.js';
+import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
+
+const T35 = 4;
+/** Longer than t3.5, shorter than the discard gap. */
+const PAUSE = 10;
+const OURS = 17;
+const FOREIGN = 2;
+
+const read = (unitId: number, address = 0) =>
+  encodeRtu(unitId, Uint8Array.of(3, address >> 8, address & 255, 0, 2));
+const write = (unitId: number, value = 1) => encodeRtu(unitId, Uint8Array.of(6, 0, 1, 0, value));
+const readResponse = (unitId: number, ...data: number[]) =>
+  encodeRtu(unitId, Uint8Array.of(3, data.length, ...data));
+const damaged = (adu: Uint8Array) => adu.map((byte, i) => (i === adu.length - 1 ? byte ^ 1 : byte));
+const join = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+/** Plays chunks with pauses before them, then silence; what comes out as short text. */
+function listen(...chunks: (Uint8Array | number)[]): string[] {
+  const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+  const events: FramerEvent[] = [];
+  let at = 1000;
+  for (const chunk of chunks) {
+    if (typeof chunk === 'number') at += chunk;
+    else events.push(...framer.push(chunk, at));
+  }
+  events.push(...framer.silence());
+  return events.map(summary);
+}
+
+function summary(event: FramerEvent): string {
+  if (event.kind === 'noise') return `noise ${event.bytes.length}`;
+  const who = event.kind === 'foreign' ? `foreign ${event.role}` : event.kind;
+  return `${who} ${event.bytes[0]}/${event.bytes[1]}`;
+}
+
+const singly = (bytes: Uint8Array, gap: number) => [...bytes].flatMap((byte) => [Uint8Array.of(byte), gap]);
+
+describe('frames addressed to us', () => {
+  it('takes a request as soon as its last byte is there', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+    const adu = write(OURS);
+    expect(framer.push(adu.subarray(0, 7), 0)).toEqual([]);
+    expect(framer.push(adu.subarray(7), 3)).toEqual([
+      { kind: 'request', bytes: adu, startedAt: 0, receivedAt: 3 },
+    ]);
+    expect(framer.busy).toBe(false);
+  });
+
+  it.each([0, 1, 5, 15])('takes a request in single bytes %i ms apart', (gap) => {
+    const long = encodeRtu(OURS, Uint8Array.of(16, 0, 0, 0, 3, 6, 1, 2, 3, 4, 5, 6));
+    expect(listen(...singly(long, gap))).toEqual(['request 17/16']);
+  });
+
+  it('takes two requests out of one chunk', () => {
+    expect(listen(join(write(OURS), read(OURS)))).toEqual(['request 17/6', 'request 17/3']);
+  });
+
+  it('takes requests merged and cut at every byte', () => {
+    const both = join(write(OURS), read(OURS));
+    for (let cut = 1; cut < both.length; cut++) {
+      expect(listen(both.subarray(0, cut), 1, both.subarray(cut))).toEqual(['request 17/6', 'request 17/3']);
+    }
+  });
+
+  it('takes a broadcast', () => {
+    expect(listen(write(0))).toEqual(['request 0/6']);
+  });
+
+  it('takes a function of unknown length when the line falls silent', () => {
+    expect(listen(encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3)))).toEqual(['request 17/100']);
+  });
+
+  it('takes a frame of the wrong length with a valid CRC, so that it can be answered with exception 03', () => {
+    expect(listen(encodeRtu(OURS, Uint8Array.of(3, 0, 0, 0, 1, 0)))).toEqual(['request 17/3']);
+    expect(listen(encodeRtu(OURS, Uint8Array.of(16, 0, 0, 0, 1, 9, 0, 1)))).toEqual(['request 17/16']);
+    expect(listen(encodeRtu(OURS, Uint8Array.of(3)))).toEqual(['request 17/3']);
+  });
+});
+
+describe('damage', () => {
+  it('discards a frame with a wrong CRC and takes the next one', () => {
+    expect(listen(damaged(write(OURS)), PAUSE, read(OURS))).toEqual(['noise 8', 'request 17/3']);
+  });
+
+  it('never takes a frame with any one bit flipped', () => {
+    const adu = write(OURS);
+    for (let bit = 0; bit < 8 * adu.length; bit++) {
+      const flipped = adu.map((byte, i) => (i === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+      expect(listen(flipped).filter((event) => event.startsWith('request'))).toEqual([]);
+    }
+  });
+
+  it('takes the next frame after one that was cut off anywhere', () => {
+    const long = encodeRtu(OURS, Uint8Array.of(16, 0, 0, 0, 3, 6, 1, 2, 3, 4, 5, 6));
+    for (let cut = 1; cut < long.length; cut++) {
+      expect(listen(long.subarray(0, cut), PAUSE, read(OURS)).at(-1)).toBe('request 17/3');
+    }
+  });
+
+  it('takes a frame after noise and a pause', () => {
+    expect(listen(Uint8Array.of(9, 9, 9, 9, 9), PAUSE, read(OURS))).toEqual(['noise 5', 'request 17/3']);
+  });
+
+  it.each([1, 2])('takes a frame after %i stray bytes', (count) => {
+    expect(listen(join(new Uint8Array(count), read(OURS)))).toEqual([`noise ${count}`, 'request 17/3']);
+  });
+
+  it('does not look for frames behind three stray bytes', () => {
+    expect(listen(join(Uint8Array.of(0, 0, 0), write(OURS)))).toEqual(['noise 11']);
+  });
+
+  it('takes a frame with noise after it', () => {
+    expect(listen(join(read(OURS), Uint8Array.of(0, 255, 0)))).toEqual(['request 17/3', 'noise 3']);
+  });
+
+  it('does not execute a frame in the middle of a burst that began before the port was open', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+    framer.reset({ aligned: false });
+    const rest = join(write(OURS), Uint8Array.of(0x12, 0x34));
+    expect([...framer.push(rest, 0), ...framer.silence()].map(summary)).toEqual(['noise 10']);
+    expect(framer.push(write(OURS), 50).map(summary)).toEqual(['request 17/6']);
+  });
+
+  it('throws away 257 bytes and more without a pause and takes the next frame', () => {
+    for (const length of [257, 300, 5000]) {
+      expect(listen(new Uint8Array(length).fill(OURS), PAUSE, read(OURS)).at(-1)).toBe('request 17/3');
+    }
+  });
+
+  it('keeps no more than a frame of what nobody claims', () => {
+    const framer = new RtuFramer(() => true, T35);
+    let discarded = 0;
+    for (let i = 0; i < 1000; i++) {
+      for (const event of framer.push(new Uint8Array(100).fill(i), i)) discarded += event.bytes.length;
+    }
+    expect(discarded).toBeGreaterThanOrEqual(100_000 - 256);
+  });
+});
+
+describe('others on the bus', () => {
+  it("recognises a foreign request and that unit's response", () => {
+    expect(listen(read(FOREIGN), PAUSE, readResponse(FOREIGN, 0, 1, 0, 2), PAUSE, read(OURS))).toEqual([
+      'foreign request 2/3',
+      'foreign response 2/3',
+      'request 17/3',
+    ]);
+  });
+
+  it('recognises them merged into one chunk with our request behind', () => {
+    expect(listen(join(read(FOREIGN), readResponse(FOREIGN, 0, 1, 0, 2), write(OURS)))).toEqual([
+      'foreign request 2/3',
+      'foreign response 2/3',
+      'request 17/6',
+    ]);
+  });
+
+  it('takes an exception response for a response', () => {
+    expect(listen(read(FOREIGN), PAUSE, encodeRtu(FOREIGN, Uint8Array.of(0x83, 2)))).toEqual([
+      'foreign request 2/3',
+      'foreign response 2/131',
+    ]);
+  });
+
+  it('does not mistake a request inside a foreign response for one to us', () => {
+    const response = readResponse(FOREIGN, ...write(OURS));
+    expect(listen(read(FOREIGN), PAUSE, response)).toEqual(['foreign request 2/3', 'foreign response 2/3']);
+    expect(listen(read(FOREIGN), PAUSE, ...singly(response, 1))).toEqual([
+      'foreign request 2/3',
+      'foreign response 2/3',
+    ]);
+    expect(listen(response)).toEqual(['foreign response 2/3']);
+  });
+
+  it('takes the next request when the foreign unit stays silent', () => {
+    expect(listen(read(FOREIGN), 100, read(OURS))).toEqual(['foreign request 2/3', 'request 17/3']);
+    expect(listen(read(FOREIGN, 0x2000), 100, read(FOREIGN, 0x2000), 100, read(OURS))).toEqual([
+      'foreign request 2/3',
+      'foreign request 2/3',
+      'request 17/3',
+    ]);
+  });
+
+  it('goes on when the foreign unit answers late, after a request to us', () => {
+    const late = readResponse(FOREIGN, 1, 2, 3, 4, 5, 6, 7, 8);
+    expect(listen(read(FOREIGN), 100, read(OURS), 20, late, PAUSE, write(OURS))).toEqual([
+      'foreign request 2/3',
+      'request 17/3',
+      'foreign response 2/3',
+      'request 17/6',
+    ]);
+  });
+
+  it('follows a bus that is never silent for the discard gap, with functions of unknown length on it', () => {
+    const unknown = encodeRtu(FOREIGN, Uint8Array.of(0x2b, 0x0d, 1, 2, 3));
+    const traffic = Array.from({ length: 50 }, () => [unknown, 5, unknown, 5]).flat();
+    expect(listen(...traffic, write(OURS)).at(-1)).toBe('request 17/6');
+    expect(listen(...traffic, write(OURS)).filter((event) => event.startsWith('noise'))).toEqual([]);
+  });
+});
+
+describe('the others on the bus, when the pauses between frames are lost on the way here', () => {
+  const unknown = encodeRtu(FOREIGN, Uint8Array.of(0x41, 1, 2, 3, 4, 5));
+  const identification = encodeRtu(FOREIGN, Uint8Array.of(43, 14, 1, 1, 0, 0, 1, 0, 2, 65, 66));
+
+  it.each([
+    ['an unknown function', [unknown]],
+    ['a device identification', [identification]],
+    ['several of them', [unknown, identification, unknown]],
+  ])('do not hide a request of ours behind %s', (_name, frames) => {
+    expect(listen(join(...frames, write(OURS))).at(-1)).toBe('request 17/6');
+    expect(listen(join(...frames, write(0), read(OURS))).slice(-2)).toEqual(['request 0/6', 'request 17/3']);
+  });
+
+  it('do not make a request of what a frame of an unknown function carries', () => {
+    for (const data of [write(OURS), join(write(OURS), write(0)), join(Uint8Array.of(1), write(OURS))]) {
+      const carrier = encodeRtu(FOREIGN, Uint8Array.of(0x41, ...data));
+      expect(listen(carrier)).toEqual(['foreign request 2/65']);
+      expect(listen(join(carrier, carrier))).toEqual(['foreign request 2/65', 'foreign request 2/65']);
+      expect(listen(join(carrier, Uint8Array.of(9)))).toEqual([`noise ${carrier.length + 1}`]);
+    }
+  });
+});
+
+describe('a response of another device that comes after a request to us', () => {
+  it.each([
+    ['a copy of its request', write(FOREIGN), write(FOREIGN)],
+    [
+      'as long as a request',
+      encodeRtu(FOREIGN, Uint8Array.of(1, 0, 0, 0, 24)),
+      encodeRtu(FOREIGN, Uint8Array.of(1, 3, 1, 2, 3)),
+    ],
+    [
+      'of unknown length',
+      encodeRtu(FOREIGN, Uint8Array.of(0x41, 1)),
+      encodeRtu(FOREIGN, Uint8Array.of(0x41, 9, 9)),
+    ],
+  ])('is no request: %s', (_name, request, response) => {
+    const code = request[1];
+    expect(listen(request, 100, read(OURS), PAUSE, response)).toEqual([
+      `foreign request 2/${code}`,
+      'request 17/3',
+      `foreign response 2/${code}`,
+    ]);
+  });
+
+  it('is told from a new request to that device', () => {
+    expect(listen(write(FOREIGN, 1), 100, read(OURS), PAUSE, write(FOREIGN, 2))).toEqual([
+      'foreign request 2/6',
+      'request 17/3',
+      'foreign request 2/6',
+    ]);
+  });
+});
+
+describe('another device with our unit identifier', () => {
+  it('is noticed by its response, which is not taken for a request', () => {
+    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1, 0, 2))).toEqual([
+      'request 17/3',
+      'duplicate 17/3',
+    ]);
+    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1))).toEqual(['request 17/3', 'duplicate 17/3']);
+    expect(listen(read(OURS), PAUSE, encodeRtu(OURS, Uint8Array.of(0x83, 2)))).toEqual([
+      'request 17/3',
+      'duplicate 17/131',
+    ]);
+  });
+
+  it('is not suspected when the client asks again', () => {
+    const unknown = encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3));
+    expect(listen(read(OURS), PAUSE, read(OURS))).toEqual(['request 17/3', 'request 17/3']);
+    expect(listen(unknown, 100, unknown)).toEqual(['request 17/100', 'request 17/100']);
+  });
+});
+
+describe('any bytes', () => {
+  it('never loses a byte: frames and noise add up to what was received', () => {
+    const part = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.constantFrom(
+        read(OURS),
+        write(OURS),
+        read(FOREIGN),
+        readResponse(FOREIGN, 1, 2),
+        damaged(write(OURS)),
+        write(0),
+      ),
+      fc.integer({ min: 0, max: 30 }),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+        const events: FramerEvent[] = [];
+        let at = 0;
+        for (const item of parts) {
+          if (typeof item === 'number') at += item;
+          else if (item.length > 0) events.push(...framer.push(item, at));
+        }
+        events.push(...framer.silence());
+        const received = parts.flatMap((item) => (typeof item === 'number' ? [] : [...item]));
+        expect(events.flatMap((event) => [...event.bytes])).toEqual(received);
+        expect(framer.busy).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { ReadStream } from 'node:tty';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ptyAdapter } from '../../../src/transport/serial/adapter.js';
+import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/serial/libc.js';
+import type { SerialSettings } from '../../../src/transport/serial/port.js';
+import { openPty } from '../../../src/transport/serial/pty.js';
+import { openExclusively } from '../../../src/transport/serial/real-port-binding.js';
+import { runPort } from '../../../src/transport/serial/real-port-run.js';
+import type { Direction } from '../../../src/transport/serial/rs485-direction.js';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/**
+ * A port that runs on a pseudo-terminal, with modem lines and a transmitter that are played: no port with real ones
+ * can be had without hardware.
+ */
+async function newPort(direction: Partial<Direction>, { rtsFails = false } = {}) {
+  const loaded = await loadLibc();
+  const opened = await openPty();
+  if (!loaded.ok || !opened.ok) throw new Error('no pseudo-terminal');
+  const { pty } = opened;
+  const log: string[] = [];
+  const closings: string[] = [];
+  let queued = 0;
+  const master = new ReadStream(pty.masterFd);
+  master.on('data', (chunk: Uint8Array) => log.push(`sent ${[...chunk].join(' ')}`));
+  master.on('error', () => {});
+  ends.push(() => {
+    master.destroy();
+    pty.close();
+  });
+
+  const ioctl = (fd: number, request: number, argument: Uint8Array | null): number => {
+    if (request === TIOCMBIS || request === TIOCMBIC) {
+      if (rtsFails) return -constants.errno.EIO;
+      log.push(`RTS ${request === TIOCMBIS ? 'high' : 'low'} ${argument?.join(' ')}`);
+      return 0;
+    }
+    if (request === TIOCOUTQ || request === TIOCSERGETLSR) {
+      argument?.fill(0)?.set([request === TIOCOUTQ ? queued : 1]);
+      return 0;
+    }
+    return loaded.libc.ioctl(fd, request, argument);
+  };
+  const settings: SerialSettings = {
+    path: pty.path,
+    baudRate: 9600,
+    dataBits: 8,
+    parity: 'even',
+    stopBits: 1,
+  };
+  const serialPort = await openExclusively(settings);
+  if (typeof serialPort === 'string') throw new Error(serialPort);
+  const port = runPort({
+    port: serialPort,
+    loaded: { ok: true, libc: { ...loaded.libc, ioctl } },
+    device: statSync(pty.path),
+    settings,
+    listener: { onData() {}, onDamaged() {}, onClose: (reason) => closings.push(reason) },
+    facts: {
+      adapter: ptyAdapter,
+      settings: undefined,
+      lowLatency: undefined,
+      parityMarks: false,
+      direction: '',
+    },
+    direction: {
+      text: '',
+      noBreak: undefined,
+      mustDrain: true,
+      restore: () => log.push('put back'),
+      ...direction,
+    },
+    errorCounts: undefined,
+  });
+  ends.push(() => port.close());
+  const setQueued = (count: number): void => {
+    queued = count;
+  };
+  return { port, log, closings, path: pty.path, setQueued };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a port whose direction this program switches', () => {
+  it('raises RTS, sends, and lowers RTS when the transmitter is empty', async () => {
+    const { port, log, setQueued } = await newPort({ rts: {} });
+    setQueued(1);
+    port.write(Uint8Array.of(1, 2, 3));
+    await pause(50);
+    expect(log).toEqual(['RTS high 4 0 0 0', 'sent 1 2 3']);
+    setQueued(0);
+    await expect.poll(() => log.at(-1)).toBe('RTS low 4 0 0 0');
+  });
+
+  it('is given up when RTS can not be set any more', async () => {
+    const { port, closings, path } = await newPort({ rts: {} }, { rtsFails: true });
+    port.write(Uint8Array.of(1));
+    expect(closings).toEqual([`${path}: RTS can't be set high (EIO)`]);
+  });
+
+  it('lets go of the bus when it is closed in the middle of a reply that does not end', async () => {
+    const { port, log, setQueued } = await newPort({ rts: {} });
+    setQueued(1);
+    port.write(Uint8Array.of(1));
+    await port.close();
+    expect(log.filter((entry) => !entry.startsWith('sent'))).toEqual([
+      'RTS high 4 0 0 0',
+      'RTS low 4 0 0 0',
+      'put back',
+    ]);
+  });
+});
+
+describe('a port whose direction the kernel switches', () => {
+  it('is put back only when everything has been sent', async () => {
+    const { port, log, setQueued } = await newPort({});
+    setQueued(1);
+    port.write(Uint8Array.of(1, 2));
+    const closed = port.close();
+    await pause(60);
+    expect(log).toEqual(['sent 1 2']);
+    setQueued(0);
+    await closed;
+    expect(log).toEqual(['sent 1 2', 'put back']);
+  });
+});

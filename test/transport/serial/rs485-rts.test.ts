@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { RtsSwitching } from '../../../src/transport/serial/port.js';
+import { startRtsSwitch } from '../../../src/transport/serial/rs485-rts.js';
+import type { TransmitterState } from '../../../src/transport/serial/transmitter.js';
+
+/** A port with RTS on a clock that stands still until it is told to go on. A character takes 1 ms, an adapter 2 ms. */
+function newPort(
+  switching: RtsSwitching = {},
+  transmitter: (now: number) => TransmitterState = () => 'empty',
+) {
+  let now = 0;
+  let timers: { at: number; callback: () => void }[] = [];
+  const log: string[] = [];
+  const note = (what: string): void => void log.push(`${Number(now.toFixed(2))} ${what}`);
+  const rts = startRtsSwitch({
+    switching,
+    characterTime: 1,
+    outputHold: 2,
+    setRts: (level) => note(`RTS ${level}`),
+    write: (bytes) => note(`write ${[...bytes].join(' ')}`),
+    transmitter: () => transmitter(now),
+    clock: {
+      now: () => now,
+      callAt(at, callback) {
+        const timer = { at, callback };
+        timers.push(timer);
+        return () => {
+          timers = timers.filter((other) => other !== timer);
+        };
+      },
+    },
+  });
+  const goTo = (end: number): void => {
+    for (;;) {
+      const [due] = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (due === undefined) break;
+      timers = timers.filter((timer) => timer !== due);
+      now = Math.max(now, due.at);
+      due.callback();
+    }
+    now = end;
+  };
+  return { rts, log, goTo };
+}
+
+const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+
+describe('switching by RTS', () => {
+  it('holds the bus for exactly the characters, where the driver knows when it is done', () => {
+    const { rts, log, goTo } = newPort();
+    goTo(10);
+    rts.write(bytes(1, 2, 3));
+    goTo(100);
+    expect(log).toEqual(['10 RTS high', '10 write 1 2 3', '13 RTS low']);
+  });
+
+  it('keeps the delays before and after', () => {
+    const { rts, log, goTo } = newPort({ delayBeforeSend: 5, delayAfterSend: 3 });
+    rts.write(bytes(1, 2));
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '5 write 1 2', '10 RTS low']);
+  });
+
+  it('has RTS the other way round when asked', () => {
+    const { rts, log, goTo } = newPort({ rtsOnSend: 'low' });
+    rts.write(bytes(1));
+    goTo(100);
+    expect(log).toEqual(['0 RTS low', '0 write 1', '1 RTS high']);
+  });
+
+  it('waits until the transmitter is empty, however long that takes', () => {
+    const { rts, log, goTo } = newPort({ delayAfterSend: 1 }, (now) => (now < 3.9 ? 'sending' : 'empty'));
+    rts.write(bytes(1, 2));
+    goTo(100);
+    expect(log.at(-1)).toBe('5 RTS low');
+  });
+
+  it('does not let go of the bus while a driver is stuck', () => {
+    const { rts, log, goTo } = newPort({}, (now) => (now < 1000 ? 'sending' : 'empty'));
+    rts.write(bytes(1));
+    goTo(999);
+    expect(log).toEqual(['0 RTS high', '0 write 1']);
+    goTo(1010);
+    expect(log).toHaveLength(3);
+  });
+
+  it('waits for the adapter where the driver can not tell', () => {
+    const { rts, log, goTo } = newPort({}, () => 'handed over');
+    rts.write(bytes(1, 2, 3));
+    goTo(100);
+    expect(log.at(-1)).toBe('5 RTS low');
+  });
+
+  it('goes on sending when more is written before the end', () => {
+    const { rts, log, goTo } = newPort({ delayBeforeSend: 5 });
+    rts.write(bytes(1, 2));
+    goTo(6);
+    rts.write(bytes(3));
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '5 write 1 2', '6 write 3', '8 RTS low']);
+  });
+
+  it('goes on sending when more is written during the delay after', () => {
+    const { rts, log, goTo } = newPort({ delayAfterSend: 5 });
+    rts.write(bytes(1));
+    goTo(4);
+    rts.write(bytes(2));
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '0 write 1', '4 write 2', '10 RTS low']);
+  });
+
+  it('sends in one piece what is written during the delay before', () => {
+    const { rts, log, goTo } = newPort({ delayBeforeSend: 5 });
+    rts.write(bytes(1));
+    goTo(2);
+    rts.write(bytes(2));
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '5 write 1 2', '7 RTS low']);
+  });
+
+  it('takes the bus again for the next reply', () => {
+    const { rts, log, goTo } = newPort();
+    rts.write(bytes(1));
+    goTo(50);
+    rts.write(bytes(2));
+    goTo(100);
+    expect(log.slice(3)).toEqual(['50 RTS high', '50 write 2', '51 RTS low']);
+  });
+
+  it('holds the bus for a break, and what is written meanwhile comes behind it', async () => {
+    const { rts, log, goTo } = newPort({ delayBeforeSend: 1 });
+    const held = rts.hold();
+    goTo(1);
+    await held;
+    goTo(20);
+    rts.write(bytes(1));
+    goTo(30);
+    expect(log).toEqual(['0 RTS high']);
+    rts.release();
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '30 write 1', '31 RTS low']);
+  });
+
+  it('lets go of the bus at once when it is stopped', () => {
+    const { rts, log, goTo } = newPort({ delayBeforeSend: 5 });
+    rts.write(bytes(1));
+    goTo(2);
+    rts.stop();
+    goTo(100);
+    expect(log).toEqual(['0 RTS high', '2 RTS low']);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
+import type { TlsFiles } from '../../../src/transport/socket/tls-credentials.js';
+import { Certificates, type Identity } from './certificates.js';
+import { HoldingRegisters } from './holding-registers.js';
+
+let certificates: Certificates;
+let server: Identity;
+let other: Identity;
+
+beforeAll(() => {
+  certificates = new Certificates();
+  server = certificates.signed('server');
+  other = certificates.signed('other');
+});
+
+afterAll(() => certificates.remove());
+
+/** Why a line with these files does not start, without the place; the state of the line says the same. */
+async function refusal(files: Partial<TlsFiles>): Promise<string> {
+  const tls = { ...server, ca: certificates.ca.cert, ...files };
+  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, new HoldingRegisters());
+  const started = await line.start();
+  await (started.ok && line.stop());
+  if (started.ok) return 'started';
+  expect(line.state).toEqual({ kind: 'failed', reason: started.error });
+  expect(started.error).toMatch(/^Cannot listen on 127\.0\.0\.1:0: .*\.$/);
+  return started.error.slice('Cannot listen on 127.0.0.1:0: '.length, -1);
+}
+
+test.each([
+  ['cert', 'certificate'],
+  ['key', 'key'],
+  ['ca', 'CA'],
+] as const)('a %s file that does not exist, or is a directory, is named', async (field, what) => {
+  const missing = certificates.path('missing.pem');
+  expect(await refusal({ [field]: missing })).toBe(`the ${what} file ${missing} does not exist (ENOENT)`);
+  const { directory } = certificates;
+  expect(await refusal({ [field]: directory })).toBe(`the ${what} file ${directory} is a directory (EISDIR)`);
+});
+
+test('files that are not PEM are named', async () => {
+  const text = certificates.write('text.pem', 'no certificate');
+  expect(await refusal({ cert: text })).toBe(
+    `the certificate file ${text} has no certificate in it, expected PEM`,
+  );
+  expect(await refusal({ ca: text })).toBe(`the CA file ${text} has no certificate in it, expected PEM`);
+  expect(await refusal({ key: text })).toBe(`the key file ${text} has no private key in it, expected PEM`);
+  const damaged = certificates.write(
+    'damaged.pem',
+    '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  );
+  expect(await refusal({ cert: damaged })).toBe(
+    `the certificate file ${damaged} has a damaged certificate in it`,
+  );
+});
+
+test('certificate and key that were exchanged are named', async () => {
+  expect(await refusal({ cert: server.key, key: server.cert })).toContain(`certificate file ${server.key}`);
+  expect(await refusal({ key: server.cert })).toContain(`key file ${server.cert}`);
+});
+
+test('a key that belongs to another certificate is named with it', async () => {
+  expect(await refusal({ key: other.key })).toBe(
+    `the key in ${other.key} does not belong to the first certificate in ${server.cert}`,
+  );
+});
+
+test('an encrypted key is named', async () => {
+  const key = certificates.encryptedKey(server);
+  expect(await refusal({ key })).toBe(`the key file ${key} is encrypted, expected one without a passphrase`);
+});
+
+test('an expired certificate is a note, the line starts', async () => {
+  const device = new HoldingRegisters();
+  const expired = certificates.signed('expired', { days: -1 });
+  const tls = { ...expired, ca: certificates.ca.cert };
+  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, device);
+  expect(await line.start()).toMatchObject({ ok: true });
+  expect(device.events).toMatchObject([
+    { kind: 'open', notes: [expect.stringContaining(`${expired.cert} expired on`)] },
+  ]);
+  await line.stop();
+});
+
+test('a line that could not read its certificate starts when it is there', async () => {
+  const tls = { cert: certificates.path('later.pem'), key: certificates.path('later.key') };
+  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, new HoldingRegisters());
+  expect(await line.start()).toMatchObject({ ok: false });
+  certificates.signed('later');
+  const [first, second] = await Promise.all([line.start(), line.start()]);
+  expect([first?.ok, second?.ok]).toEqual([true, false]);
+  await line.stop();
+  expect(line.state).toEqual({ kind: 'stopped' });
+});
+
+test('a line that is stopped while it reads its certificate stays closed', async () => {
+  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls: server }, new HoldingRegisters());
+  const starting = line.start();
+  await line.stop();
+  expect(await starting).toMatchObject({
+    ok: false,
+    error: expect.stringContaining('stopped while opening'),
+  });
+  expect(line.state).toEqual({ kind: 'stopped' });
+});

@@ -1,0 +1,202 @@
+import { networkInterfaces } from 'node:os';
+import { afterEach, expect, test } from 'vitest';
+import { SOCKET } from '../../../src/protocol/framing.js';
+import { UdpLine } from '../../../src/transport/socket/udp-line.js';
+import { Device, delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
+
+const open: TestUdpLine[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((line) => line.close()));
+});
+
+async function opened(...settings: Parameters<typeof openUdpLine>): Promise<TestUdpLine> {
+  const line = await openUdpLine(...settings);
+  open.push(line);
+  return line;
+}
+
+function lineAt(host: string, port: number): UdpLine {
+  return new UdpLine({ host, port, framing: SOCKET }, new Device(SOCKET));
+}
+
+async function errorOf(host: string, port: number): Promise<string> {
+  const line = lineAt(host, port);
+  const started = await line.start();
+  if (started.ok) {
+    await line.stop();
+    return 'no error';
+  }
+  if (Number.isInteger(port) && port >= 0 && port <= 65535) {
+    expect(line.state).toEqual({ kind: 'failed', reason: started.error });
+  }
+  return started.error;
+}
+
+test('an open line says where it is', async () => {
+  const { line, device, port } = await opened();
+  expect(line.state).toEqual({ kind: 'open', place: `127.0.0.1:${port}` });
+  expect(device.events).toEqual([{ kind: 'open', place: `127.0.0.1:${port}`, notes: [] }]);
+  expect(line.clients).toBe(0);
+});
+
+test('a port in use is an error that names it', async () => {
+  const { port } = await opened();
+  expect(await errorOf('127.0.0.1', port)).toBe(
+    `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port; choose another one in the configuration (--config) (EADDRINUSE).`,
+  );
+});
+
+test('an address of another machine is an error that names it', async () => {
+  expect(await errorOf('192.0.2.1', 5020)).toBe(
+    'Cannot listen on 192.0.2.1:5020: this machine has no such address (EADDRNOTAVAIL).',
+  );
+});
+
+test('an unknown host name is an error that names it', async () => {
+  expect(await errorOf('no-such-host.invalid', 5020)).toMatch(
+    /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN)\)\.$/,
+  );
+}, 30_000);
+
+test.each([-1, 65536, 1.5, Number.NaN])(
+  'port %d is an error that says which ports there are',
+  async (port) => {
+    expect(await errorOf('::1', port)).toBe(
+      `Cannot listen on [::1]:${port}: expected a port from 0 to 65535.`,
+    );
+  },
+);
+
+test('a host name is looked up', async () => {
+  const { device, peer, line } = await opened({ host: 'localhost' });
+  expect(line.state).toMatchObject({ place: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+  const client = peer();
+  await client.send(readRequest(1));
+  await client.receivedOf(1);
+  expect(device.requests).toHaveLength(1);
+});
+
+test('a line that failed to open can be started again, a line that is open cannot', async () => {
+  const other = await opened();
+  const line = lineAt('127.0.0.1', other.port);
+  expect(await line.start()).toMatchObject({ ok: false });
+  await other.line.stop();
+  expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}` });
+  expect(await line.start()).toEqual({
+    ok: false,
+    error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,
+  });
+  expect(line.state.kind).toBe('open');
+  await line.stop();
+});
+
+test('a stopped line can be started again, and goes on counting its clients', async () => {
+  const { port } = await opened();
+  await open.splice(0)[0]?.close();
+  const device = new Device(SOCKET);
+  const line = new UdpLine({ host: '127.0.0.1', port, framing: SOCKET }, device);
+  for (const clientId of [1, 2, 3]) {
+    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${port}` });
+    const client = new Peer(port);
+    await client.send(readRequest(clientId));
+    await client.receivedOf(1);
+    await client.close();
+    expect(device.requests.at(-1)?.clientId).toBe(clientId);
+    await line.stop();
+    expect(line.state).toEqual({ kind: 'stopped' });
+    expect(line.clients).toBe(0);
+  }
+  await line.stop();
+});
+
+test('stop ends what is pending, and reports it', async () => {
+  const { line, device, peer } = await opened();
+  device.fault = (plan) => delayed(plan, 60_000);
+  const clients = [peer(), peer()];
+  for (const client of clients) for (const i of [1, 2]) await client.send(readRequest(i));
+  await until(() => device.requests.length === 4, 'all have asked');
+  await line.stop();
+  expect(device.reports).toHaveLength(4);
+  for (const { report } of device.reports) {
+    expect(report).toMatchObject({
+      steps: [{ outcome: 'not achieved', reason: 'the line was stopped' }],
+      ended: 'disconnected',
+    });
+  }
+  expect(device.count('client-gone')).toBe(2);
+  expect(device.events.at(-1)).toMatchObject({ kind: 'client-gone', text: 'the line was stopped' });
+  await line.stop();
+});
+
+test('a reply sent just before stop is reported before stop is done', async () => {
+  const { line, device, peer } = await opened();
+  let stopping: Promise<void> | undefined;
+  device.fault = (plan) => {
+    // After the reply was sent, before Node has told so.
+    process.nextTick(() => {
+      stopping = line.stop();
+    });
+    return plan;
+  };
+  const client = peer();
+  await client.send(readRequest(1));
+  await client.receivedOf(1);
+  await until(() => stopping !== undefined, 'stopping');
+  await stopping;
+  expect(device.reports).toMatchObject([{ report: { steps: [{ outcome: 'achieved' }], ended: 'complete' } }]);
+});
+
+test('a request in which the line is stopped is not answered, and reported', async () => {
+  const { line, device, peer } = await opened();
+  let stopping: Promise<void> | undefined;
+  device.fault = (plan) => {
+    stopping = line.stop();
+    return plan;
+  };
+  await peer().send(readRequest(1));
+  await until(() => stopping !== undefined, 'stopping');
+  await stopping;
+  expect(device.reports).toMatchObject([
+    { report: { steps: [{ outcome: 'not achieved' }], ended: 'disconnected' } },
+  ]);
+});
+
+test('stop while the line is opening leaves it closed', async () => {
+  const line = lineAt('localhost', 0);
+  const starting = line.start();
+  await line.stop();
+  expect(await starting).toEqual({
+    ok: false,
+    error: 'Cannot listen on localhost:0: stopped while opening.',
+  });
+  expect(line.state).toEqual({ kind: 'stopped' });
+  expect(await line.start()).toMatchObject({ ok: true });
+  await line.stop();
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === '::1'),
+);
+if (!hasIpv6) console.warn('IPv6 is not tested: this machine has no address ::1');
+
+test.skipIf(!hasIpv6)('serves IPv6 clients and names them', async () => {
+  const { device, peer, line, port } = await opened({ host: '::1' });
+  expect(line.state).toEqual({ kind: 'open', place: `[::1]:${port}` });
+  const client = peer('::1');
+  await client.send(readRequest(1));
+  await client.receivedOf(1);
+  expect(device.requests[0]?.client).toBe(`[::1]:${client.socket.address().port}`);
+  expect(await errorOf('::1', port)).toContain(`[::1]:${port}: another program`);
+});
+
+test.skipIf(!hasIpv6)('on :: serves both families and names IPv4 clients without a prefix', async () => {
+  const { device, peer } = await opened({ host: '::' });
+  for (const host of ['127.0.0.1', '::1']) {
+    const client = peer(host);
+    await client.send(readRequest(1));
+    await client.receivedOf(1);
+  }
+  expect(device.requests[0]?.client).toMatch(/^127\.0\.0\.1:\d+$/);
+  expect(device.requests[1]?.client).toMatch(/^\[::1\]:\d+$/);
+});

@@ -1,0 +1,137 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { wordAt } from '../../../src/protocol/bytes.js';
+import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
+import type { PlayReport } from '../../../src/protocol/play-report.js';
+import { plainReply, type ReplyPlan } from '../../../src/protocol/reply-plan.js';
+import { UdpLine, type UdpLineSettings } from '../../../src/transport/socket/udp-line.js';
+import type { LineEvent, LineHandler, LineRequest } from '../../../src/transport/transport.js';
+
+/** Unit 1, whose holding registers have their address as value. Remembers what happened. */
+export class Device implements LineHandler {
+  readonly framing: Framing;
+  readonly requests: LineRequest[] = [];
+  readonly events: LineEvent[] = [];
+  readonly reports: { readonly request: LineRequest; readonly report: PlayReport }[] = [];
+  /** What a fault would do: changes the plain plan. */
+  fault: (plan: ReplyPlan, request: LineRequest) => ReplyPlan = (plan) => plan;
+
+  constructor(framing: Framing) {
+    this.framing = framing;
+  }
+
+  owns(unitId: number): boolean {
+    return unitId === 1;
+  }
+
+  request(request: LineRequest): ReplyPlan {
+    this.requests.push(request);
+    const values = Array.from({ length: wordAt(request.pdu, 3) }, (_, i) => wordAt(request.pdu, 1) + i);
+    const pdu = Uint8Array.of(3, 2 * values.length, ...values.flatMap((value) => [value >> 8, value & 0xff]));
+    return this.fault(plainReply(this.framing.encode({ ...request, pdu })), request);
+  }
+
+  played(request: LineRequest, report: PlayReport): void {
+    this.reports.push({ request, report });
+  }
+
+  event(event: LineEvent): void {
+    this.events.push(event);
+  }
+
+  count(kind: LineEvent['kind']): number {
+    return this.events.filter((event) => event.kind === kind).length;
+  }
+}
+
+/** A client without manners: sends any datagram and keeps what comes back. */
+export class Peer {
+  readonly socket: Socket;
+  readonly received: Uint8Array[] = [];
+  readonly #port: number;
+  readonly #host: string;
+
+  constructor(port: number, host = '127.0.0.1') {
+    this.#port = port;
+    this.#host = host;
+    this.socket = createSocket(host.includes(':') ? 'udp6' : 'udp4', (bytes) => {
+      this.received.push(new Uint8Array(bytes));
+    });
+  }
+
+  /** Resolves when the datagram has left. */
+  send(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.socket.send(bytes, this.#port, this.#host, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async receivedOf(count: number): Promise<Uint8Array[]> {
+    await until(() => this.received.length >= count, `${count} datagrams have come`);
+    return this.received;
+  }
+
+  /** Transaction identifiers of the responses. */
+  get transactions(): number[] {
+    return this.received.map((adu) => SOCKET.decode(adu)?.transactionId ?? -1);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.close(resolve);
+    });
+  }
+}
+
+/** A line on a free port of the loopback with a device, closed with its peers when the scope ends. */
+export interface TestUdpLine {
+  readonly line: UdpLine;
+  readonly device: Device;
+  readonly port: number;
+  peer(host?: string): Peer;
+  close(): Promise<void>;
+}
+
+export async function openUdpLine(settings: Partial<UdpLineSettings> = {}): Promise<TestUdpLine> {
+  const framing = settings.framing ?? SOCKET;
+  const device = new Device(framing);
+  const line = new UdpLine({ host: '127.0.0.1', port: 0, framing, ...settings }, device);
+  const started = await line.start();
+  if (!started.ok) throw new Error(started.error);
+  const port = Number(started.place.replace(/.*:/, ''));
+  const peers: Peer[] = [];
+  return {
+    line,
+    device,
+    port,
+    peer: (host) => {
+      const peer = new Peer(port, host);
+      peers.push(peer);
+      return peer;
+    },
+    close: async () => {
+      await Promise.all(peers.map((peer) => peer.close()));
+      await line.stop();
+    },
+  };
+}
+
+export function readRequest(transactionId: number, address = 0, framing: Framing = SOCKET, unitId = 1) {
+  const pdu = Uint8Array.of(3, address >> 8, address & 0xff, 0, 1);
+  return framing.encode({ transactionId, unitId, pdu });
+}
+
+/** The plan with `ms` before its first step. */
+export function delayed(plan: ReplyPlan, ms: number): ReplyPlan {
+  if (plan.kind === 'silence') return plan;
+  return { ...plan, steps: plan.steps.map((step, i) => (i === 0 ? { ...step, waitMs: ms } : step)) };
+}
+
+/** Waits until `holds`, at most `timeoutMs`: a generous bound for what should come soon. */
+export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await sleep(2);
+  }
+}
