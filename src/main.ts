@@ -62,13 +62,13 @@ function check({ file, api }: Extract<Command, { kind: 'check' }>): number {
 async function ports(): Promise<number> {
   const found = await listPorts();
   if (found.length === 0) return say('no serial ports found');
-  for (const { path, stableNames, adapter, usb } of found) {
+  for (const { path, stableNames, adapter, usb, hints } of found) {
     say(
       [path, ...stableNames, adapter.name, usb && `${usb.vendorId}:${usb.productId}`]
         .filter(Boolean)
         .join('  '),
     );
-    if (adapter.hint) say(`  ${adapter.hint}`);
+    for (const hint of hints) say(`  ${hint}`);
   }
   return OK;
 }

@@ -83,8 +83,8 @@ export interface Rs485Definition {
   /** Level of RTS while sending. */
   readonly rtsOnSend: 'high' | 'low';
   /** RTS is switched so long before the first character and after the last one, in ms. */
-  readonly delayBefore: number;
-  readonly delayAfter: number;
+  readonly delayBeforeSend: number;
+  readonly delayAfterSend: number;
   /** The receiver stays on while sending (kernel mode). */
   readonly receiveWhileSending: boolean;
 }

@@ -79,6 +79,7 @@ function serialLine(
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
     issues.push({ path: [...path, 'serial', 'pacing', 'latency'], message: 'only chunk usb has a latency' });
   }
+  if (rs485?.mode === 'kernel') kernelDelays(rs485, [...path, 'serial', 'rs485'], issues);
   const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
   if (timing.gap !== undefined && timing.gap < shortest) {
     const message = expectedMessage(`at least t3.5, ${shortest} ms`, timing.gap);
@@ -105,6 +106,18 @@ function direction({
   ...rest
 }: Omit<Rs485Definition, 'mode'> & { mode: 'auto' | 'kernel' | 'rts' }): Rs485Definition | undefined {
   return mode === 'auto' ? undefined : { mode, ...rest };
+}
+
+/** The longest delay that the kernel's RS-485 mode knows, in ms; it has whole ones only. */
+const MAX_KERNEL_DELAY = 100;
+
+function kernelDelays(rs485: Omit<Rs485Definition, 'mode'>, path: Path, issues: Issue[]): void {
+  for (const key of ['delayBeforeSend', 'delayAfterSend'] as const) {
+    const delay = rs485[key];
+    if (Number.isInteger(delay) && delay <= MAX_KERNEL_DELAY) continue;
+    const expected = `whole milliseconds from 0 to ${MAX_KERNEL_DELAY} in mode kernel`;
+    issues.push({ path: [...path, key], message: expectedMessage(expected, delay) });
+  }
 }
 
 /** t3.5 as messages tell it, in hundredths of a ms: whoever writes down what they were told is right. */

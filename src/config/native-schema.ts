@@ -146,8 +146,8 @@ const DELAY = milliseconds(0, 1000);
 const rs485Schema = section({
   mode: oneOf(['auto', 'kernel', 'rts']),
   rtsOnSend: oneOf(['high', 'low']).default('high'),
-  delayBefore: DELAY.default(0),
-  delayAfter: DELAY.default(0),
+  delayBeforeSend: DELAY.default(0),
+  delayAfterSend: DELAY.default(0),
   receiveWhileSending: flag.default(false),
 });
 

@@ -107,7 +107,7 @@ export class SerialTransport implements Transport {
         t35: times.t35,
         turnaround: times.turnaround,
         wireTime,
-        outputHold: outputHold(adapter, baudRate),
+        outputHold: outputHold(adapter, baudRate) + (definition.rs485?.delayBeforeSend ?? 0),
       },
       gap: times.gap,
       inputHold: framing.name === 'ascii' ? discardGap(adapter, baudRate, times.t35) : times.gap,

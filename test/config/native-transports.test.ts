@@ -41,13 +41,13 @@ describe('a line in the native file', () => {
     ],
     [
       'direction control by the kernel',
-      { serial: { path: '/dev/x', rs485: { mode: 'kernel', rtsOnSend: 'low', delayAfter: 2 } } },
+      { serial: { path: '/dev/x', rs485: { mode: 'kernel', rtsOnSend: 'low', delayAfterSend: 2 } } },
       {
         rs485: {
           mode: 'kernel',
           rtsOnSend: 'low',
-          delayBefore: 0,
-          delayAfter: 2,
+          delayBeforeSend: 0,
+          delayAfterSend: 2,
           receiveWhileSending: false,
         },
       },
@@ -80,6 +80,10 @@ describe('a line in the native file', () => {
     [
       { serial: { path: '/dev/x', rs485: { mode: 'gpio' } } },
       'serial.rs485.mode: expected auto, kernel or rts, got "gpio"',
+    ],
+    [
+      { serial: { path: '/dev/x', rs485: { mode: 'kernel', delayAfterSend: 0.5 } } },
+      'serial.rs485.delayAfterSend: expected whole milliseconds from 0 to 100 in mode kernel, got 0.5',
     ],
     [{ serial: { path: 'virtual', rs485: { mode: 'rts' } } }, 'serial.rs485: only a real port can have this'],
     [

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { encodeRtu } from '../../src/protocol/rtu.js';
 import { pause, readReply, readRequest, writeRequest } from '../main/clients.js';
 import { holding, type RunningSimulator, startSimulator } from '../main/simulator.js';
 import { plugIn, unplug, type Wire } from '../main/wire.js';
@@ -14,6 +15,10 @@ const SERVED_MS = 2000;
 const ADDRESS = 2;
 const read = readRequest(1, ADDRESS);
 const REPLY_LENGTH = 7;
+const readInput = encodeRtu(1, Uint8Array.of(4, 0, 0, 0, 1));
+const ROUNDS = 50;
+
+const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
 /** A line on a port that is an adapter's name, and the other end of its wire. */
 async function start({ onTestFinished }: TestContext, more: object = {}) {
@@ -72,25 +77,32 @@ describe.concurrent('a line whose port goes away', () => {
     },
   );
 
-  it('is served again each time that its adapter is pulled out and put in under load', async (context) => {
-    const { link, wire: first, running } = await start(context);
+  it('is served again each of 50 times that its adapter is pulled out and put in under load', async (context) => {
+    const faults = [{ name: 'refused', when: { function: 4 }, do: [{ exception: 4 }] }];
+    const { link, wire: first, running } = await start(context, { faults });
+    const exception = encodeRtu(1, Uint8Array.of(0x84, 4));
     let wire = first;
-    for (let round = 1; round <= 5; round++) {
+    let descriptors = 0;
+    for (let round = 1; round <= ROUNDS; round++) {
       const stopLoad = startLoad(wire);
-      await pause(200);
+      await pause(50);
       await unplug(link, wire);
       await logged(running, LOST, round);
       stopLoad();
 
       wire = await plugIn(link);
-      context.onTestFinished(wire.hangUp);
       expect(await wire.ask(read, REPLY_LENGTH, SERVED_MS)).toEqual(readReply(1, round === 1 ? 3 : round));
       const write = writeRequest(1, ADDRESS, round + 1);
       expect(await wire.ask(write, write.length, SERVED_MS)).toEqual(write);
+      expect(await wire.ask(readInput, exception.length, SERVED_MS)).toEqual(exception);
+      if (round === 1) descriptors = openDescriptors();
     }
-    expect(entries(running, OPEN)).toHaveLength(6);
-    expect(holding(running, 'meter', ADDRESS, 1)).toEqual([6]);
-  });
+    // Other tests of this file run beside it, each with a few.
+    expect(openDescriptors()).toBeLessThan(descriptors + ROUNDS / 2);
+    await wire.hangUp();
+    expect(entries(running, OPEN)).toHaveLength(ROUNDS + 1);
+    expect(holding(running, 'meter', ADDRESS, 1)).toEqual([ROUNDS + 1]);
+  }, 180_000);
 
   it('goes over to another adapter that takes the name while the first one still answers', async (context) => {
     const { link, wire, running } = await start(context);

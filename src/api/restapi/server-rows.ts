@@ -1,6 +1,7 @@
 import type { LineDefinition } from '../../config/configuration.js';
 import type { Line } from '../../simulator/line.js';
 import { lineStatus } from '../../simulator/line-status.js';
+import { thousandths } from '../thousandths.js';
 
 /** A line as REST clients see it; what a line of its kind has not is null. Times are in ms, the uptime in seconds. */
 export interface ServerRow {
@@ -43,11 +44,11 @@ export function serverRow(line: Line): ServerRow {
     error: reason ?? '',
     place,
     ...settingsOf(definition),
-    t1_5: times?.t15 ?? null,
-    t3_5: times?.t35 ?? null,
-    gap: times?.gap ?? null,
+    t1_5: times ? thousandths(times.t15) : null,
+    t3_5: times ? thousandths(times.t35) : null,
+    gap: times ? thousandths(times.gap) : null,
     clients: clients ?? null,
-    uptime: uptime === undefined ? null : Math.round(1000 * uptime) / 1000,
+    uptime: uptime === undefined ? null : thousandths(uptime),
     units: Object.fromEntries(line.bus.units),
     ...countsOf(line),
   };

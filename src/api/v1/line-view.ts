@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { lineSource } from '../../config/line-source.js';
 import type { Line } from '../../simulator/line.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
+import { thousandths } from '../thousandths.js';
 
 /** In ms. */
 const timesView = z.object({
@@ -83,12 +84,22 @@ export function lineView(line: Line): z.infer<typeof lineViewSchema> {
     link: link ?? null,
     settings: lineSource(line.definition),
     units: Object.fromEntries(line.bus.units),
-    uptime: uptime === undefined ? null : Math.round(1000 * uptime) / 1000,
+    uptime: uptime === undefined ? null : thousandths(uptime),
     ...(clients !== undefined && { clients }),
-    ...(times && { times: { ...times, turnaround: times.turnaround ?? null } }),
+    ...(times && { times: viewTimes(times) }),
     ...(port && { port: viewPort(port) }),
     ...(errorCounts && { errorCounts }),
     counters: { ...line.counters },
+  };
+}
+
+function viewTimes({ t15, t35, gap, turnaround, characterTime }: NonNullable<LineStatus['times']>) {
+  return {
+    t15: thousandths(t15),
+    t35: thousandths(t35),
+    gap: thousandths(gap),
+    turnaround: turnaround === undefined ? null : thousandths(turnaround),
+    characterTime: thousandths(characterTime),
   };
 }
 

@@ -37,7 +37,7 @@ function portRows({ port }: Measurements): string[] {
   if (adapter.kind === 'pty') return [name];
   const latency = { true: 'on, verified', false: 'the driver does not have it', undefined: "can't be asked" };
   return [
-    row('adapter', adapter.hint === undefined ? adapter.name : `${adapter.name}; ${adapter.hint}`),
+    name,
     row(
       'settings',
       settings === undefined ? "can't be read back here" : `${settings}, read back from the driver`,

@@ -1,5 +1,5 @@
 /** What a port with parity marks received, in the order of the wire. Neither is ever empty. */
-export type Received =
+type Received =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   /** So many characters in a row that arrived damaged. */
   | { readonly kind: 'damaged'; readonly count: number };

@@ -19,7 +19,7 @@ export interface RtsOptions {
   readonly clock?: RtsClock;
 }
 
-export interface RtsClock {
+interface RtsClock {
   /** ms */
   now(): number;
   /** Calls back at or after `at`, never at once. Returns how to call it off. */

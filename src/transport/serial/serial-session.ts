@@ -69,7 +69,7 @@ export class SerialSession {
       onSent: (bytes, endsAt, piece) => echo.sent(bytes, endsAt, piece),
     });
     this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
-    this.#overruns = port.errorCounts?.()?.overrun ?? 0;
+    this.#overruns = this.#lostCharacters() ?? 0;
   }
 
   received(chunk: Uint8Array): void {
@@ -138,10 +138,16 @@ export class SerialSession {
   }
 
   #countOverruns(): void {
-    const overruns = this.#port.errorCounts?.()?.overrun;
+    const overruns = this.#lostCharacters();
     if (overruns === undefined || overruns === this.#overruns) return;
     this.#handler.event({ kind: 'overrun', count: overruns - this.#overruns });
     this.#overruns = overruns;
+  }
+
+  /** In the UART, or because the kernel's buffer was full. */
+  #lostCharacters(): number | undefined {
+    const counts = this.#port.errorCounts?.();
+    return counts && counts.overrun + counts.bufferOverrun;
   }
 }
 

@@ -8,7 +8,7 @@ const SETUP = nativeSetup({
   lines: {
     lan: { tcp: { port: 0 }, units: { 1: 'meter', '*': 'valve' } },
     bench: {
-      serial: { path: '/dev/ttyUSB0', baudRate: 9600, rs485: { mode: 'kernel', delayAfter: 2 } },
+      serial: { path: '/dev/ttyUSB0', baudRate: 9600, rs485: { mode: 'kernel', delayAfterSend: 2 } },
       timing: { turnaround: 20 },
       units: { 17: 'meter' },
     },
@@ -88,8 +88,8 @@ describe('GET /api/v1/lines', () => {
           rs485: {
             mode: 'kernel',
             rtsOnSend: 'high',
-            delayBefore: 0,
-            delayAfter: 2,
+            delayBeforeSend: 0,
+            delayAfterSend: 2,
             receiveWhileSending: false,
           },
         },

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { Measurements } from '../../src/simulator/selftest/measure.js';
+import { percentiles } from '../../src/simulator/selftest/percentiles.js';
+import { verdict } from '../../src/simulator/selftest/verdict.js';
+
+const COUNTERS = {
+  requests: 100,
+  broadcasts: 0,
+  dropped: 0,
+  replies: 100,
+  duplicates: 0,
+  collisions: 0,
+  foreignFrames: 0,
+  noiseBytes: 0,
+  damagedCharacters: 0,
+  rejected: 0,
+};
+
+const GOOD: Measurements = {
+  description: 'RTU on /dev/ttyUSB0 19200 8E1, units 1',
+  asked: 'from outside',
+  seconds: 10,
+  port: {
+    adapter: { kind: 'ftdi', name: 'USB adapter (ftdi_sio)', fifoCharacters: 2, latencyMs: 1 },
+    settings: '19200 8E1',
+    lowLatency: true,
+    parityMarks: true,
+    direction: 'the adapter switches by itself',
+  },
+  times: { t15: 0.859, t35: 2.005, gap: 6, turnaround: 2.005, characterTime: 0.573 },
+  timers: percentiles([0.01, 0.02, 0.4]),
+  turnaround: percentiles([2.02, 2.1, 2.3]),
+  chunks: [[8, 100]],
+  longestPause: 1.2,
+  unanswered: 0,
+  counters: COUNTERS,
+  overruns: 0,
+};
+
+describe('the verdict of a self-test', () => {
+  it('is good when replies come when they are due', () => {
+    const { ok, text } = verdict(GOOD);
+    expect(ok).toBe(true);
+    expect(text).toContain('settings    19200 8E1, read back from the driver');
+    expect(text).toContain('due after 2.005 ms; median 2.100 ms');
+    expect(text.split('\n').at(-1)).toBe('  verdict     as configured');
+  });
+
+  it.each<[string, Partial<Measurements>, string]>([
+    [
+      'a reply comes too early',
+      { turnaround: percentiles([1.99, 2.1]) },
+      'a reply came after 1.990 ms, before it was due',
+    ],
+    [
+      'half of the replies come late',
+      { turnaround: percentiles([2.1, 3.1, 3.2]) },
+      'half of the replies are more than 1.095 ms late: is the machine busy?',
+    ],
+    [
+      'the adapter keeps the pieces of a frame apart for longer than the discard gap',
+      { longestPause: 16 },
+      'frames are cut: 16.000 ms between two pieces, and they are discarded after 6.000 ms; set timing.gap higher',
+    ],
+    ['requests stay unanswered', { unanswered: 3 }, '3 requests were not answered'],
+  ])('is bad when %s', (_, change, reason) => {
+    const { ok, text } = verdict({ ...GOOD, ...change });
+    expect(ok).toBe(false);
+    expect(text).toContain(`verdict     worse than configured: ${reason}`);
+  });
+
+  it('promises nothing about when an eager line replies', () => {
+    const times = { t15: 0.859, t35: 2.005, gap: 6, turnaround: undefined, characterTime: 0.573 };
+    expect(verdict({ ...GOOD, times, turnaround: percentiles([0.2, 30]) }).ok).toBe(true);
+  });
+
+  it('says so when nobody asked', () => {
+    const counters = { ...COUNTERS, requests: 0, replies: 0 };
+    const { ok, text } = verdict({ ...GOOD, turnaround: undefined, chunks: [], counters });
+    expect(ok).toBe(true);
+    expect(text).toContain('requests    none came within 10 s');
+    expect(text).toContain('nobody asked');
+  });
+
+  it('tells what is wrong on the bus without blaming the line', () => {
+    const { ok, text } = verdict({ ...GOOD, overruns: 2, counters: { ...COUNTERS, noiseBytes: 7 } });
+    expect(ok).toBe(true);
+    expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
+    expect(text).toContain('2 characters were lost by the UART');
+  });
+});
+
+describe('percentiles', () => {
+  it('of nothing are nothing', () => {
+    expect(percentiles([])).toBeUndefined();
+  });
+
+  it('are taken from the sorted samples', () => {
+    const samples = Array.from({ length: 100 }, (_, i) => 100 - i);
+    expect(percentiles(samples)).toEqual({ count: 100, min: 1, median: 51, p90: 91, p99: 100, max: 100 });
+  });
+});
