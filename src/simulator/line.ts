@@ -1,24 +1,29 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { type Answer, Bus, type BusLine, type Units } from '../bus/bus.js';
-import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
+import type { LineDefinition } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
 import type { FaultRules } from '../faults/rules.js';
 import { AsciiFraming } from '../protocol/ascii.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
-import { type Framing, RTU, SOCKET } from '../protocol/framing.js';
+import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { exceptionResponse } from '../protocol/response.js';
 import { BROADCAST } from '../protocol/rtu.js';
 import { characterTime } from '../protocol/timing.js';
 import type { Ledger } from '../traffic/ledger.js';
-import { TcpLine } from '../transport/socket/tcp-line.js';
-import { UdpLine } from '../transport/socket/udp-line.js';
-import type { LineEvent, LineHandler, LineRequest, LineState, Transport } from '../transport/transport.js';
+import type {
+  LineEvent,
+  LineHandler,
+  LineRequest,
+  LineState,
+  Transport,
+  TransportStart,
+} from '../transport/transport.js';
 import { contend } from './contention.js';
 import { recordEvent } from './line-events.js';
 import { type LineCounters, LineRecord } from './line-record.js';
+import { isSameTransport, newFraming, newTransport } from './new-transport.js';
 import { SerialTransport } from './serial-transport.js';
 
 /** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
@@ -57,7 +62,7 @@ export class Line implements LineHandler {
     this.bus = new Bus(busLine(definition, this.#framing), units, faults);
     this.#log = log;
     this.#record = new LineRecord(definition.name, ledger, log);
-    this.#transport = this.#newTransport(definition, this.#framing);
+    this.#transport = newTransport(definition, this.#framing, this);
   }
 
   get definition(): LineDefinition {
@@ -99,8 +104,9 @@ export class Line implements LineHandler {
 
   restart(): Promise<LineOutcome> {
     return this.#inTurn(async () => {
+      const waits = this.state.kind === 'waiting';
       await this.#stop();
-      return this.#start();
+      return this.#start({ waits });
     });
   }
 
@@ -165,15 +171,21 @@ export class Line implements LineHandler {
     return { plan: plainReply(framing.encode({ transactionId, unitId, pdu: response })), acted: [] };
   }
 
-  async #start(): Promise<LineOutcome> {
+  async #start({ waits = false } = {}): Promise<LineOutcome> {
     const { kind } = this.state;
     if (kind === 'open' || kind === 'waiting') return OK;
     await this.#transport.stop();
     this.bus.forgetClients();
-    const started = await this.#transport.start();
+    const started = await this.#transport.start({ waits });
     this.#openSince = performance.now();
-    this.#failure = started.ok ? undefined : started.error;
+    this.#noteFailure(started);
     return started.ok ? OK : started;
+  }
+
+  /** A port that is waited for is not given up. */
+  #noteFailure(started: TransportStart): void {
+    const isWaiting = this.#transport.state.kind === 'waiting';
+    this.#failure = started.ok || isWaiting ? undefined : started.error;
   }
 
   async #stop(): Promise<void> {
@@ -201,9 +213,8 @@ export class Line implements LineHandler {
       adopt();
       return OK;
     }
-    const next = this.#newTransport(definition, framing);
-    if (state.kind === 'stopped' || state.kind === 'failed') {
-      await this.#stop();
+    const next = newTransport(definition, framing, this);
+    if (state.kind === 'stopped') {
       this.#transport = next;
       adopt();
       return OK;
@@ -214,35 +225,16 @@ export class Line implements LineHandler {
     const started = await next.start();
     if (started.ok) {
       this.#transport = next;
+      this.#failure = undefined;
       this.#openSince = performance.now();
       this.bus.forgetClients();
       adopt();
       await before.stop();
       return OK;
     }
-    if (inPlace) {
-      const back = await before.start({ waits: true });
-      this.#failure = before.state.kind === 'stopped' && !back.ok ? back.error : undefined;
-    }
+    // A line that had failed stays so, with its reason.
+    if (inPlace && state.kind !== 'failed') this.#noteFailure(await before.start({ waits: true }));
     return started;
-  }
-
-  #newTransport(definition: LineDefinition, framing: Framing): Transport {
-    switch (definition.kind) {
-      case 'serial':
-        return new SerialTransport(definition, framing, this);
-      case 'udp':
-        return new UdpLine({ ...listening(definition), framing }, this);
-      case 'tcp':
-      case 'tls': {
-        const { idleTimeout: idleTimeoutMs, files: tls } = definition;
-        const settings = { ...listening(definition), framing };
-        return new TcpLine(
-          { ...settings, ...(idleTimeoutMs !== undefined && { idleTimeoutMs }), ...(tls && { tls }) },
-          this,
-        );
-      }
-    }
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -252,38 +244,7 @@ export class Line implements LineHandler {
   }
 }
 
-function listening({ host, port, maxClients }: SocketLineDefinition) {
-  return { host, port, maxClients };
-}
-
-function newFraming({ framing }: LineDefinition): Framing {
-  switch (framing) {
-    case 'rtu':
-      return RTU;
-    case 'ascii':
-      return new AsciiFraming();
-    case 'socket':
-      return SOCKET;
-  }
-}
-
 function busLine(definition: LineDefinition, framing: Framing): BusLine {
   const time = definition.kind === 'serial' ? characterTime(definition.baudRate) : 0;
   return { ...faultLine(definition), framing, characterTime: time };
-}
-
-/** Do two definitions differ in nothing that the transport knows? */
-function isSameTransport(one: LineDefinition, other: LineDefinition): boolean {
-  return isDeepStrictEqual(transportPart(one), transportPart(other));
-}
-
-function transportPart(
-  definition: LineDefinition,
-): Omit<SerialLineDefinition, 'units'> | Omit<SocketLineDefinition, 'units' | 'missingUnit'> {
-  if (definition.kind === 'serial') {
-    const { units, ...rest } = definition;
-    return rest;
-  }
-  const { units, missingUnit, ...rest } = definition;
-  return rest;
 }

@@ -89,6 +89,9 @@ export class Simulator {
     const context = { devices, directory: this.#directory };
     const source = mergedSource(lineSource(line.definition), change);
     const definition = nativeLine(line.name, source, context, [], issues);
+    for (const name of this.#takenNames(devices.copies)) {
+      issues.push({ path: ['units'], message: `there is a device ${name} that is no such copy` });
+    }
     if (!definition || issues.length > 0) return { ok: false, issues };
     const made = this.#copyDevices(devices.copies);
     const changed = await line.change(definition, this.#units(definition));
@@ -117,6 +120,15 @@ export class Simulator {
     const device = this.#devices.get(name);
     if (!device) throw new Error(`configuration names an unknown device: ${name}`);
     return device;
+  }
+
+  /** Names of copies that other devices have. */
+  #takenNames(copies: ReadonlyMap<string, string>): string[] {
+    return Array.from(copies).flatMap(([name, source]) => {
+      const present = this.#definitions.get(name);
+      // A copy shares the tables of its source.
+      return present && present.tables !== this.#definitions.get(source)?.tables ? [name] : [];
+    });
   }
 
   /** Makes the copies that units ask for, unless there are such devices already; the names of the new ones. */
