@@ -52,13 +52,17 @@ const BITS_16 = 0xffff;
  */
 export class Diagnostics {
   readonly #activity: Activity;
-  /** The line's activity when this server's counters were cleared, and at its last request. */
+  /** The line's activity when this server's counters were cleared. */
   #cleared: Counts;
-  #lastRequest: Counts;
-  readonly #own = new Map<number, number>();
+  /** What it had counted at this server's last request. */
+  #lastErrors: number;
+  #lastOverruns: number;
+  /** By sub-function; they wrap at 16 bits. */
+  readonly #own = new Uint16Array(SubFunction.clearOverrunCounter);
   #eventCount = 0;
-  /** The newest first. */
-  readonly #log: number[] = [];
+  /** A ring: the newest entry is the one before `#logged`. */
+  readonly #log = new Uint8Array(LOG_SIZE);
+  #logged = 0;
   #listenOnly = false;
   /** What the request being processed does once it is done: a restart comes after its own response (6.8). */
   #afterwards: (() => void) | undefined;
@@ -66,7 +70,8 @@ export class Diagnostics {
   constructor(activity: Activity) {
     this.#activity = activity;
     this.#cleared = { ...activity };
-    this.#lastRequest = { ...activity };
+    this.#lastErrors = activity.errors;
+    this.#lastOverruns = activity.overruns;
   }
 
   /** In listen-only mode a server answers nothing and does nothing, but for a restart. */
@@ -85,11 +90,12 @@ export class Diagnostics {
    */
   received(broadcast: boolean): void {
     this.#add(this.#listenOnly ? SubFunction.serverNoResponseCount : SubFunction.serverMessageCount);
-    const { errors, overruns } = this.#lastRequest;
+    const { errors, overruns } = this.#activity;
     const trouble =
-      (this.#activity.errors > errors ? RECEIVED_ERROR : 0) |
-      (this.#activity.overruns > overruns ? RECEIVED_OVERRUN : 0);
-    this.#lastRequest = { ...this.#activity };
+      (errors > this.#lastErrors ? RECEIVED_ERROR : 0) |
+      (overruns > this.#lastOverruns ? RECEIVED_OVERRUN : 0);
+    this.#lastErrors = errors;
+    this.#lastOverruns = overruns;
     this.#enter(Event.receive | (broadcast ? RECEIVED_BROADCAST : 0) | trouble | this.#mode());
   }
 
@@ -98,7 +104,8 @@ export class Diagnostics {
    * response, and its exception as an error all the same (Modbus over Serial Line V1.02, counter 3).
    */
   processed(responsePdu: Uint8Array | undefined, isSent: boolean): void {
-    const [functionCode = 0, exception = 0] = responsePdu ?? [];
+    const functionCode = responsePdu?.[0] ?? 0;
+    const exception = responsePdu?.[1] ?? 0;
     const failed = (functionCode & EXCEPTION_FLAG) !== 0;
     if (!isSent) this.#add(SubFunction.serverNoResponseCount);
     if (failed) this.#countException(exception);
@@ -144,7 +151,12 @@ export class Diagnostics {
   /** Data of function 12: status, event count, message count, then the events, the newest first. */
   eventLog(): Uint8Array {
     const words = packWords([0, this.#eventCount, this.#count(SubFunction.busMessageCount)]);
-    return concatBytes(words, this.#log);
+    const entries = Math.min(this.#logged, LOG_SIZE);
+    const newestFirst = Uint8Array.from(
+      { length: entries },
+      (_, i) => this.#log[(this.#logged - 1 - i) % LOG_SIZE] as number,
+    );
+    return concatBytes(words, newestFirst);
   }
 
   #count(counter: number): number {
@@ -157,7 +169,7 @@ export class Diagnostics {
       case SubFunction.busCharacterOverrunCount:
         return (overruns - this.#cleared.overruns) & BITS_16;
       default:
-        return this.#own.get(counter) ?? 0;
+        return this.#own[counter] ?? 0;
     }
   }
 
@@ -172,13 +184,13 @@ export class Diagnostics {
     this.#clearCounters();
     if (this.#activity.asciiDelimiter !== undefined) this.#activity.asciiDelimiter = LINE_FEED;
     this.#listenOnly = false;
-    if (clearsLog) this.#log.length = 0;
+    if (clearsLog) this.#logged = 0;
     this.#enter(Event.restart);
   }
 
   #clearCounters(): void {
     this.#cleared = { ...this.#activity };
-    this.#own.clear();
+    this.#own.fill(0);
     this.#eventCount = 0;
   }
 
@@ -189,12 +201,11 @@ export class Diagnostics {
   }
 
   #add(counter: OwnCounter): void {
-    this.#own.set(counter, (this.#count(counter) + 1) & BITS_16);
+    this.#own[counter] = (this.#own[counter] ?? 0) + 1;
   }
 
   #enter(event: number): void {
-    this.#log.unshift(event);
-    if (this.#log.length > LOG_SIZE) this.#log.pop();
+    this.#log[this.#logged++ % LOG_SIZE] = event;
   }
 
   #mode(): number {

@@ -10,13 +10,27 @@ export class Counters {
   }
 
   increment(address: number): void {
-    let page = this.#pages.get(address >>> PAGE_BITS);
+    this.incrementAll(address, 1);
+  }
+
+  /** Counts `count` cells from `address` on, once each. */
+  incrementAll(address: number, count: number): void {
+    for (let done = 0; done < count; ) {
+      const page = this.#page((address + done) >>> PAGE_BITS);
+      const first = (address + done) & (PAGE_SIZE - 1);
+      const end = Math.min(PAGE_SIZE, first + count - done);
+      for (let index = first; index < end; index++) page[index] = (page[index] as number) + 1;
+      done += end - first;
+    }
+  }
+
+  #page(number: number): Uint32Array {
+    let page = this.#pages.get(number);
     if (!page) {
       page = new Uint32Array(PAGE_SIZE);
-      this.#pages.set(address >>> PAGE_BITS, page);
+      this.#pages.set(number, page);
     }
-    const index = address & (PAGE_SIZE - 1);
-    page[index] = (page[index] as number) + 1;
+    return page;
   }
 
   clear(): void {

@@ -84,6 +84,10 @@ export class RegisterImage implements ActiveCells {
 
   /** Runs the actions of `count` cells from `address` and counts a read of each: what a client's read does first. */
   touch(address: number, count: number): void {
+    if (this.#layout.actions.size === 0) {
+      this.reads.incrementAll(address, count);
+      return;
+    }
     for (let cell = address; cell < address + count; cell++) {
       const action = this.#layout.actions.get(cell);
       if (action) runAction(this, cell, action, this.#source);

@@ -46,7 +46,9 @@ export class Table {
   readWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.touch(base + address, quantity);
-    return Array.from({ length: quantity }, (_, i) => image.wordAt(base + address + i));
+    const words = new Array<number>(quantity);
+    for (let i = 0; i < quantity; i++) words[i] = image.wordAt(base + address + i);
+    return words;
   }
 
   /** Call only where {@link canWriteWords}. */

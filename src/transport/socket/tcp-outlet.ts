@@ -24,7 +24,7 @@ export class TcpOutlet implements Outlet {
     if (!this.open) return 'the connection is closed';
     switch (step.kind) {
       case 'bytes':
-        this.#socket.write(step.bytes);
+        this.#socket.write(pooled(step.bytes));
         return undefined;
       case 'close':
         if (step.how === 'end') this.#socket.end();
@@ -38,4 +38,14 @@ export class TcpOutlet implements Outlet {
   flush(): void {
     this.#socket.uncork();
   }
+}
+
+/**
+ * A copy in Node's pool. A small array of bytes lies on the garbage-collected heap; handed to a socket as it is, each
+ * would be moved to memory of its own first, which costs more than the copy.
+ */
+function pooled(bytes: Uint8Array): Buffer {
+  const buffer = Buffer.allocUnsafe(bytes.length);
+  buffer.set(bytes);
+  return buffer;
 }

@@ -1,0 +1,160 @@
+import { rmSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { ATTACKS } from './hostile/attacks.mjs';
+import { residentMb, startPlant } from './hostile/plant.mjs';
+import { Siege } from './hostile/siege.mjs';
+
+/*
+ * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--json]
+ *
+ * Runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
+ * after the other. Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
+ * a request of a good client was lost, or memory or descriptors did not come back; times are only told, as they belong
+ * to the machine.
+ */
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    rest: { type: 'string', default: '10' },
+    line: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(values.seconds);
+const rest = Number(values.rest);
+if (!(seconds > 0 && rest >= 0)) {
+  console.error('--seconds and --rest are numbers of seconds');
+  process.exit(2);
+}
+
+const MEMORY_LIMIT_MB = 20;
+const SLOWER_LIMIT = 5;
+const CALM_MS = 5000;
+const CONNECTIONS = 10_000;
+const WARM_UP = { ms: 300, count: 300 };
+/** Longer than a client that does not read is suffered. */
+const NEVER_READS_MS = 12_000;
+const OTHER_MS = 2000;
+
+const { program, targets, directory } = await startPlant();
+const attacked = values.line === undefined ? targets : targets.filter(({ line }) => line === values.line);
+const siege = new Siege(program.pid, targets);
+const plan = attacked.flatMap((target) =>
+  ATTACKS.filter(({ on }) => on.includes(target.kind)).map(({ name }) => ({ name, target })),
+);
+
+await delay(2000);
+const cold = residentMb(program.pid);
+for (const { name, target } of plan) await siege.attack(name, target, WARM_UP);
+await delay(1000 * rest);
+const calm = await siege.calm(CALM_MS);
+const warm = residentMb(program.pid);
+say(
+  `memory: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
+);
+say(
+  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm.p99].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}`,
+);
+
+const effects = [];
+/** @type {{line: string, before: number, rested: number}[]} */
+const rests = [];
+for (const target of attacked) {
+  const before = residentMb(program.pid);
+  for (const { name } of plan.filter((step) => step.target === target)) {
+    const effect = await siege.attack(name, target, { ms: lastingMs(name, target.line), count: CONNECTIONS });
+    effects.push(effect);
+    say(row(effect));
+  }
+  await delay(1000 * rest);
+  const rested = residentMb(program.pid);
+  rests.push({ line: target.line, before, rested });
+  say(`${target.line}: ${before.toFixed(1)} MB before, ${rested.toFixed(1)} MB after ${rest} s of rest`);
+}
+const end = residentMb(program.pid);
+await siege.end();
+const exitCode = await program.stop();
+rmSync(directory, { recursive: true });
+
+const failures = [
+  ...effects
+    .filter(({ lost }) => lost > 0)
+    .map(({ line, attack, lost }) => `${line}, ${attack}: ${lost} requests of good clients lost`),
+  ...effects
+    .filter(({ descriptors: [before, after] }) => before !== after)
+    .map(
+      ({ line, attack, descriptors }) => `${line}, ${attack}: ${descriptors.join(' -> ')} file descriptors`,
+    ),
+  ...rests
+    .filter(({ before, rested }) => rested - before > MEMORY_LIMIT_MB)
+    .map(({ line, before, rested }) => `${line}: ${(rested - before).toFixed(1)} MB more than before`),
+  ...(end - warm > MEMORY_LIMIT_MB ? [`${(end - warm).toFixed(1)} MB more than after the warm-up`] : []),
+  ...(exitCode === 0 ? [] : [`the program ended with ${exitCode}\n${program.output.stderr}`]),
+];
+const slowest = Math.max(...effects.map(slower));
+if (values.json)
+  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm.p99), effects, rests }));
+else {
+  console.table(effects.map(columns));
+  console.log(
+    `memory: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${end.toFixed(1)} MB at the end`,
+  );
+  console.log(
+    `slowest p99 of a good client: ${slowest.toFixed(1)} x of calm (wanted: ${SLOWER_LIMIT} x, not judged)`,
+  );
+}
+for (const failure of failures) console.error(failure);
+console.log(failures.length === 0 ? 'nothing lost, memory and file descriptors are back' : 'FAILED');
+process.exit(failures.length === 0 ? 0 : 1);
+
+/** @param {string} text */
+function say(text) {
+  console.error(text);
+}
+
+/** @param {string} name @param {string} line */
+function lastingMs(name, line) {
+  if (name.startsWith('random')) return 1000 * seconds;
+  return name === 'sends and never reads' && line === 'tcp'
+    ? Math.min(NEVER_READS_MS, 1200 * seconds)
+    : OTHER_MS;
+}
+
+/** How many times the p99 of calm, in the worst case of all lines. @param {import('./hostile/siege.mjs').Effect} effect */
+function slower(effect) {
+  return Math.max(own(effect), ...Object.keys(effect.others).map((line) => other(effect, line)));
+}
+
+/** @param {import('./hostile/siege.mjs').Effect} effect */
+function own({ line, p99 }) {
+  return p99 / (calm.p99.get(line) ?? Number.NaN);
+}
+
+/** @param {import('./hostile/siege.mjs').Effect} effect @param {string} line */
+function other({ others }, line) {
+  return (others[line] ?? Number.NaN) / (calm.p99.get(line) ?? Number.NaN);
+}
+
+/** @param {import('./hostile/siege.mjs').Effect} effect */
+function columns(effect) {
+  const { line, attack, amount, p99, others, lost, before, peak, after, descriptors } = effect;
+  const worst = Object.keys(others).reduce((a, b) => (other(effect, b) > other(effect, a) ? b : a));
+  return {
+    line,
+    attack,
+    amount,
+    'p99 ms': `${p99.toFixed(1)} (${own(effect).toFixed(1)} x)`,
+    'slowest of the others': `${worst} ${others[worst]?.toFixed(1)} (${other(effect, worst).toFixed(1)} x)`,
+    lost,
+    'MB before, peak, after': [before, peak, after].map((mb) => mb.toFixed(0)).join(' '),
+    descriptors: descriptors.join(' '),
+  };
+}
+
+/** @param {import('./hostile/siege.mjs').Effect} effect */
+function row(effect) {
+  return Object.values(columns(effect)).join(' | ');
+}

@@ -1,0 +1,16 @@
+import { setPriority } from 'node:os';
+import { ATTACKS } from './attacks.mjs';
+
+/*
+ * The bad client, in a process of its own. Told the name of an attack, a target and how much of it, it does that and
+ * tells how much it was.
+ */
+
+// Where there are few processors, it must not be the attacker's share of them that is measured.
+setPriority(10);
+
+process.on('message', async (/** @type {any} */ { name, target, ms, count }) => {
+  const attack = ATTACKS.find((each) => each.name === name);
+  process.send?.(await attack?.run(target, { ms, count }));
+});
+process.on('disconnect', () => process.exit());

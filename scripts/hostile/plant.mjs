@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeTempDir, startProgram } from '../../test/support/program.mjs';
+import { UNIT, VALUES } from './frames.mjs';
+
+/** @typedef {import('./good-client.mjs').Target} Target */
+
+/**
+ * Starts the built program with a line of every kind.
+ * @param {Readonly<Record<string, string>>} [env]
+ */
+export async function startPlant(env) {
+  const directory = makeTempDir();
+  const [server, client, ca] = makeCertificates(directory);
+  const files = { cert: server.cert, key: server.key, ca: ca.cert };
+  const tls = { cert: client.cert, key: client.key, ca: ca.cert };
+  /** @type {Record<string, {kind: Target['kind'], framing: Target['framing'], at: object}>} */
+  const kinds = {
+    tcp: { kind: 'tcp', framing: 'socket', at: { tcp: { port: 0 } } },
+    'rtu over tcp': { kind: 'tcp', framing: 'rtu', at: { tcp: { port: 0 } } },
+    'ascii over tcp': { kind: 'tcp', framing: 'ascii', at: { tcp: { port: 0 } } },
+    tls: { kind: 'tls', framing: 'socket', at: { tls: { port: 0, ...files } } },
+    udp: { kind: 'udp', framing: 'socket', at: { udp: { port: 0 } } },
+    'serial rtu': { kind: 'serial', framing: 'rtu', at: { serial: { path: 'virtual', baudRate: 115200 } } },
+    'serial ascii': {
+      kind: 'serial',
+      framing: 'ascii',
+      at: { serial: { path: 'virtual', baudRate: 115200 } },
+    },
+  };
+  const program = await startProgram({
+    ...(env && { env }),
+    config: {
+      devices: { meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } } },
+      lines: Object.fromEntries(
+        Object.entries(kinds).map(([line, { framing, at }]) => [
+          line,
+          { ...at, framing, units: { [UNIT]: 'meter' } },
+        ]),
+      ),
+    },
+  });
+  const targets = Object.entries(kinds).map(([line, { kind, framing }]) => {
+    const place = program.output.stdout.match(new RegExp(`^line ${line}: .*? on ([^\\s,]+)`, 'm'))?.[1] ?? '';
+    const isSerial = kind === 'serial';
+    return /** @type {Target} */ ({
+      line,
+      kind,
+      framing,
+      path: isSerial ? place : '',
+      port: isSerial ? 0 : Number(place.split(':').at(-1)),
+      ...(kind === 'tls' && { tls }),
+    });
+  });
+  return { program, targets, directory };
+}
+
+/** Memory that a process holds in RAM, in MB of 10^6 bytes. @param {number} pid */
+export function residentMb(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return (Number(status.match(/^VmRSS:\s+(\d+) kB/m)?.[1]) * 1024) / 1e6;
+}
+
+/** @param {number} pid */
+export function openDescriptors(pid) {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Certificate and key of a line, of a client, and of the CA that has signed both. @param {string} directory */
+function makeCertificates(directory) {
+  const path = (/** @type {string} */ name) => join(directory, name);
+  const openssl = (/** @type {string[]} */ ...args) => execFileSync('openssl', args, { stdio: 'pipe' });
+  const newKey = (/** @type {string} */ name) =>
+    `-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=${name} -keyout`.split(' ');
+  const ca = { cert: path('ca.pem'), key: path('ca.key') };
+  openssl('req', '-x509', ...newKey('ca'), ca.key, '-days', '2', '-out', ca.cert);
+  writeFileSync(path('extensions'), 'basicConstraints=CA:FALSE\n');
+  const signed = (/** @type {string} */ name) => {
+    const [cert, key, request] = [path(`${name}.pem`), path(`${name}.key`), path(`${name}.csr`)];
+    openssl('req', ...newKey(name), key, '-out', request);
+    const by = ['-CA', ca.cert, '-CAkey', ca.key, '-CAcreateserial', '-days', '2'];
+    openssl('x509', '-req', '-in', request, ...by, '-extfile', path('extensions'), '-out', cert);
+    return { cert, key };
+  };
+  return /** @type {const} */ ([signed('server'), signed('client'), ca]);
+}

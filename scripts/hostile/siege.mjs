@@ -1,0 +1,141 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { GoodClient } from './good-client.mjs';
+import { openDescriptors, residentMb } from './plant.mjs';
+
+/** @typedef {import('./good-client.mjs').Target} Target */
+
+const SAMPLE_MS = 50;
+/** Long enough for the program to notice that connections are gone. */
+const DESCRIPTORS_LIMIT_MS = 5000;
+/** Longer than the pause that ends noise on a serial line. */
+const SILENCE_MS = 200;
+const SERIAL_CHECK_MS = 500;
+
+/**
+ * What one attack on one line did. Times in ms, memory in MB.
+ * @typedef {object} Effect
+ * @property {string} line
+ * @property {string} attack
+ * @property {string} amount
+ * @property {number} p99 Of the good client on the same line; on a serial line after the attack.
+ * @property {Record<string, number>} others The same for each other line, during the attack.
+ * @property {number} answered
+ * @property {number} lost Requests that were not answered right, all good clients together.
+ * @property {number} before
+ * @property {number} peak
+ * @property {number} after
+ * @property {[before: number, after: number]} descriptors
+ */
+
+/** A good client on each line, and a bad one that is let loose on one after the other. */
+export class Siege {
+  #pid;
+  #clients;
+  #attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
+
+  /** @param {number} pid @param {readonly Target[]} targets */
+  constructor(pid, targets) {
+    this.#pid = pid;
+    this.#clients = new Map(targets.map((target) => [target.line, new GoodClient(target)]));
+    for (const client of this.#clients.values()) client.start();
+  }
+
+  /** The good clients alone for a while: their 99th percentiles, in ms, and how many requests were lost. @param {number} ms */
+  async calm(ms) {
+    await delay(SILENCE_MS);
+    this.#takeAll();
+    await delay(ms);
+    const seen = this.#takeAll();
+    return { p99: new Map([...seen].map(([line, { times }]) => [line, p99(times)])), lost: lostIn(seen) };
+  }
+
+  /**
+   * @param {string} attack
+   * @param {Target} target
+   * @param {{ms: number, count: number}} amount
+   * @returns {Promise<Effect>}
+   */
+  async attack(attack, target, amount) {
+    const own = /** @type {GoodClient} */ (this.#clients.get(target.line));
+    // Its bytes would be in the middle of the bad ones.
+    const shares = target.kind === 'serial';
+    if (shares) await own.stop();
+    this.#takeAll();
+    const before = residentMb(this.#pid);
+    const descriptors = openDescriptors(this.#pid);
+    let peak = before;
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, residentMb(this.#pid));
+    }, SAMPLE_MS);
+    const did = await this.#order({ name: attack, target, ...amount });
+    const seen = this.#takeAll();
+    if (shares) {
+      await delay(SILENCE_MS);
+      own.start();
+      await delay(SERIAL_CHECK_MS);
+      seen.set(target.line, own.take());
+    }
+    const descriptorsAfter = await this.#descriptorsBackAt(descriptors + 0);
+    clearInterval(sampling);
+    const others = [...seen].filter(([line]) => line !== target.line);
+    return {
+      line: target.line,
+      attack,
+      amount: did,
+      p99: p99(seen.get(target.line)?.times ?? []),
+      others: Object.fromEntries(others.map(([line, { times }]) => [line, p99(times)])),
+      answered: [...seen.values()].reduce((sum, { times }) => sum + times.length, 0),
+      lost: lostIn(seen),
+      before,
+      peak,
+      after: residentMb(this.#pid),
+      descriptors: [descriptors, descriptorsAfter],
+    };
+  }
+
+  async end() {
+    this.#attacker.disconnect();
+    await Promise.all([...this.#clients.values()].map((client) => client.stop()));
+  }
+
+  #takeAll() {
+    return new Map([...this.#clients].map(([line, client]) => [line, client.take()]));
+  }
+
+  /** @param {object} order @returns {Promise<string>} */
+  async #order(order) {
+    this.#attacker.send(order);
+    const ended = new AbortController();
+    const failed = once(this.#attacker, 'exit', { signal: ended.signal }).then(([code]) => {
+      throw new Error(`the attacker ended with ${code}`);
+    });
+    failed.catch(() => {});
+    try {
+      const [did] = await Promise.race([once(this.#attacker, 'message'), failed]);
+      return did;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** How many there are once they are back at `wanted`, or after some seconds. @param {number} wanted */
+  async #descriptorsBackAt(wanted) {
+    const giveUpAt = performance.now() + DESCRIPTORS_LIMIT_MS;
+    while (openDescriptors(this.#pid) !== wanted && performance.now() < giveUpAt) await delay(SAMPLE_MS);
+    return openDescriptors(this.#pid);
+  }
+}
+
+/** @param {Map<string, import('./good-client.mjs').Seen>} seen */
+function lostIn(seen) {
+  return [...seen.values()].reduce((sum, { lost }) => sum + lost, 0);
+}
+
+/** @param {readonly number[]} times */
+function p99(times) {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))] ?? Number.NaN;
+}
