@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,19 +13,22 @@ const ROUNDS = 5;
 const SECONDS = 1.5;
 const OF_FLOOR = 0.8;
 const OF_LIBMODBUS = 1;
+const OF_PYMODBUS = 4;
 
 /**
  * A server that listens.
  * @typedef {{what: string, port: number, pid: number, end: () => Promise<unknown>}} Server
  */
 
-/** Modbus TCP: requests per second, side by side with the floor and libmodbus. */
+/** Modbus TCP: requests per second, side by side with the floor, libmodbus and pymodbus. */
 export async function benchTcp() {
   const found = findLibmodbus();
   const ours = await startOurs();
   const floor = await startFloor();
   const libmodbus = found.ok ? await startLibmodbus(found.flags) : undefined;
-  const servers = [ours, floor, ...(libmodbus ? [libmodbus] : [])];
+  const python = findPymodbus();
+  const pymodbus = python ? await startPymodbus(python) : undefined;
+  const servers = [ours, floor, libmodbus, pymodbus].filter((server) => server !== undefined);
   for (const { pid } of servers) pin(pid, CORE.server);
 
   // By turns, so that what else the machine does hits all of them.
@@ -38,6 +42,7 @@ export async function benchTcp() {
   const budgets = new Map([
     [floor, OF_FLOOR],
     [libmodbus, OF_LIBMODBUS],
+    [pymodbus, OF_PYMODBUS],
   ]);
   printTable(
     `Modbus TCP, ${CONNECTIONS} connections, function 3 with 10 registers, one request under way on each`,
@@ -48,7 +53,10 @@ export async function benchTcp() {
     servers.map((server) => row(server, results.get(server), results.get(ours), budgets.get(server))),
   );
   if (!found.ok) console.log(`not compared with libmodbus: ${found.missing}`);
-  console.log('not compared with pymodbus: it is no part of this bench');
+  if (!pymodbus)
+    console.log(
+      'not compared with pymodbus: it is not there (apt-get install python3-pymodbus python3-serial-asyncio)',
+    );
 }
 
 function row({ what }, { perSecond, median, p99, serverLoad, serverTime, ownLoad }, ours, limit) {
@@ -110,4 +118,20 @@ async function startLibmodbus(flags) {
     rmSync(directory, { recursive: true });
   };
   return { what: "libmodbus' C server", port: Number(port), pid: server.pid, end };
+}
+
+/** A Python that has pymodbus' server, the system's own or another; undefined when there is none. */
+function findPymodbus() {
+  const script = 'import pymodbus.server.async_io';
+  return ['/usr/bin/python3', 'python3'].find(
+    (python) => spawnSync(python, ['-c', script], { stdio: 'ignore' }).status === 0,
+  );
+}
+
+/** @returns {Promise<Server>} */
+async function startPymodbus(python) {
+  const server = startCommand(python, fileURLToPath(new URL('peers/pymodbus_server.py', import.meta.url)));
+  const [line] = await once(server.stdout, 'data');
+  const [port, version] = String(line).trim().split(' ');
+  return { what: `pymodbus ${version}`, port: Number(port), pid: server.pid, end: () => stop(server) };
 }
