@@ -43,7 +43,7 @@ async function open() {
     const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
     return { fd: openSync(place, flags), path: place };
   }
-  const { openPty } = await import(pathToFileURL(join(dist, 'transport/serial/pty.js')).href);
+  const { openPty } = await import(pathToFileURL(join(dist, 'transport/port/pty.js')).href);
   const opened = await openPty();
   if (!opened.ok) throw new Error(opened.error);
   return { fd: opened.pty.masterFd, path: opened.pty.path };

@@ -10,7 +10,7 @@ import { formatProblems } from './schema/problem.js';
 import { measureLine } from './simulator/selftest/measure.js';
 import { verdict } from './simulator/selftest/verdict.js';
 import { Simulator } from './simulator/simulator.js';
-import { listPorts } from './transport/serial/list-ports.js';
+import { listPorts } from './transport/port/list-ports.js';
 
 const OK = 0;
 const FAILED = 1;

@@ -1,5 +1,5 @@
 import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
-import { realPathOf } from '../transport/serial/adapter.js';
+import { realPathOf } from '../transport/port/adapter.js';
 import { defaultLink } from './default-link.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { SerialLineDefinition } from '../config/configuration.js';
-import { identifyAdapter, ptyAdapter } from '../transport/serial/adapter.js';
-import type { ErrorCounts } from '../transport/serial/error-counts.js';
-import type { PortFacts } from '../transport/serial/port.js';
+import { identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
+import type { ErrorCounts } from '../transport/port/error-counts.js';
+import type { PortFacts } from '../transport/port/port.js';
 import { hostPort } from '../transport/socket/address.js';
 import type { Line } from './line.js';
 import { type SerialTimes, serialTimes } from './serial-transport.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { realPathOf } from '../transport/serial/adapter.js';
-import { consoleHint } from '../transport/serial/console-hint.js';
-import { listPorts, type PortInfo } from '../transport/serial/list-ports.js';
+import { realPathOf } from '../transport/port/adapter.js';
+import { consoleHint } from '../transport/port/console-hint.js';
+import { listPorts, type PortInfo } from '../transport/port/list-ports.js';
 import type { Line } from './line.js';
 
 /** A serial port of this machine, and what its user should know. */

@@ -6,13 +6,13 @@ import { characterTime, t15, t35 } from '../protocol/timing.js';
 import { AsciiFramer } from '../transport/framer/ascii-framer.js';
 import type { Framer } from '../transport/framer/framer.js';
 import { RtuFramer } from '../transport/framer/rtu-framer.js';
-import { type Adapter, discardGap, outputHold } from '../transport/serial/adapter.js';
+import { type Adapter, discardGap, outputHold } from '../transport/port/adapter.js';
+import type { BytePort, OpenResult, PortListener } from '../transport/port/port.js';
+import { openRealPort } from '../transport/port/real-port.js';
+import { openVirtualPort, type VirtualPort } from '../transport/port/virtual-port.js';
 import type { ChunkStatistics } from '../transport/serial/chunk-statistics.js';
-import type { BytePort, OpenResult, PortListener } from '../transport/serial/port.js';
-import { openRealPort } from '../transport/serial/real-port.js';
 import { SerialLine, type SerialLineOptions } from '../transport/serial/serial-line.js';
 import type { SerialBehaviour } from '../transport/serial/serial-session.js';
-import { openVirtualPort, type VirtualPort } from '../transport/serial/virtual-port.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport/transport.js';
 import { defaultLink, isServed } from './default-link.js';
 

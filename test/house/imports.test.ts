@@ -50,8 +50,8 @@ const MAY_KNOW_ALL = 'main';
 /** Packages that only one place may import. */
 const CONFINED = [
   {
-    packages: /^(serialport|@serialport\/.+)$/,
-    place: 'src/transport/serial/',
+    packages: /^(serialport|@serialport\/(?!parser-).+)$/,
+    place: 'src/transport/port/',
     why: 'hardware stays behind BytePort',
   },
   {
@@ -183,8 +183,8 @@ describe('the check of the imports', () => {
     ['src/bus/bus.ts', 'zod', "bus may not import 'zod'"],
     ['src/transport/socket/line.ts', '../../bus/bus.js', 'transport may not import bus'],
     ['src/transport/socket/line.ts', 'pino', "transport may not import 'pino'"],
-    ['src/transport/socket/line.ts', 'serialport', 'only src/transport/serial/'],
-    ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/serial/'],
+    ['src/transport/socket/line.ts', 'serialport', 'only src/transport/port/'],
+    ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/port/'],
     ['src/api/server.ts', 'koffi', 'only src/transport/ may'],
     ['src/api/server.ts', '../transport/socket/line.js', 'api may not import transport'],
     ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
@@ -201,7 +201,7 @@ describe('the check of the imports', () => {
   it.each([
     ['src/device/device.ts', '../registers/image.js'],
     ['src/faults/rule.ts', 'zod'],
-    ['src/transport/serial/port.ts', 'serialport'],
+    ['src/transport/port/port.ts', 'serialport'],
     ['src/transport/tty/ioctl.ts', 'koffi'],
     ['src/main.ts', './api/server.js'],
   ])('lets %s import %s', (path, specifier) => {

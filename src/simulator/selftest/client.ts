@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { SerialLineDefinition } from '../../config/configuration.js';
 import type { Framing } from '../../protocol/framing.js';
-import { openRealPort } from '../../transport/serial/real-port.js';
+import { openRealPort } from '../../transport/port/real-port.js';
 
 /** Asks one question after the other. */
 export interface Client {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { concatBytes } from '../../protocol/bytes.js';
-import type { PortFacts } from '../../transport/serial/port.js';
-import { callAt } from '../../transport/serial/precise-timer.js';
+import type { PortFacts } from '../../transport/port/port.js';
+import { callAt } from '../../transport/precise-timer.js';
 import { describeLine } from '../describe-line.js';
 import type { Line } from '../line.js';
 import type { LineCounters } from '../line-record.js';

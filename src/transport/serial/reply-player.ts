@@ -1,6 +1,6 @@
 import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
-import { callAt } from './precise-timer.js';
+import { callAt } from '../precise-timer.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** When a line may speak. */

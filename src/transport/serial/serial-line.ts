@@ -1,7 +1,7 @@
+import type { Adapter } from '../port/adapter.js';
+import type { BytePort, OpenResult, PortListener } from '../port/port.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
-import type { Adapter } from './adapter.js';
 import { ChunkStatistics } from './chunk-statistics.js';
-import type { BytePort, OpenResult, PortListener } from './port.js';
 import { type SerialBehaviour, SerialSession } from './serial-session.js';
 
 export interface SerialLineOptions {

@@ -3,10 +3,10 @@ import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { TimedBytes } from '../framer/burst.js';
 import type { Framer, FramerEvent } from '../framer/framer.js';
+import type { BytePort } from '../port/port.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter } from './echo-filter.js';
-import type { BytePort } from './port.js';
 import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 

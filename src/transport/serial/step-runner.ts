@@ -1,8 +1,8 @@
 import type { StepReport } from '../../protocol/play-report.js';
 import type { BreakStep, SendStep, Step } from '../../protocol/reply-plan.js';
+import type { BytePort } from '../port/port.js';
+import { callAt } from '../precise-timer.js';
 import type { Piece } from './echo-filter.js';
-import type { BytePort } from './port.js';
-import { callAt } from './precise-timer.js';
 
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak'>;

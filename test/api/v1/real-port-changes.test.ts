@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { expect, it, onTestFinished } from 'vitest';
-import { openPty } from '../../../src/transport/serial/pty.js';
+import { openPty } from '../../../src/transport/port/pty.js';
 import { until } from '../../transport/socket/raw-client.js';
 import { closeServed, nativeSetup, serve } from '../rest.js';
 

@@ -7,7 +7,7 @@ import {
   discardGap,
   identifyAdapter,
   ptyAdapter,
-} from '../../../src/transport/serial/adapter.js';
+} from '../../../src/transport/port/adapter.js';
 
 let root = '';
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { consoleHint } from '../../../src/transport/serial/console-hint.js';
+import { consoleHint } from '../../../src/transport/port/console-hint.js';
 
 let root = '';
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadLibc, TCGETS2, TIOCEXCL, TIOCGEXCL } from '../../../src/transport/serial/libc.js';
-import { openPty, type Pty } from '../../../src/transport/serial/pty.js';
-import { parseTermios2, TERMIOS2_BYTES } from '../../../src/transport/serial/termios.js';
+import { loadLibc, TCGETS2, TIOCEXCL, TIOCGEXCL } from '../../../src/transport/port/libc.js';
+import { openPty, type Pty } from '../../../src/transport/port/pty.js';
+import { parseTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

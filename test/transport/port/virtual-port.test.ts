@@ -20,7 +20,7 @@ import {
   openVirtualPort,
   type VirtualPort,
   type VirtualPortOptions,
-} from '../../../src/transport/serial/virtual-port.js';
+} from '../../../src/transport/port/virtual-port.js';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

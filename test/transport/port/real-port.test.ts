@@ -15,11 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Libc, loadLibc, TCGETS2, TCSETS2 } from '../../../src/transport/serial/libc.js';
-import type { BytePort, OpenResult, SerialSettings } from '../../../src/transport/serial/port.js';
-import { openPty } from '../../../src/transport/serial/pty.js';
-import { openRealPort } from '../../../src/transport/serial/real-port.js';
-import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/serial/termios.js';
+import { type Libc, loadLibc, TCGETS2, TCSETS2 } from '../../../src/transport/port/libc.js';
+import type { BytePort, OpenResult, SerialSettings } from '../../../src/transport/port/port.js';
+import { openPty } from '../../../src/transport/port/pty.js';
+import { openRealPort } from '../../../src/transport/port/real-port.js';
+import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
 
 // Permissions can't be tested here: tests run as root, whom no mode keeps out.
 

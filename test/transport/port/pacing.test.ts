@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPacedQueue, type Pacing, startPacedLane } from '../../../src/transport/serial/pacing.js';
+import { createPacedQueue, type Pacing, startPacedLane } from '../../../src/transport/port/pacing.js';
 
 const counted = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => index);
 

@@ -1,5 +1,5 @@
+import { callAt } from '../precise-timer.js';
 import type { RtsSwitching } from './port.js';
-import { callAt } from './precise-timer.js';
 import { withDefaults } from './rs485.js';
 import type { TransmitterState } from './transmitter.js';
 

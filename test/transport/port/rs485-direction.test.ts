@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { type Libc, TIOCGRS485, TIOCMGET, TIOCSRS485 } from '../../../src/transport/serial/libc.js';
-import type { Rs485Settings } from '../../../src/transport/serial/port.js';
-import { openDirection, rtsWhileListening } from '../../../src/transport/serial/rs485-direction.js';
+import { type Libc, TIOCGRS485, TIOCMGET, TIOCSRS485 } from '../../../src/transport/port/libc.js';
+import type { Rs485Settings } from '../../../src/transport/port/port.js';
+import { openDirection, rtsWhileListening } from '../../../src/transport/port/rs485-direction.js';
 
 const { ENOTTY, EINVAL } = constants.errno;
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Libc, loadLibc, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/serial/libc.js';
-import { openPty } from '../../../src/transport/serial/pty.js';
-import { transmitterState } from '../../../src/transport/serial/transmitter.js';
+import { type Libc, loadLibc, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
+import { openPty } from '../../../src/transport/port/pty.js';
+import { transmitterState } from '../../../src/transport/port/transmitter.js';
 
 async function libc(): Promise<Libc> {
   const loaded = await loadLibc();

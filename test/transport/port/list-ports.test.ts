@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listPorts } from '../../../src/transport/serial/list-ports.js';
+import { listPorts } from '../../../src/transport/port/list-ports.js';
 
 let root = '';
 beforeEach(() => {

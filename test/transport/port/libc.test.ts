@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Libc, loadLibc, TCGETS2 } from '../../../src/transport/serial/libc.js';
+import { type Libc, loadLibc, TCGETS2 } from '../../../src/transport/port/libc.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -32,7 +32,7 @@ describe('where the C library can not be called', () => {
   /** A fresh module, because the outcome of the first call is kept. */
   const reasonNow = async (): Promise<string> => {
     vi.resetModules();
-    const fresh = await import('../../../src/transport/serial/libc.js');
+    const fresh = await import('../../../src/transport/port/libc.js');
     const loaded = await fresh.loadLibc();
     return loaded.ok ? 'loaded' : loaded.reason;
   };

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ptyAdapter } from '../../../src/transport/serial/adapter.js';
-import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/serial/libc.js';
-import type { SerialSettings } from '../../../src/transport/serial/port.js';
-import { openPty } from '../../../src/transport/serial/pty.js';
-import { openExclusively } from '../../../src/transport/serial/real-port-binding.js';
-import { runPort } from '../../../src/transport/serial/real-port-run.js';
-import type { Direction } from '../../../src/transport/serial/rs485-direction.js';
+import { ptyAdapter } from '../../../src/transport/port/adapter.js';
+import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
+import type { SerialSettings } from '../../../src/transport/port/port.js';
+import { openPty } from '../../../src/transport/port/pty.js';
+import { openExclusively } from '../../../src/transport/port/real-port-binding.js';
+import { runPort } from '../../../src/transport/port/real-port-run.js';
+import type { Direction } from '../../../src/transport/port/rs485-direction.js';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

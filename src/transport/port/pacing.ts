@@ -1,4 +1,4 @@
-import { callAt } from './precise-timer.js';
+import { callAt } from '../precise-timer.js';
 
 /**
  * How a real adapter would hand over bytes, for a line that is none. A pseudo-terminal passes any write in one piece

@@ -6,7 +6,7 @@ import {
   parseTermios2,
   rawTermios2,
   settingsDifference,
-} from '../../../src/transport/serial/termios.js';
+} from '../../../src/transport/port/termios.js';
 
 /**
  * struct termios2 as TCGETS2 delivered it on a new pseudo-terminal (x64, Linux 6.18): 38400 8N1, cooked.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RtsSwitching } from '../../../src/transport/serial/port.js';
-import { startRtsSwitch } from '../../../src/transport/serial/rs485-rts.js';
-import type { TransmitterState } from '../../../src/transport/serial/transmitter.js';
+import type { RtsSwitching } from '../../../src/transport/port/port.js';
+import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
+import type { TransmitterState } from '../../../src/transport/port/transmitter.js';
 
 /** A port with RTS on a clock that stands still until it is told to go on. A character takes 1 ms, an adapter 2 ms. */
 function newPort(

@@ -5,7 +5,7 @@ import {
   packRs485,
   parseRs485,
   rs485Difference,
-} from '../../../src/transport/serial/rs485.js';
+} from '../../../src/transport/port/rs485.js';
 
 /** struct serial_rs485: flags, delay before, delay after as little-endian hex; the rest is zero. */
 const struct = (hex: string): Uint8Array => {
