@@ -102,7 +102,7 @@ export class SerialTransport implements Transport {
     return {
       framing,
       framer: newFramer(framing, owns, times.t35, wireTime),
-      mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeRequest(asRtu(framing, adu) ?? adu),
+      mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeAsciiRequest(framing, adu),
       timing: {
         t35: times.t35,
         turnaround: times.turnaround,
@@ -151,10 +151,10 @@ function newFramer(
     : new RtuFramer(owns, t35, wireTime);
 }
 
-/** The same message as RTU has it: what its function says about lengths is known there. */
-function asRtu(framing: Framing, adu: Uint8Array): Uint8Array | undefined {
+/** Judged by the same message as RTU has it. A piece of a message may be one of a request. */
+function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
-  return content && encodeRtu(content.unitId, content.pdu);
+  return content === undefined || mayBeRequest(encodeRtu(content.unitId, content.pdu));
 }
 
 /** Do both definitions have the same port with the same settings? A virtual line has no settings but its pacing. */

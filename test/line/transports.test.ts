@@ -188,6 +188,14 @@ describe.each(WAYS)('the line $line', ({ line, framing, open }) => {
     await expect.poll(() => last()?.report?.steps).toHaveLength(2);
   });
 
+  it('answers a client that sends the same write again and again, whose reply is the same bytes', async () => {
+    const write = adu(Uint8Array.of(6, 0, 2, 0x12, 0x67));
+    const peer = await opened();
+    for (let count = 1; count <= 12; count++) {
+      expect(await ask(peer, write, count * write.length)).toHaveLength(3 * count * write.length - 1);
+    }
+  });
+
   it('sends half a reply', async () => {
     rule([{ truncate: 4 }]);
     expect(await ask(await opened(), adu(READ), 4)).toBe(hex(adu(VALUES).subarray(0, 4)));
