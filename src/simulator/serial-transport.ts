@@ -98,6 +98,8 @@ export class SerialTransport implements Transport {
     const times = serialTimes(definition, adapter);
     // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
     const wireTime = adapter.kind === 'pty' && !pacing ? 0 : times.characterTime;
+    // What the adapter may do, whatever gap was configured; an ASCII line's gap is no measure of it.
+    const hold = discardGap(adapter, baudRate, times.t35);
     const owns = (unitId: number) => this.#handler.owns(unitId);
     return {
       framing,
@@ -107,10 +109,11 @@ export class SerialTransport implements Transport {
         t35: times.t35,
         turnaround: times.turnaround,
         wireTime,
-        outputHold: outputHold(adapter, baudRate) + (definition.rs485?.delayBeforeSend ?? 0),
+        outputHold: outputHold(adapter, baudRate),
+        lead: definition.rs485?.delayBeforeSend ?? 0,
       },
       gap: times.gap,
-      inputHold: framing.name === 'ascii' ? discardGap(adapter, baudRate, times.t35) : times.gap,
+      inputHold: framing.name === 'ascii' ? hold : Math.max(times.gap, hold),
       whenBusy,
       isPseudoTerminal: adapter.kind === 'pty',
       joinsTraffic: path !== 'virtual',
@@ -151,10 +154,10 @@ function newFramer(
     : new RtuFramer(owns, t35, wireTime);
 }
 
-/** Judged by the same message as RTU has it. A piece of a message may be one of a request. */
+/** Judged by the same message as RTU has it: what its function says about lengths is known there. */
 function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
-  return content === undefined || mayBeRequest(encodeRtu(content.unitId, content.pdu));
+  return content !== undefined && mayBeRequest(encodeRtu(content.unitId, content.pdu));
 }
 
 /** Do both definitions have the same port with the same settings? A virtual line has no settings but its pacing. */

@@ -26,8 +26,8 @@ interface Transmission {
   bytes: Uint8Array;
   /** Will more pieces of the frame follow? Then what has come back may not be all of it. */
   open: boolean;
-  /** Could the frame be a client's request as well? */
-  readonly repeats: boolean;
+  /** Could the frame, as far as it was sent, be a client's request as well? */
+  repeats: boolean;
   /** When nobody else could have spoken yet: the end of the transmission and t3.5. */
   quietUntil: number;
   /** When an echo of it would have come in at the latest, unless this process was stalled. */
@@ -54,6 +54,11 @@ const LOOP = 2;
 const UNLIKELY_LOOP = 16;
 const SEVERAL = 2;
 
+/** An adapter that is slower than is known brings its echo so much later at most, in ms. */
+const LATE_MS = 200;
+/** So many copies in a row, each that late: a client that writes the same again and again, or such an adapter. */
+const LATE_LOOP = 256;
+
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -66,11 +71,13 @@ const NOTHING = new Uint8Array(0);
  * without a wire takes it for a request and cuts the next such reply in two: only an echo answers its first half. A
  * real line takes it for the echo, until it is known that there is none. Nothing learned is final, and copies that go
  * on and on, each in time for an echo, are one whatever was learned: a stall can make any of this look different.
+ * Of copies that go on and on a little too late for an echo, one in many is left unanswered: that ends an echo through
+ * an adapter slower than is known, and a client asks again.
  *
  * Pure: the caller brings the clock.
  */
 export class EchoFilter {
-  readonly #options: EchoFilterOptions;
+  #options: EchoFilterOptions;
   #echoes: 'unknown' | 'yes' | 'no' = 'unknown';
   readonly #waiting: Transmission[] = [];
   /** Received bytes that may be the beginning of an echo. */
@@ -82,11 +89,21 @@ export class EchoFilter {
   #unechoed = 0;
   /** Copies of our replies in a row that were passed on as requests. */
   #copies = 0;
+  /** The same of copies that came a little too late for an echo. */
+  #lateCopies = 0;
   #nextProbe = 1;
   #probing = false;
 
   constructor(options: EchoFilterOptions) {
     this.#options = options;
+  }
+
+  /** The line goes on with other settings: what was sent before may still come back, and what was learned holds. */
+  change(options: EchoFilterOptions): void {
+    this.#options = options;
+    this.#probing = false;
+    const last = this.#waiting.at(-1);
+    if (last) last.open = false;
   }
 
   /** The plan as it is to be played: cut in two where that tells whether there is an echo. */
@@ -120,8 +137,9 @@ export class EchoFilter {
     const quietUntil = endsAt + t35;
     const last = this.#waiting.at(-1);
     if (last && continues) {
-      last.bytes = concatBytes(last.bytes, bytes);
-      Object.assign(last, { open: more, quietUntil, until: quietUntil + latency });
+      const joined = concatBytes(last.bytes, bytes);
+      const repeats = this.#options.mayBeRequest(joined);
+      Object.assign(last, { bytes: joined, repeats, open: more, quietUntil, until: quietUntil + latency });
       return;
     }
     if (last) last.open = false;
@@ -192,7 +210,7 @@ export class EchoFilter {
       const limit = this.#unechoed < SEVERAL ? LOOP : UNLIKELY_LOOP;
       const isLoop = !mayProbe && this.#copies > limit;
       const isSuspect = !mayProbe && this.#echoes === 'unknown' && at <= until;
-      if (isSuspect) return 'echo';
+      if (isSuspect || (!mayProbe && this.#endsLateLoop(at - until))) return 'echo';
       if (!isLoop) {
         if (!mayProbe) this.#echoes = 'no';
         return 'request';
@@ -207,9 +225,17 @@ export class EchoFilter {
     return isNew ? 'new echo' : 'echo';
   }
 
+  /** @param lateness in ms after the last moment of an echo */
+  #endsLateLoop(lateness: number): boolean {
+    if (lateness <= 0 || lateness > LATE_MS || ++this.#lateCopies < LATE_LOOP) return false;
+    this.#lateCopies = 0;
+    return true;
+  }
+
   /** Something else than our transmission came. Where there is an echo, somebody spoke at the same time. */
   #missed({ repeats, quietUntil }: Transmission): 'collision' | undefined {
     this.#copies = 0;
+    this.#lateCopies = 0;
     const collided = this.#options.hasWire && this.#heldSince < quietUntil;
     if (this.#echoes === 'yes') {
       this.#misses++;

@@ -12,6 +12,8 @@ export interface ReplyTiming {
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire, in ms. */
   readonly outputHold: number;
+  /** How long the port waits before it sends what was written to a free line, in ms. */
+  readonly lead: number;
 }
 
 /** What a request does that comes while an earlier one is still to be answered. */
@@ -57,21 +59,31 @@ interface Pending {
  * `queue` answers every request, `drop` leaves it to the line not to execute those that come too early.
  */
 export class ReplyPlayer {
-  readonly #timing: ReplyTiming;
-  readonly #listening: Listening;
-  readonly #whenBusy: WhenBusy;
+  #timing: ReplyTiming;
+  #listening: Listening;
+  #whenBusy: WhenBusy;
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
   /** The turnaround is over, but bytes came in that must be understood first. */
   #held = false;
 
-  constructor({ port, timing, listening, whenBusy = 'replace', onSent }: ReplyPlayerOptions) {
+  constructor(options: ReplyPlayerOptions) {
+    const { timing, listening, whenBusy = 'replace' } = options;
     this.#timing = timing;
     this.#listening = listening;
     this.#whenBusy = whenBusy;
-    const { wireTime, outputHold } = timing;
-    this.#runner = new StepRunner({ port, wireTime, outputHold, ...(onSent && { onSent }) });
+    this.#runner = new StepRunner(runnerOptions(options));
+  }
+
+  /** Goes on with other settings; what is pending is given up. */
+  change(options: ReplyPlayerOptions): void {
+    this.supersede();
+    const { timing, listening, whenBusy = 'replace' } = options;
+    this.#timing = timing;
+    this.#listening = listening;
+    this.#whenBusy = whenBusy;
+    this.#runner.change(runnerOptions(options));
   }
 
   /** Are there replies pending that keep the line from executing another request? */
@@ -154,4 +166,9 @@ export class ReplyPlayer {
     if (at <= performance.now()) this.#start(at);
     else this.#cancelTimer = callAt(at, () => this.#start(at));
   }
+}
+
+function runnerOptions({ port, timing, onSent }: ReplyPlayerOptions): StepRunnerOptions {
+  const { wireTime, outputHold, lead } = timing;
+  return { port, wireTime, outputHold, lead, ...(onSent && { onSent }) };
 }

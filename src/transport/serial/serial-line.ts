@@ -24,6 +24,8 @@ export class SerialLine implements Transport, PortListener {
   #port: BytePort | undefined;
   #session: SerialSession | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
+  /** The last attempt to reopen, under way or over. */
+  #attempt: Promise<void> | undefined;
   /** Counts the stops: an attempt to reopen that began before one comes too late. */
   #stops = 0;
 
@@ -59,14 +61,14 @@ export class SerialLine implements Transport, PortListener {
     const port = this.#port;
     this.#detach();
     await port?.close();
+    // It may have the port open at this moment: whoever starts the line again would find it in use.
+    await this.#attempt;
   }
 
   /** From now on the line opens and behaves like this; an open port stays open, what was pending is given up. */
   change(options: SerialLineOptions): void {
     this.#options = options;
-    if (this.#port === undefined) return;
-    this.#session?.end('superseded');
-    this.#begin(this.#port);
+    if (this.#port !== undefined) this.#session?.change(options.behaviour(this.#port.facts().adapter));
   }
 
   onData(chunk: Uint8Array): void {
@@ -86,38 +88,38 @@ export class SerialLine implements Transport, PortListener {
 
   #attach(port: BytePort, notes: readonly string[]): void {
     this.#port = port;
-    this.#begin(port);
+    const behaviour = this.#options.behaviour(port.facts().adapter);
+    this.#session = new SerialSession(port, behaviour, this.#handler, this.chunks);
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
   }
 
-  #begin(port: BytePort): void {
-    const behaviour = this.#options.behaviour(port.facts().adapter);
-    this.#session = new SerialSession(port, behaviour, this.#handler, this.chunks);
-  }
-
   #detach(): void {
     this.#port = undefined;
-    this.#session?.end('disconnected');
+    this.#session?.end();
     this.#session = undefined;
   }
 
   #wait(reason: string, delay: number): void {
     this.#state = { kind: 'waiting', reason };
-    const stops = this.#stops;
-    this.#retryTimer = setTimeout(async () => {
-      const opened = await this.#options.open(this);
-      if (this.#stops !== stops) {
-        if (opened.ok) await opened.port.close();
-        return;
-      }
-      if (opened.ok) {
-        this.#attach(opened.port, opened.notes);
-        return;
-      }
-      const inMs = Math.min(2 * delay, LAST_RETRY_MS);
-      this.#handler.event({ kind: 'retry', error: opened.error, inMs });
-      this.#wait(opened.error, inMs);
+    this.#retryTimer = setTimeout(() => {
+      this.#attempt = this.#reopen(delay);
     }, delay);
+  }
+
+  async #reopen(delay: number): Promise<void> {
+    const stops = this.#stops;
+    const opened = await this.#options.open(this);
+    if (this.#stops !== stops) {
+      if (opened.ok) await opened.port.close();
+      return;
+    }
+    if (opened.ok) {
+      this.#attach(opened.port, opened.notes);
+      return;
+    }
+    const inMs = Math.min(2 * delay, LAST_RETRY_MS);
+    this.#handler.event({ kind: 'retry', error: opened.error, inMs });
+    this.#wait(opened.error, inMs);
   }
 }

@@ -6,8 +6,8 @@ import type { Framer, FramerEvent } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
-import { EchoFilter } from './echo-filter.js';
-import { ReplyPlayer, type ReplyTiming, type WhenBusy } from './reply-player.js';
+import { EchoFilter, type EchoFilterOptions } from './echo-filter.js';
+import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming, type WhenBusy } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /** How a line behaves on an open port. Times in ms. */
@@ -31,45 +31,42 @@ export interface SerialBehaviour {
 
 const UNHEARD = { bytes: new Uint8Array(0), noticed: undefined };
 
-/** What happens on one open port: bytes to requests, plans to bytes. Ends with the port, or with a new behaviour. */
+/** What happens on one open port: bytes to requests, plans to bytes. Ends with the port. */
 export class SerialSession {
   readonly #port: BytePort;
   readonly #handler: LineHandler;
-  readonly #framing: Framing;
-  readonly #framer: Framer;
+  #framing: Framing;
+  #framer: Framer;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
-  readonly #silenceDetector: SilenceDetector;
+  #silenceDetector: SilenceDetector;
   readonly #chunks: ChunkStatistics;
   /** Lost characters that were reported, as the driver counts them. */
   #overruns: number;
 
   constructor(port: BytePort, behaviour: SerialBehaviour, handler: LineHandler, chunks: ChunkStatistics) {
-    const { framing, framer, timing, whenBusy, mayBeRequest } = behaviour;
     this.#port = port;
     this.#handler = handler;
-    this.#framing = framing;
-    this.#framer = framer;
     this.#chunks = chunks;
-    framer.reset({ aligned: !behaviour.joinsTraffic });
-    const echo = new EchoFilter({
-      hasWire: timing.wireTime > 0,
-      mayProbe: behaviour.isPseudoTerminal && timing.wireTime === 0,
-      mayBeRequest,
-      shortestFrame: framing.minLength,
-      t35: timing.t35,
-      latency: behaviour.inputHold,
-    });
-    this.#echo = echo;
-    this.#player = new ReplyPlayer({
-      port,
-      timing,
-      listening: framer,
-      whenBusy,
-      onSent: (bytes, endsAt, piece) => echo.sent(bytes, endsAt, piece),
-    });
+    this.#framing = behaviour.framing;
+    this.#framer = newFramer(behaviour);
+    this.#echo = new EchoFilter(echoOptions(behaviour));
+    this.#player = new ReplyPlayer(this.#playerOptions(behaviour));
     this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
     this.#overruns = this.#lostCharacters() ?? 0;
+  }
+
+  /**
+   * Goes on with another behaviour on the same port; replies that are pending are given up. What is still on its way
+   * belongs to what was sent before: an echo of it is no request, and nothing new is sent into it.
+   */
+  change(behaviour: SerialBehaviour): void {
+    this.#framing = behaviour.framing;
+    this.#framer = newFramer(behaviour);
+    this.#echo.change(echoOptions(behaviour));
+    this.#player.change(this.#playerOptions(behaviour));
+    this.#silenceDetector.stop();
+    this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
   }
 
   received(chunk: Uint8Array): void {
@@ -78,20 +75,26 @@ export class SerialSession {
     if (noticed) this.#handler.event({ kind: noticed });
     this.#chunks.chunk(chunk.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
     this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
-    this.#silenceDetector.heard(chunk, now);
+    this.#silenceDetector.heard(now);
   }
 
   damaged(count: number): void {
     const now = performance.now();
     this.#handler.event({ kind: 'damaged', count });
     this.#dispatch(this.#framer.damaged(now));
-    this.#silenceDetector.heard(DAMAGED, now);
+    this.#silenceDetector.heard(now);
   }
 
-  /** Nothing is sent or heard any more; what was not played is reported as superseded or disconnected. */
-  end(reason: 'superseded' | 'disconnected'): void {
-    this.#player.supersede(reason);
+  /** The port is gone: nothing is sent or heard any more, and what was not played is reported as disconnected. */
+  end(): void {
+    this.#player.supersede('disconnected');
     this.#silenceDetector.stop();
+  }
+
+  #playerOptions({ timing, whenBusy }: SerialBehaviour): ReplyPlayerOptions {
+    const onSent: ReplyPlayerOptions['onSent'] = (bytes, endsAt, piece) =>
+      this.#echo.sent(bytes, endsAt, piece);
+    return { port: this.#port, timing, listening: this.#framer, whenBusy, onSent };
   }
 
   #onSilence(): void {
@@ -151,5 +154,19 @@ export class SerialSession {
   }
 }
 
-/** A damaged character keeps the line from being silent as any other does; what it was does not matter. */
-const DAMAGED = new Uint8Array(1);
+function newFramer({ framer, joinsTraffic }: SerialBehaviour): Framer {
+  framer.reset({ aligned: !joinsTraffic });
+  return framer;
+}
+
+function echoOptions(behaviour: SerialBehaviour): EchoFilterOptions {
+  const { framing, timing, mayBeRequest, isPseudoTerminal, inputHold } = behaviour;
+  return {
+    hasWire: timing.wireTime > 0,
+    mayProbe: isPseudoTerminal && timing.wireTime === 0,
+    mayBeRequest,
+    shortestFrame: framing.minLength,
+    t35: timing.t35,
+    latency: inputHold,
+  };
+}

@@ -7,6 +7,9 @@ import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
  */
 const GRACE_MS = 3;
 
+/** The parser keeps a copy of what it is given, and that something came is all that it has to know. */
+const SOMETHING = new Uint8Array(1);
+
 /** Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the start. */
 export class SilenceDetector {
   readonly #parser: InterByteTimeoutParser;
@@ -25,10 +28,10 @@ export class SilenceDetector {
     this.#grace = setTimeout(() => this.#suspect(), gap);
   }
 
-  /** Bytes came in at `at`. */
-  heard(chunk: Uint8Array, at: number): void {
+  /** Something came in at `at`: bytes, or a character that was damaged. */
+  heard(at: number): void {
     this.#lastAt = at;
-    this.#parser.write(chunk);
+    this.#parser.write(SOMETHING);
   }
 
   stop(): void {

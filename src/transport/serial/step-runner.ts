@@ -10,13 +10,15 @@ export interface StepRunnerOptions {
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire, in ms. */
   readonly outputHold: number;
+  /** How long the port waits before it sends what was written to a free line, in ms: until its driver is on. */
+  readonly lead: number;
   /** Bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
 /** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
 export class StepRunner {
-  readonly #options: StepRunnerOptions;
+  #options: StepRunnerOptions;
   #reports: StepReport[] = [];
   #run = 0;
   #cancelTimer: (() => void) | undefined;
@@ -24,6 +26,11 @@ export class StepRunner {
   #wireFreeAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: StepRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on with other settings; not while steps are being done. */
+  change(options: StepRunnerOptions): void {
     this.#options = options;
   }
 
@@ -86,7 +93,7 @@ export class StepRunner {
 
   /** Writes the bytes; when the last of them will have left the wire. */
   #send({ bytes, continues }: SendStep, more: boolean, plannedAt: number): number {
-    const { port, wireTime, outputHold, onSent } = this.#options;
+    const { port, wireTime, outputHold, lead, onSent } = this.#options;
     const writtenAt = performance.now();
     const lost = port.write(bytes);
     if (lost !== undefined) {
@@ -101,7 +108,7 @@ export class StepRunner {
     }
     const uncertainty = performance.now() - writtenAt + outputHold;
     // Bytes that were written before may still be on the wire: these leave behind them.
-    const achievedAt = Math.max(writtenAt, this.#wireFreeAt);
+    const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     this.#reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#wireFreeAt = achievedAt + bytes.length * wireTime;
     onSent?.(bytes, this.#wireFreeAt, { continues, more });

@@ -226,3 +226,44 @@ describe('a client that writes the same value again and again, without echo', ()
     expect(repeatedWrites(wait, filterOn('pty'))).toBe(50);
   });
 });
+
+describe('an adapter that is slower than is known', () => {
+  it('does not make a write be executed for ever', () => {
+    const filter = filterOn('wire');
+    let at = 0;
+    let executed = 0;
+    // Each execution is answered, and the answer comes back too late for the echo that is expected.
+    while (executed < 1000 && passed(filter, WRITE, at).length > 0) {
+      executed++;
+      at += ENDS;
+      filter.sent(WRITE, at, WHOLE);
+      at += T35 + LATENCY + 15;
+    }
+    expect(executed).toBeLessThan(300);
+  });
+});
+
+describe('a reply that leaves in pieces', () => {
+  it.each([1, 2, 4])(
+    'of which the first has %i bytes keeps no later write of the client from being executed',
+    (cut) => {
+      const filter = filterOn('wire');
+      for (let i = 0; i < 4; i++) {
+        const at = i * 1000;
+        expect(passed(filter, WRITE, at)).toEqual([...WRITE]);
+        filter.sent(WRITE.subarray(0, cut), at + 5, { continues: false, more: true });
+        filter.sent(WRITE.subarray(cut), at + 10, { continues: true, more: false });
+      }
+    },
+  );
+});
+
+describe('a line that goes on with other settings', () => {
+  it('still knows the echo of what it sent before', () => {
+    const filter = filterOn('wire');
+    filter.sent(WRITE, ENDS, WHOLE);
+    const { hasWire, mayProbe, shortestFrame } = { hasWire: true, mayProbe: false, shortestFrame: 4 };
+    filter.change({ hasWire, mayProbe, mayBeRequest, shortestFrame, t35: T35, latency: LATENCY });
+    expect(passed(filter, WRITE, ENDS + 3)).toEqual([]);
+  });
+});

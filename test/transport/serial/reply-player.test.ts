@@ -26,7 +26,7 @@ function playerWith(turnaround: number | undefined) {
   const start = performance.now();
   const player = new ReplyPlayer({
     port,
-    timing: { t35: T35, turnaround, wireTime: 1, outputHold: 0 },
+    timing: { t35: T35, turnaround, wireTime: 1, outputHold: 0, lead: 0 },
     listening,
   });
   return {

@@ -29,6 +29,7 @@ function runnerOn({ taken = true } = {}) {
     },
     wireTime: 0,
     outputHold: 0,
+    lead: 0,
   });
   const reports: (readonly StepReport[])[] = [];
   const start = (...steps: Step[]) => runner.start(steps, performance.now(), (done) => reports.push(done));
