@@ -63,12 +63,9 @@ async function ports(): Promise<number> {
   const found = await listPorts();
   if (found.length === 0) return say('no serial ports found');
   for (const { path, stableNames, adapter, usb, hints } of found) {
-    say(
-      [path, ...stableNames, adapter.name, usb && `${usb.vendorId}:${usb.productId}`]
-        .filter(Boolean)
-        .join('  '),
-    );
-    for (const hint of hints) say(`  ${hint}`);
+    const parts = usb && [`${usb.vendorId}:${usb.productId}`, usb.manufacturer, usb.product, usb.serialNumber];
+    say([path, adapter.name, parts?.filter(Boolean).join(' ')].filter(Boolean).join('  '));
+    for (const line of [...stableNames, ...hints]) say(`  ${line}`);
   }
   return OK;
 }

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import { realPathOf } from '../transport/port/adapter.js';
-import { consoleHint } from '../transport/port/console-hint.js';
 import { listPorts, type PortInfo } from '../transport/port/list-ports.js';
 import type { Line } from './line.js';
 
 /** A serial port of this machine, and what its user should know. */
 export interface PortStatus extends PortInfo {
-  /** Sentences: a slow adapter, a UART without parity, a console on the port. */
-  readonly hints: readonly string[];
   /** Names of the lines that are configured for this port, under whichever of its names. */
   readonly lines: readonly string[];
 }
@@ -25,7 +22,6 @@ export async function portStatuses(lines: Iterable<Line>, root = '/'): Promise<P
     const device = realPathOf(join(root, port.path));
     return {
       ...port,
-      hints: [port.adapter.hint, consoleHint(port.path, root)].filter((hint) => hint !== undefined),
       lines: users.filter((user) => user.device === device).map(({ name }) => name),
     };
   });

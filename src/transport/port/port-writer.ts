@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs';
 import type { SerialPort } from 'serialport';
 
 export interface PortWriter {
-  write(bytes: Uint8Array): void;
+  /** @returns why the bytes are lost, as far as that is known at once; then `gone` has been called, too. */
+  write(bytes: Uint8Array): string | undefined;
   /** Number of bytes that the driver has not taken yet. */
   pending(): number;
   /** Gives up what is pending. */
@@ -25,26 +26,28 @@ export function startWriter(port: SerialPort, gone: (reason: string) => void): P
   let queue: Uint8Array = new Uint8Array(0);
   let retry: NodeJS.Timeout | undefined;
 
-  const flush = (): void => {
-    retry = undefined;
+  const offer = (): string | undefined => {
     const fd = port.port?.fd;
-    if (fd === undefined || fd === null) return;
+    if (fd === undefined || fd === null) return 'closed';
     try {
       queue = queue.subarray(writeSync(fd, queue));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'EAGAIN') {
-        gone(message);
-        return;
-      }
+      if (code !== 'EAGAIN') return message;
     }
-    if (queue.length > WRITE_QUEUE_LIMIT) gone(`takes no more bytes, ${queue.length} are waiting`);
+    return queue.length > WRITE_QUEUE_LIMIT ? `takes no more bytes, ${queue.length} are waiting` : undefined;
+  };
+  const flush = (): string | undefined => {
+    retry = undefined;
+    const problem = offer();
+    if (problem !== undefined) gone(problem);
     else if (queue.length > 0) retry = setTimeout(flush, WRITE_RETRY);
+    return problem;
   };
   return {
-    write(bytes: Uint8Array): void {
+    write(bytes: Uint8Array): string | undefined {
       queue = Buffer.concat([queue, bytes]);
-      if (retry === undefined) flush();
+      return retry === undefined ? flush() : undefined;
     },
     pending: () => queue.length,
     stop: () => clearTimeout(retry),

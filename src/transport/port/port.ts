@@ -88,7 +88,11 @@ export type Rs485Settings =
 
 /** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
 export interface RtsSwitching {
-  /** Level of RTS while sending; it is the other one while listening. Default 'high', as most transceivers have it. */
+  /**
+   * Level of RTS while sending; it is the other one while listening. Default 'high', as most transceivers have it.
+   * With 'rts' it is the modem signal, and 'high' is asserted, 0 V at a logic pin; with 'kernel' it is what the driver
+   * takes it for, the pin's voltage (PL011) or the signal (8250).
+   */
   readonly rtsOnSend?: 'high' | 'low';
   /** From switching to sending until the first start bit, in ms; default 0. */
   readonly delayBeforeSend?: number;

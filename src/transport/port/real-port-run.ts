@@ -1,10 +1,9 @@
 import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getSystemErrorName } from 'node:util';
 import type { SerialPort } from 'serialport';
 import { characterTime } from '../../protocol/timing.js';
 import { outputHold } from './adapter.js';
-import { type LibcResult, TIOCM_RTS, TIOCMBIC, TIOCMBIS } from './libc.js';
+import type { LibcResult } from './libc.js';
 import { createMarkDecoder } from './parity-marks.js';
 import type { BytePort, PortFacts, PortListener, SerialSettings } from './port.js';
 import { isPseudoTerminal } from './port-path.js';
@@ -12,6 +11,7 @@ import { startWriter } from './port-writer.js';
 import { closePort, setLines } from './real-port-binding.js';
 import type { Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
+import { setRts } from './rts-line.js';
 import { type TransmitterState, transmitterState } from './transmitter.js';
 import { startWatchdog } from './watchdog.js';
 
@@ -37,13 +37,16 @@ export function runPort(opened: OpenedPort): BytePort {
   const { path } = settings;
   let isOpen = true;
   let closed: Promise<void> | undefined;
+  let goneBecause = 'the port is closed';
 
   const gone = (reason: string): void => {
     if (!isOpen) return;
+    goneBecause = reason;
     closed = shut(false);
     listener.onClose(`${path}: ${reason}`);
   };
   const fd = (): number | undefined => port.port?.fd ?? undefined;
+  const openedFd = fd();
   const writer = startWriter(port, gone);
   const transmitter = (): TransmitterState => {
     if (writer.pending() > 0) return 'sending';
@@ -60,10 +63,12 @@ export function runPort(opened: OpenedPort): BytePort {
       characterTime: characterTime(baudRate),
       outputHold: outputHold(facts.adapter, baudRate),
       setRts(level) {
-        const problem = setRts(loaded, fd(), level);
+        const open = fd();
+        if (!loaded.ok) return;
+        const problem = open === undefined ? 'closed' : setRts(loaded.libc, open, level);
         if (problem !== undefined) gone(problem);
       },
-      write: (bytes) => writer.write(bytes),
+      write: (bytes) => void writer.write(bytes),
       transmitter,
     });
   }
@@ -74,7 +79,8 @@ export function runPort(opened: OpenedPort): BytePort {
     if (isThere && direction.mustDrain) await drained(transmitter);
     writer.stop();
     rts?.stop();
-    direction.restore();
+    // Where serialport has closed it already, its number may be that of another file by now.
+    if (openedFd !== undefined && fd() === openedFd) direction.restore();
     await closePort(port);
   }
 
@@ -101,9 +107,8 @@ export function runPort(opened: OpenedPort): BytePort {
   return {
     path,
     write: (bytes) => {
-      if (!isOpen) return 'the port is closed';
-      (rts ?? writer).write(bytes);
-      return undefined;
+      if (isOpen) (rts ?? writer).write(bytes);
+      return isOpen ? undefined : goneBecause;
     },
     ...(!isPseudoTerminal(device) && { sendBreak }),
     ...(errorCounts && { errorCounts }),
@@ -129,15 +134,6 @@ function receiver(
       else listener.onDamaged(received.count);
     }
   };
-}
-
-/** @returns what is wrong. */
-function setRts(loaded: LibcResult, fd: number | undefined, level: 'high' | 'low'): string | undefined {
-  if (!loaded.ok || fd === undefined) return undefined;
-  const lines = new Uint8Array(4);
-  new DataView(lines.buffer).setInt32(0, TIOCM_RTS, true);
-  const result = loaded.libc.ioctl(fd, level === 'high' ? TIOCMBIS : TIOCMBIC, lines);
-  return result < 0 ? `RTS can't be set ${level} (${getSystemErrorName(result)})` : undefined;
 }
 
 async function drained(transmitter: () => TransmitterState): Promise<void> {

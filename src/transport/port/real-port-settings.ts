@@ -4,6 +4,7 @@ import type { SerialSettings } from './port.js';
 import {
   describeSettings,
   hasParityMarks,
+  keptLinesTermios2,
   markedTermios2,
   parseTermios2,
   settingsDifference,
@@ -68,6 +69,18 @@ export function unverifiedSettings(wanted: SerialSettings, reason: string): Appl
       ? 'settings are not read back'
       : 'settings are not read back and damaged characters are dropped unmarked';
   return { ok: true, settings: undefined, parityMarks: false, notes: [`${what}: ${reason}`] };
+}
+
+/**
+ * Leaves RTS and DTR as they are when the port is closed, by whatever end of the process. serialport's option
+ * `hupcl: false` does not do that: it only refrains from setting a flag (HUPCL) that every serial driver begins with.
+ * @returns why it did not work.
+ */
+export function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
+  const before = readTermios2(libc, fd);
+  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
+  const written = libc.ioctl(fd, TCSETS2, keptLinesTermios2(before));
+  return written < 0 ? `TCSETS2: ${getSystemErrorName(written)}` : undefined;
 }
 
 /** @returns why it did not work. */

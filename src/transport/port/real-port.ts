@@ -2,28 +2,38 @@ import type { SerialPort } from 'serialport';
 import { type Adapter, identifyAdapter } from './adapter.js';
 import { consoleHint } from './console-hint.js';
 import { type ErrorCounts, readErrorCounts } from './error-counts.js';
-import { type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
+import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
 import type { OpenResult, PortFacts, PortListener, SerialSettings } from './port.js';
 import { checkPath, isPseudoTerminal } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
 import { runPort } from './real-port-run.js';
-import { applySettings, unverifiedSettings } from './real-port-settings.js';
+import { applySettings, keepLinesOnClose, unverifiedSettings } from './real-port-settings.js';
 import { type Direction, openDirection, rtsWhileListening } from './rs485-direction.js';
+import { setRts } from './rts-line.js';
 
 /**
  * Opens a serial port for this process alone, with exactly these settings.
  * Refuses, with a sentence that says what to do, a path that is no serial port, a port in use, and a driver that
  * did not take a setting (a Raspberry Pi's mini UART drops parity without an error) or can't do what was asked for.
+ * @param load how to get at the C library; tests pass one that plays hardware
  */
-export async function openRealPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+export async function openRealPort(
+  settings: SerialSettings,
+  listener: PortListener,
+  load: () => Promise<LibcResult> = loadLibc,
+): Promise<OpenResult> {
   const { path } = settings;
   const device = checkPath(path);
   if (typeof device === 'string') return { ok: false, error: `${path}: ${device}` };
 
+  // From the opening until RTS is set the bus may be driven, so whatever takes time comes before.
+  const loaded = await load();
+  const listening = rtsWhileListening(settings.rs485, identifyAdapter(path).kind);
   const port = await openExclusively(settings);
   if (typeof port === 'string') return { ok: false, error: `${path}: ${port}` };
 
-  const loaded = await loadLibc();
+  const unkept = loaded.ok ? letGoOfBus(port, loaded.libc, settings, listening) : undefined;
+  await setLines(port, { rts: listening });
   const prepared = await prepare(port, loaded, settings, !isPseudoTerminal(device));
   if (typeof prepared === 'string') {
     await closePort(port);
@@ -32,7 +42,8 @@ export async function openRealPort(settings: SerialSettings, listener: PortListe
   // What arrived before is the middle of something. Marks are cut between two of them, never inside one: the line
   // discipline puts a whole one into the buffer that is emptied here.
   await flush(port);
-  const { facts, direction, notes } = prepared;
+  const { facts, direction } = prepared;
+  const notes = unkept === undefined ? prepared.notes : [...prepared.notes, unkept];
   return {
     ok: true,
     port: runPort({
@@ -49,6 +60,24 @@ export async function openRealPort(settings: SerialSettings, listener: PortListe
   };
 }
 
+/**
+ * Opening has raised RTS, which may be the level for sending; so RTS goes at once, before anything waits, to the level
+ * for listening. Where that is high, the kernel is also kept from lowering it when the port is closed.
+ * @returns what did not work, for the log. That there is no RTS at all is told by `openDirection`.
+ */
+function letGoOfBus(
+  port: SerialPort,
+  libc: Libc,
+  { rs485 }: SerialSettings,
+  listening: 'high' | 'low',
+): string | undefined {
+  if (rs485 === undefined || rs485.mode === 'auto') return undefined;
+  const fd = port.port?.fd ?? -1;
+  setRts(libc, fd, listening);
+  const unkept = listening === 'high' ? keepLinesOnClose(libc, fd) : undefined;
+  return unkept && `RTS goes to its level for sending when the port is closed (${unkept})`;
+}
+
 interface Prepared {
   readonly facts: PortFacts;
   readonly direction: Direction;
@@ -63,7 +92,6 @@ async function prepare(
   isVerifiable: boolean,
 ): Promise<Prepared | string> {
   const fd = port.port?.fd ?? -1;
-  await setLines(port, { rts: rtsWhileListening(settings.rs485) });
   // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 

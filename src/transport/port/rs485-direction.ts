@@ -1,4 +1,5 @@
 import { getSystemErrorName } from 'node:util';
+import type { Adapter } from './adapter.js';
 import { type LibcResult, TIOCMGET } from './libc.js';
 import type { Rs485Settings, RtsSwitching } from './port.js';
 import { describeSwitching, withDefaults } from './rs485.js';
@@ -69,10 +70,24 @@ export function openDirection(
   return { ok: true, direction: byRts(settings) };
 }
 
-/** The level of RTS on a port that is listening; serialport wants one whenever it sets anything. */
-export function rtsWhileListening(settings: Rs485Settings | undefined): 'high' | 'low' {
-  if (settings?.mode !== 'rts') return 'high';
-  return withDefaults(settings).rtsOnSend === 'high' ? 'low' : 'high';
+/**
+ * Drivers for which the kernel mode's rtsOnSend is the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c). To the
+ * others, 8250 above all, it is the modem signal, and a signal that is high (asserted) is a pin at 0 V.
+ */
+const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
+
+/**
+ * The level of the modem signal RTS on a port that is listening; serialport wants one whenever it sets anything.
+ * With the kernel's mode it counts before that is on and after it is off.
+ */
+export function rtsWhileListening(
+  settings: Rs485Settings = { mode: 'auto' },
+  adapter: Adapter['kind'],
+): 'high' | 'low' {
+  if (settings.mode === 'auto') return 'high';
+  const { rtsOnSend } = withDefaults(settings);
+  if (settings.mode === 'kernel' && pinLevelKinds.includes(adapter)) return rtsOnSend;
+  return rtsOnSend === 'high' ? 'low' : 'high';
 }
 
 function byItself(known: string): Direction {

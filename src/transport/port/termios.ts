@@ -22,6 +22,7 @@ const ISTRIP = 0o40;
 const CSIZE = 0o60;
 const CSTOPB = 0o100;
 const CREAD = 0o200;
+const HUPCL = 0o2000;
 const PARENB = 0o400;
 const PARODD = 0o1000;
 const CLOCAL = 0o4000;
@@ -83,6 +84,14 @@ export function markedTermios2(bytes: Uint8Array): Uint8Array {
   const flags = view.getUint32(offsets.inputFlags, true);
   view.setUint32(offsets.inputFlags, (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK, true);
   return marked;
+}
+
+/** The same structure with RTS and DTR left as they are at the last close, instead of lowered. */
+export function keptLinesTermios2(bytes: Uint8Array): Uint8Array {
+  const kept = Uint8Array.from(bytes);
+  const view = viewOf(kept);
+  view.setUint32(offsets.controlFlags, view.getUint32(offsets.controlFlags, true) & ~HUPCL, true);
+  return kept;
 }
 
 /** Whether the structure has damaged characters marked. */

@@ -32,8 +32,9 @@ function problemOf({ path, device, fd, loaded }: Watched): string | undefined {
   if (typeof stats === 'string') return 'vanished';
   if (stats.rdev !== device.rdev || stats.ino !== device.ino) return 'is another device now';
   const open = fd();
+  if (open === undefined) return 'closed';
   // The name may be there (again) while the device behind the descriptor is dead.
-  if (loaded.ok && open !== undefined && hungUp(loaded.libc.pollNow(open))) return 'hung up (POLLHUP)';
+  if (loaded.ok && hungUp(loaded.libc.pollNow(open))) return 'hung up (POLLHUP)';
   return undefined;
 }
 

@@ -1,39 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import {
   type Adapter,
   discardGap,
   identifyAdapter,
   ptyAdapter,
 } from '../../../src/transport/port/adapter.js';
+import { useMachine } from './machine.js';
 
-let root = '';
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'adapter-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
-
-function file(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
-
-function link(path: string, target: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  mkdirSync(join(root, target), { recursive: true });
-  symlinkSync(relative(dirname(join(root, path)), join(root, target)), join(root, path));
-}
-
-/** A port as sysfs shows it: its hardware's directory, the driver, and files of the tty. */
-function port(name: string, hardware: string, driver: string, files: Record<string, string> = {}): void {
-  file(`dev/${name}`, '');
-  link(`sys/devices/${hardware}/driver`, `sys/bus/some/drivers/${driver}`);
-  link(`sys/devices/${hardware}/tty/${name}/device`, `sys/devices/${hardware}`);
-  link(`sys/class/tty/${name}`, `sys/devices/${hardware}/tty/${name}`);
-  for (const [key, text] of Object.entries(files)) file(`sys/devices/${hardware}/tty/${name}/${key}`, text);
-}
+const { root, file, link, driver, port } = useMachine();
 
 describe('the adapter behind a port', () => {
   it.each([
@@ -50,22 +25,22 @@ describe('the adapter behind a port', () => {
   ])('is a PL011 on a %s', (model, fifoCharacters) => {
     port('ttyAMA0', 'platform/soc/fe201000.serial', 'uart-pl011', { type: '32\n' });
     file('proc/device-tree/model', model);
-    const adapter = identifyAdapter('/dev/ttyAMA0', root);
+    const adapter = identifyAdapter('/dev/ttyAMA0', root());
     expect(adapter).toMatchObject({ kind: 'pl011', fifoCharacters, latencyMs: 0 });
     expect(adapter.name).toBe(`PL011 (${model.replace('\0', '')})`);
   });
 
   it('is found below the devices that the serial core of Linux 6.5 puts between', () => {
     const uart = 'platform/soc/3f201000.serial';
-    link(`sys/devices/${uart}/driver`, 'sys/bus/amba/drivers/uart-pl011');
-    link(`sys/devices/${uart}/3f201000.serial:0/driver`, 'sys/bus/serial-base/drivers/ctrl');
+    driver(uart, 'uart-pl011');
+    driver(`${uart}/3f201000.serial:0`, 'ctrl');
     port('ttyAMA0', `${uart}/3f201000.serial:0/3f201000.serial:0.0`, 'port');
-    expect(identifyAdapter('/dev/ttyAMA0', root)).toMatchObject({ kind: 'pl011', fifoCharacters: 18 });
+    expect(identifyAdapter('/dev/ttyAMA0', root())).toMatchObject({ kind: 'pl011', fifoCharacters: 18 });
   });
 
   it('is a mini UART, which has no parity', () => {
     port('ttyS0', 'platform/soc/3f215040.serial', 'bcm2835-aux-uart', { type: '3\n' });
-    const adapter = identifyAdapter('/dev/ttyS0', root);
+    const adapter = identifyAdapter('/dev/ttyS0', root());
     expect(adapter).toMatchObject({ kind: 'mini-uart', fifoCharacters: 2, latencyMs: 0 });
     expect(adapter.hint).toContain('no parity');
   });
@@ -77,7 +52,7 @@ describe('the adapter behind a port', () => {
     [{ rx_trig_bytes: '14\n' }, 18],
   ])('is a 16550A with %o', (files, fifoCharacters) => {
     port('ttyS0', 'pnp0/00:00', 'serial', files);
-    expect(identifyAdapter('/dev/ttyS0', root)).toMatchObject({
+    expect(identifyAdapter('/dev/ttyS0', root())).toMatchObject({
       kind: '16550',
       fifoCharacters,
       latencyMs: 0,
@@ -86,7 +61,7 @@ describe('the adapter behind a port', () => {
 
   it('is unknown when its UART is older than the 16550A', () => {
     port('ttyS0', 'pnp0/00:00', 'serial', { type: '2\n' });
-    expect(identifyAdapter('/dev/ttyS0', root)).toMatchObject({
+    expect(identifyAdapter('/dev/ttyS0', root())).toMatchObject({
       kind: 'unknown',
       fifoCharacters: 2,
       latencyMs: 0,
@@ -101,7 +76,7 @@ describe('the adapter behind a port', () => {
     port('ttyUSB0', 'platform/usb/usb1/1-1/1-1:1.0/ttyUSB0', 'ftdi_sio');
     file('sys/devices/platform/usb/usb1/1-1/idVendor', '0403\n');
     if (timer !== '') file('sys/devices/platform/usb/usb1/1-1/1-1:1.0/ttyUSB0/latency_timer', timer);
-    const adapter = identifyAdapter('/dev/ttyUSB0', root);
+    const adapter = identifyAdapter('/dev/ttyUSB0', root());
     expect(adapter).toMatchObject({ kind: 'ftdi', fifoCharacters: 2, latencyMs });
     expect(adapter.hint !== undefined).toBe(hinted);
   });
@@ -109,9 +84,8 @@ describe('the adapter behind a port', () => {
   it('is another USB adapter, found by its stable name', () => {
     port('ttyUSB3', 'platform/usb/usb1/1-2/1-2:1.0/ttyUSB3', 'ch341-uart');
     file('sys/devices/platform/usb/usb1/1-2/idVendor', '1a86\n');
-    mkdirSync(join(root, 'dev/serial/by-id'), { recursive: true });
-    symlinkSync('../../ttyUSB3', join(root, 'dev/serial/by-id/usb-1a86_USB_Serial-if00-port0'));
-    expect(identifyAdapter('/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0', root)).toEqual({
+    link('dev/serial/by-id/usb-1a86_USB_Serial-if00-port0', 'dev/ttyUSB3');
+    expect(identifyAdapter('/dev/serial/by-id/usb-1a86_USB_Serial-if00-port0', root())).toEqual({
       kind: 'usb',
       name: 'USB adapter (ch341-uart)',
       fifoCharacters: 2,
@@ -121,15 +95,15 @@ describe('the adapter behind a port', () => {
 
   it('is a pseudo-terminal, behind a link too', () => {
     file('dev/pts/7', '');
-    symlinkSync('dev/pts/7', join(root, 'meter'));
-    expect(identifyAdapter('/dev/pts/7', root)).toBe(ptyAdapter);
-    expect(identifyAdapter('/meter', root)).toBe(ptyAdapter);
+    link('meter', 'dev/pts/7');
+    expect(identifyAdapter('/dev/pts/7', root())).toBe(ptyAdapter);
+    expect(identifyAdapter('/meter', root())).toBe(ptyAdapter);
   });
 
   it('is unknown where there is no such port, no sysfs or a broken link', () => {
-    expect(identifyAdapter('/dev/ttyUSB9', root).kind).toBe('unknown');
-    expect(identifyAdapter('/dev/ttyUSB9', join(root, 'nowhere')).kind).toBe('unknown');
-    expect(identifyAdapter('', root).kind).toBe('unknown');
+    expect(identifyAdapter('/dev/ttyUSB9', root()).kind).toBe('unknown');
+    expect(identifyAdapter('/dev/ttyUSB9', join(root(), 'nowhere')).kind).toBe('unknown');
+    expect(identifyAdapter('', root()).kind).toBe('unknown');
   });
 });
 

@@ -1,48 +1,38 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { consoleHint } from '../../../src/transport/port/console-hint.js';
+import { useMachine } from './machine.js';
 
-let root = '';
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'console-hint-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
-
-function file(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
+const { root, file, link } = useMachine();
 
 describe('a kernel console on a serial port', () => {
   it('is told with the parameter to take away', () => {
     file('dev/ttyAMA0', '');
     file('proc/cmdline', 'root=/dev/sda1 console=tty1 console=ttyAMA0,115200n8 quiet\n');
-    expect(consoleHint('/dev/ttyAMA0', root)).toBe(
+    expect(consoleHint('/dev/ttyAMA0', root())).toBe(
       'the kernel console is on this port; take console=ttyAMA0 off the kernel command line, and see that no login waits there',
     );
   });
 
   it('is found under the name that a Raspberry Pi gives it', () => {
     file('dev/ttyS0', '');
-    symlinkSync('ttyS0', join(root, 'dev/serial0'));
+    link('dev/serial0', 'dev/ttyS0');
     file('proc/cmdline', 'console=serial0,115200 console=tty1\n');
-    expect(consoleHint('/dev/ttyS0', root)).toContain('take console=serial0 off');
-    expect(consoleHint('/dev/serial0', root)).toContain('take console=serial0 off');
+    expect(consoleHint('/dev/ttyS0', root())).toContain('take console=serial0 off');
+    expect(consoleHint('/dev/serial0', root())).toContain('take console=serial0 off');
   });
 
   it('is found when the firmware chose it', () => {
     file('dev/ttyS0', '');
     file('sys/class/tty/console/active', 'tty0 ttyS0\n');
-    expect(consoleHint('/dev/ttyS0', root)).toContain('take console=ttyS0 off');
+    expect(consoleHint('/dev/ttyS0', root())).toContain('take console=ttyS0 off');
   });
 
   it('is not seen where there is none', () => {
     file('dev/ttyS1', '');
     file('proc/cmdline', 'console=ttyS10,9600 noconsole=ttyS1\n');
     file('sys/class/tty/console/active', 'ttyS10\n');
-    expect(consoleHint('/dev/ttyS1', root)).toBeUndefined();
-    expect(consoleHint('/dev/ttyS1', join(root, 'nowhere'))).toBeUndefined();
+    expect(consoleHint('/dev/ttyS1', root())).toBeUndefined();
+    expect(consoleHint('/dev/ttyS1', join(root(), 'nowhere'))).toBeUndefined();
   });
 });

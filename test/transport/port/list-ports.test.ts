@@ -1,35 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { listPorts } from '../../../src/transport/port/list-ports.js';
+import { useMachine } from './machine.js';
 
-let root = '';
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'list-ports-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
+const { root, file, link, port } = useMachine();
 
-function file(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
-
-function link(path: string, target: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  symlinkSync(relative(dirname(join(root, path)), join(root, target)), join(root, path));
-}
-
-function port(name: string, hardware: string, driver: string, files: Record<string, string> = {}): void {
-  file(`dev/${name}`, '');
-  mkdirSync(join(root, `sys/bus/some/drivers/${driver}`), { recursive: true });
-  link(`sys/devices/${hardware}/driver`, `sys/bus/some/drivers/${driver}`);
-  link(`sys/devices/${hardware}/tty/${name}/device`, `sys/devices/${hardware}`);
-  link(`sys/class/tty/${name}`, `sys/devices/${hardware}/tty/${name}`);
-  for (const [key, text] of Object.entries(files)) file(`sys/devices/${hardware}/tty/${name}/${key}`, text);
-}
-
-const paths = async (): Promise<string[]> => (await listPorts(root)).map((info) => info.path);
+const paths = async (): Promise<string[]> => (await listPorts(root())).map((info) => info.path);
 
 describe('the list of serial ports', () => {
   it('shows a USB adapter with its stable names and what it says of itself', async () => {
@@ -43,7 +19,7 @@ describe('the list of serial ports', () => {
     link('dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A10KZP45-if00-port0', 'dev/ttyUSB0');
     link('dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0', 'dev/ttyUSB0');
     link('dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0', 'dev/ttyUSB1');
-    expect(await listPorts(root)).toEqual([
+    expect(await listPorts(root())).toEqual([
       {
         path: '/dev/ttyUSB0',
         stableNames: [
@@ -67,7 +43,7 @@ describe('the list of serial ports', () => {
     port('ttyS0', 'soc/serial', 'bcm2835-aux-uart');
     link('dev/serial0', 'dev/ttyS0');
     file('proc/cmdline', 'console=serial0,115200 root=/dev/mmcblk0p2\n');
-    const [info] = await listPorts(root);
+    const [info] = await listPorts(root());
     expect(info?.hints).toEqual([
       expect.stringContaining('it has no parity'),
       expect.stringContaining('take console=serial0 off the kernel command line'),
@@ -76,7 +52,7 @@ describe('the list of serial ports', () => {
 
   it('is plain data, for REST', async () => {
     port('ttyS0', 'soc/serial', 'bcm2835-aux-uart');
-    const found = await listPorts(root);
+    const found = await listPorts(root());
     expect(JSON.parse(JSON.stringify(found))).toEqual(found);
   });
 
@@ -84,7 +60,7 @@ describe('the list of serial ports', () => {
     port('ttyUSB0', 'usb1/1-1/1-1:1.0/ttyUSB0', 'ch341-uart');
     file('sys/devices/usb1/1-1/idVendor', '1a86\n');
     file('sys/devices/usb1/1-1/idProduct', '7523\n');
-    const [info] = await listPorts(root);
+    const [info] = await listPorts(root());
     expect(info?.usb).toEqual({ vendorId: '1a86', productId: '7523' });
   });
 
@@ -101,7 +77,7 @@ describe('the list of serial ports', () => {
   });
 
   it('leaves out consoles and pseudo-terminals, which have no hardware', async () => {
-    mkdirSync(join(root, 'sys/devices/virtual/tty/tty0'), { recursive: true });
+    file('sys/devices/virtual/tty/tty0/dev', '4:0\n');
     link('sys/class/tty/tty0', 'sys/devices/virtual/tty/tty0');
     file('dev/tty0', '');
     expect(await paths()).toEqual([]);
@@ -113,7 +89,7 @@ describe('the list of serial ports', () => {
   });
 
   it('is empty where there is no sysfs', async () => {
-    expect(await listPorts(join(root, 'nowhere'))).toEqual([]);
+    expect(await listPorts(join(root(), 'nowhere'))).toEqual([]);
   });
 
   it('has only ports that exist on this machine', async () => {

@@ -82,7 +82,7 @@ async function newPort(direction: Partial<Direction>, { rtsFails = false } = {})
   const setQueued = (count: number): void => {
     queued = count;
   };
-  return { port, log, closings, path: pty.path, setQueued };
+  return { port, serialPort, log, closings, path: pty.path, setQueued };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -128,5 +128,38 @@ describe('a port whose direction the kernel switches', () => {
     setQueued(0);
     await closed;
     expect(log).toEqual(['sent 1 2', 'put back']);
+  });
+
+  it('is not put back once it is closed, when its number may be that of another file', async () => {
+    const { serialPort, log, closings, path } = await newPort({});
+    await new Promise((resolve) => serialPort.close(resolve));
+    expect(closings).toEqual([`${path}: hung up (closed)`]);
+    await pause(20);
+    expect(log).toEqual([]);
+  });
+});
+
+describe('a port that is closed underneath, without an event', () => {
+  it('is noticed', async () => {
+    const { serialPort, closings, path } = await newPort({});
+    await serialPort.port?.close();
+    expect(closings).toEqual([]);
+    await expect.poll(() => closings, { timeout: 3000 }).toEqual([`${path}: closed`]);
+  });
+
+  it.each([
+    ['as it is', {}],
+    ['with RTS', { rts: {} }],
+  ])('does not pretend to have sent anything (%s)', async (_, direction) => {
+    const { port, serialPort, log, closings, path } = await newPort(direction);
+    expect(port.write(Uint8Array.of(1))).toBeUndefined();
+    await expect.poll(() => log).toContain('sent 1');
+    await pause(20);
+    await serialPort.port?.close();
+    expect(port.write(Uint8Array.of(2))).toBe('closed');
+    expect(port.write(Uint8Array.of(3))).toBe('closed');
+    expect(closings).toEqual([`${path}: closed`]);
+    await pause(20);
+    expect(log.filter((entry) => entry.startsWith('sent'))).toEqual(['sent 1']);
   });
 });

@@ -5,6 +5,8 @@ import {
   existsSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -15,7 +17,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Libc, loadLibc, TCGETS2, TCSETS2 } from '../../../src/transport/port/libc.js';
+import {
+  type Libc,
+  type LibcResult,
+  loadLibc,
+  TCGETS2,
+  TCSETS2,
+  TIOCGRS485,
+  TIOCMBIC,
+  TIOCMBIS,
+  TIOCMGET,
+  TIOCSRS485,
+} from '../../../src/transport/port/libc.js';
 import type { BytePort, OpenResult, SerialSettings } from '../../../src/transport/port/port.js';
 import { openPty } from '../../../src/transport/port/pty.js';
 import { openRealPort } from '../../../src/transport/port/real-port.js';
@@ -64,18 +77,19 @@ const settingsOf = (path: string): SerialSettings => ({
   stopBits: 1,
 });
 
-async function open(settings: SerialSettings) {
+async function open(settings: SerialSettings, load?: () => Promise<LibcResult>) {
   const received: number[] = [];
   const closings: string[] = [];
   const chunks: (number[] | string)[] = [];
-  const result = await openRealPort(settings, {
-    onData: (chunk) => {
+  const listener = {
+    onData: (chunk: Uint8Array) => {
       received.push(...chunk);
       chunks.push([...chunk]);
     },
-    onDamaged: (count) => chunks.push(`damaged ${count}`),
-    onClose: (reason) => closings.push(reason),
-  });
+    onDamaged: (count: number) => chunks.push(`damaged ${count}`),
+    onClose: (reason: string) => closings.push(reason),
+  };
+  const result = await openRealPort(settings, listener, load);
   if (result.ok) ends.push(() => result.port.close());
   return { result, received, closings, chunks };
 }
@@ -252,6 +266,79 @@ describe('RS-485 direction that a port can not switch is refused', () => {
       ok: false,
       error: expect.stringMatching(/has no modem lines \(TIOCMGET: E/),
     });
+  });
+});
+
+/** Plays modem lines and the RS-485 mode, which no port without hardware has, and writes down what becomes of them. */
+function newHardware(path: string) {
+  const log: string[] = [];
+  const before = timesOpen(path);
+  let mode: Uint8Array = new Uint8Array(32);
+  const load = async (): Promise<LibcResult> => {
+    const loaded = await loadLibc();
+    if (!loaded.ok) return loaded;
+    log.push(timesOpen(path) > before ? 'open already' : 'not open yet');
+    const { libc } = loaded;
+    const ioctl: Libc['ioctl'] = (fd, request, argument) => {
+      if (request === TIOCMGET) return 0;
+      if (request === TIOCGRS485) argument?.set(mode);
+      else if (request === TIOCSRS485) {
+        mode = Uint8Array.from(argument ?? []);
+        log.push(`RS-485 mode ${mode[0]}`);
+      } else if (request === TIOCMBIS || request === TIOCMBIC) {
+        log.push(`RTS ${request === TIOCMBIS ? 'high' : 'low'}`);
+      } else {
+        if (log.length === 1) log.push('something else');
+        return libc.ioctl(fd, request, argument);
+      }
+      return 0;
+    };
+    return { ok: true, libc: { ...libc, ioctl } };
+  };
+  return { load, log };
+}
+
+/** How many of this process's descriptors lead there; the wire may have one of its own. */
+function timesOpen(path: string): number {
+  const target = (fd: string): string => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  };
+  return readdirSync('/proc/self/fd').filter((fd) => target(fd) === path).length;
+}
+
+describe('a port that is being opened', () => {
+  it('has everything ready before, and lets go of the bus before anything else', async () => {
+    const wire = await newWire();
+    const { load, log } = newHardware(wire.path);
+    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'rts' } }, load);
+    portOf(result);
+    expect(log).toEqual(['not open yet', 'RTS low']);
+  });
+
+  it('listens before the kernel begins to switch, and after', async () => {
+    const wire = await newWire();
+    const { load, log } = newHardware(wire.path);
+    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'kernel' } }, load);
+    await portOf(result).close();
+    expect(log).toEqual(['not open yet', 'RTS low', 'RS-485 mode 3', 'RS-485 mode 0']);
+  });
+
+  it.each<[string, SerialSettings['rs485'], boolean]>([
+    ['is lowered where that is listening', { mode: 'rts' }, true],
+    ['stays where low is sending', { mode: 'rts', rtsOnSend: 'low' }, false],
+    ['stays where low is sending, with the kernel switching', { mode: 'kernel', rtsOnSend: 'low' }, false],
+    ['is lowered as ever where nobody switches', undefined, true],
+  ])('decides about RTS after its end: it %s', async (_, rs485, hangsUp) => {
+    const HUPCL = 0x04;
+    const wire = await newWire();
+    const { load } = newHardware(wire.path);
+    const { result } = await open({ ...settingsOf(wire.path), ...(rs485 && { rs485 }) }, load);
+    expect(result).toMatchObject({ ok: true, notes: [expect.stringContaining('is a pseudo-terminal')] });
+    expect(((await termiosOf(wire.masterFd))[9] ?? 0) & HUPCL).toBe(hangsUp ? HUPCL : 0);
   });
 });
 

@@ -121,10 +121,27 @@ describe('RS-485 direction by RTS', () => {
   });
 
   it('has RTS the other way round while listening', () => {
-    expect(rtsWhileListening({ mode: 'rts' })).toBe('low');
-    expect(rtsWhileListening({ mode: 'rts', rtsOnSend: 'low' })).toBe('high');
-    expect(rtsWhileListening({ mode: 'kernel' })).toBe('high');
-    expect(rtsWhileListening(undefined)).toBe('high');
+    expect(rtsWhileListening({ mode: 'rts' }, 'usb')).toBe('low');
+    expect(rtsWhileListening({ mode: 'rts', rtsOnSend: 'low' }, 'usb')).toBe('high');
+    expect(rtsWhileListening({ mode: 'rts' }, 'pl011'), 'the signal, whatever the pin').toBe('low');
+  });
+});
+
+describe('RTS on a port that listens, around the RS-485 mode of the kernel', () => {
+  it.each([
+    ['16550', 'high', 'low'],
+    ['16550', 'low', 'high'],
+    ['pl011', 'high', 'high'],
+    ['pl011', 'low', 'low'],
+    ['mini-uart', 'high', 'high'],
+    ['mini-uart', 'low', 'low'],
+  ] as const)('of a %s that sends with RTS %s is %s', (adapter, rtsOnSend, expected) => {
+    expect(rtsWhileListening({ mode: 'kernel', rtsOnSend }, adapter)).toBe(expected);
+  });
+
+  it('is as every program has it where the adapter switches by itself', () => {
+    expect(rtsWhileListening(undefined, '16550')).toBe('high');
+    expect(rtsWhileListening({ mode: 'auto' }, 'pl011')).toBe('high');
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   describeSettings,
   hasParityMarks,
+  keptLinesTermios2,
   markedTermios2,
   parseTermios2,
   rawTermios2,
@@ -79,6 +80,14 @@ describe('raw mode', () => {
     expect([raw[17 + 5], raw[17 + 6]]).toEqual([0, 1]);
     expect(odd[17 + 5], 'the given structure is left alone').toBe(9);
   });
+});
+
+it('modem lines are kept at the last close by taking off HUPCL, and nothing else changes', () => {
+  const before = withFlags('bf0c0000', 'bf0c0000');
+  const kept = keptLinesTermios2(before);
+  expect([...kept.subarray(8, 12)]).toEqual([0xbf, 0x08, 0, 0]);
+  before.set(kept.subarray(8, 12), 8);
+  expect(kept).toEqual(before);
 });
 
 describe('marks for damaged characters', () => {
