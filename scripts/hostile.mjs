@@ -56,7 +56,7 @@ say(
   `memory: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
 );
 say(
-  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm.p99].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}`,
+  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}`,
 );
 
 const effects = [];
@@ -81,8 +81,11 @@ rmSync(directory, { recursive: true });
 
 const failures = [
   ...effects
-    .filter(({ lost }) => lost > 0)
-    .map(({ line, attack, lost }) => `${line}, ${attack}: ${lost} requests of good clients lost`),
+    .filter(({ lost }) => Object.keys(lost).length > 0)
+    .map(({ line, attack, lost }) => `${line}, ${attack}: requests of good clients lost: ${counts(lost)}`),
+  ...effects
+    .filter(({ unanswered }) => unanswered.length > 0)
+    .map(({ line, attack, unanswered }) => `${line}, ${attack}: no answers on ${unanswered.join(', ')}`),
   ...effects
     .filter(({ descriptors: [before, after] }) => before !== after)
     .map(
@@ -96,7 +99,7 @@ const failures = [
 ];
 const slowest = Math.max(...effects.map(slower));
 if (values.json)
-  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm.p99), effects, rests }));
+  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm), effects, rests }));
 else {
   console.table(effects.map(columns));
   console.log(
@@ -130,17 +133,17 @@ function slower(effect) {
 
 /** @param {import('./hostile/siege.mjs').Effect} effect */
 function own({ line, p99 }) {
-  return p99 / (calm.p99.get(line) ?? Number.NaN);
+  return p99 / (calm.get(line) ?? Number.NaN);
 }
 
 /** @param {import('./hostile/siege.mjs').Effect} effect @param {string} line */
 function other({ others }, line) {
-  return (others[line] ?? Number.NaN) / (calm.p99.get(line) ?? Number.NaN);
+  return (others[line] ?? Number.NaN) / (calm.get(line) ?? Number.NaN);
 }
 
 /** @param {import('./hostile/siege.mjs').Effect} effect */
 function columns(effect) {
-  const { line, attack, amount, p99, others, lost, before, peak, after, descriptors } = effect;
+  const { line, attack, amount, p99, others, lost, askedAgain, before, peak, after, descriptors } = effect;
   const worst = Object.keys(others).reduce((a, b) => (other(effect, b) > other(effect, a) ? b : a));
   return {
     line,
@@ -148,10 +151,16 @@ function columns(effect) {
     amount,
     'p99 ms': `${p99.toFixed(1)} (${own(effect).toFixed(1)} x)`,
     'slowest of the others': `${worst} ${others[worst]?.toFixed(1)} (${other(effect, worst).toFixed(1)} x)`,
-    lost,
+    lost: askedAgain > 0 ? `${counts(lost)} (${askedAgain} asked again)` : counts(lost),
     'MB before, peak, after': [before, peak, after].map((mb) => mb.toFixed(0)).join(' '),
     descriptors: descriptors.join(' '),
   };
+}
+
+/** @param {Record<string, number>} lost */
+function counts(lost) {
+  const texts = Object.entries(lost).map(([line, count]) => `${line} ${count}`);
+  return texts.length > 0 ? texts.join(', ') : 'none';
 }
 
 /** @param {import('./hostile/siege.mjs').Effect} effect */

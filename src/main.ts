@@ -63,14 +63,19 @@ async function ports(): Promise<number> {
   const found = await listPorts();
   if (found.length === 0) return say('no serial ports found');
   for (const { path, stableNames, adapter, usb, hints } of found) {
-    const parts = usb && [`${usb.vendorId}:${usb.productId}`, usb.manufacturer, usb.product, usb.serialNumber];
+    const parts = usb && [
+      `${usb.vendorId}:${usb.productId}`,
+      usb.manufacturer,
+      usb.product,
+      usb.serialNumber,
+    ];
     say([path, adapter.name, parts?.filter(Boolean).join(' ')].filter(Boolean).join('  '));
     for (const line of [...stableNames, ...hints]) say(`  ${line}`);
   }
   return OK;
 }
 
-/** Opens that one line, and plays no faults on it. */
+/** Opens that one line, and plays no faults on it. Asked to stop, it closes the line and judges nothing. */
 async function selftest({ source, api, line: name, seconds }: Extract<Command, { kind: 'selftest' }>) {
   const loaded = loadConfiguration(source, api);
   if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
@@ -78,8 +83,13 @@ async function selftest({ source, api, line: name, seconds }: Extract<Command, {
   const simulator = new Simulator({ ...loaded.configuration, faults: [] }, log);
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
+  const stop = stopSignal(FAILED);
   say(`line ${name}: measuring`);
-  const measured = await measureLine(simulator, line, seconds);
+  const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
+  if (measured === undefined) {
+    await line.stop();
+    return complain(`line ${name}: asked to stop before the end; nothing is judged`);
+  }
   if ('error' in measured) return complain(`line ${name}: ${measured.error}`);
   const { ok, text } = verdict(measured);
   say(text);
@@ -97,6 +107,7 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);
 
+  const stop = stopSignal(OK);
   const simulator = new Simulator(configuration, log);
   const started = await simulator.start();
   if (!started.ok) return complain(started.error);
@@ -112,11 +123,12 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
     return complain(`REST: ${explainListenError(listening.error, configuration.api)}`);
   }
   say(`REST on ${listening.address}`);
-  const stopped = untilStopped(async () => {
-    await Promise.all([app.close(), simulator.stop()]);
-  });
   say('ready');
-  return stopped;
+  await stop;
+  return Promise.all([app.close(), simulator.stop()]).then(
+    () => OK,
+    (error: Error) => complain(`stopping failed: ${error.message}`),
+  );
 }
 
 /** At the usual level Fastify would only repeat what has been printed for people. */
@@ -168,18 +180,20 @@ function logStream(descriptor: number): DestinationStream {
   };
 }
 
-/** Resolves with the exit code once SIGTERM or SIGINT has come and `stop` is done, or has taken too long. */
-function untilStopped(stop: () => Promise<void>): Promise<number> {
+/** SIGHUP is the terminal that was closed. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * Resolves once the process was asked to end. From then on it has a limited time: then it ends with `late`, whatever
+ * is still going on. Another signal of the same kind ends it at once.
+ */
+function stopSignal(late: number): Promise<undefined> {
   return new Promise((resolve) => {
     const onSignal = () => {
-      setTimeout(() => resolve(OK), STOP_LIMIT_MS).unref();
-      stop().then(
-        () => resolve(OK),
-        (error: Error) => resolve(complain(`stopping failed: ${error.message}`)),
-      );
+      setTimeout(() => process.exit(late), STOP_LIMIT_MS);
+      resolve(undefined);
     };
-    process.once('SIGTERM', onSignal);
-    process.once('SIGINT', onSignal);
+    for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
   });
 }
 

@@ -16,6 +16,11 @@ import { dial, hangUp, oneOf, openSink } from './sinks.mjs';
  */
 
 const FLOOD_BYTES_PER_S = 10_000_000;
+/**
+ * Small valid datagrams: of more than a program can take, the system throws any away, and no program can tell whose.
+ * A stream holds its sender up instead.
+ */
+const FLOOD_DATAGRAMS_PER_S = 20_000;
 /** Below the limit of connections of a line, with room for the good client. */
 const HELD_CONNECTIONS = 200;
 const GREEDY_CONNECTIONS = 20;
@@ -29,6 +34,8 @@ const MAX_DATAGRAM = 2048;
 const ALL = ['tcp', 'tls', 'udp', 'serial'];
 /** @type {readonly Target['kind'][]} */
 const STREAMS = ['tcp', 'tls'];
+
+const HALF_TLS_RECORD = Buffer.from([22, 3, 1]);
 
 const noise = randomBytes(1 << 20);
 
@@ -79,18 +86,22 @@ export const ATTACKS = [
   { name: 'sends and never reads', on: ALL, run: neverReads },
 ];
 
-/** Bytes of `make` at 10 MB/s, or as fast as they are taken. @param {Target} target @param {number} ms @param {() => Buffer} make @param {{plain?: boolean}} [how] */
+/** What `make` gives at 10 MB/s, or as fast as it is taken. @param {Target} target @param {number} ms @param {() => Buffer} make @param {{plain?: boolean}} [how] */
 async function flood(target, ms, make, how) {
   const sink = await openSink(target, how);
+  const inDatagrams = target.kind === 'udp' && how === undefined;
+  const perSecond = inDatagrams ? FLOOD_DATAGRAMS_PER_S : FLOOD_BYTES_PER_S;
   const startedAt = performance.now();
   let sent = 0;
+  let paced = 0;
   for (let elapsed = 0; elapsed < ms; elapsed = performance.now() - startedAt) {
-    const due = (elapsed / 1000) * FLOOD_BYTES_PER_S;
+    const due = (elapsed / 1000) * perSecond;
     const behind = performance.now() + 20;
-    while (sent < due && performance.now() < behind) {
+    while (paced < due && performance.now() < behind) {
       const bytes = make();
       await sink.send(bytes);
       sent += bytes.length;
+      paced += inDatagrams ? 1 : bytes.length;
     }
     await delay(1);
   }
@@ -119,8 +130,9 @@ async function halfHeaders(target, { ms }) {
     await sink.close();
     return 'once';
   }
-  const sockets = Array.from({ length: HELD_CONNECTIONS }, () => dial(target));
-  for (const socket of sockets) socket.write(half);
+  // On a TLS line half the header of a TLS record, as 200 handshakes would be a matter of their own.
+  const sockets = Array.from({ length: HELD_CONNECTIONS }, () => dial(target, { plain: true }));
+  for (const socket of sockets) socket.write(target.tls ? HALF_TLS_RECORD : half);
   await delay(ms);
   await Promise.all(sockets.map(hangUp));
   return `${sockets.length} connections`;

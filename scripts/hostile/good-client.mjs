@@ -11,6 +11,8 @@ import { adu, READ, READ_RESPONSE, UNIT } from './frames.mjs';
 const PAUSE_MS = 6;
 /** An answer that has not come by then is lost. */
 const PATIENCE_MS = 3000;
+/** A network may lose datagrams, so a client of UDP asks again; the time counts from the first attempt. */
+const ASK_AGAIN_MS = 500;
 
 /**
  * A line of the program, as its clients know it. Plain data: it is sent to another process.
@@ -25,7 +27,10 @@ const PATIENCE_MS = 3000;
 
 /** @typedef {{send: (bytes: Buffer) => void, close: () => Promise<unknown>}} Carrier */
 
-/** What a client has seen. `times` are ms from sending to the whole answer. @typedef {{times: number[], lost: number}} Seen */
+/**
+ * What a client has seen. `times` are ms from sending to the whole answer.
+ * @typedef {{times: number[], lost: number, askedAgain: number}} Seen
+ */
 
 /** Asks for the same registers again and again, takes its time in between, and looks at every answer. */
 export class GoodClient {
@@ -37,10 +42,12 @@ export class GoodClient {
   /** @type {(() => void) | undefined} */
   #arrived;
   /** @type {Seen} */
-  #seen = { times: [], lost: 0 };
+  #seen = { times: [], lost: 0, askedAgain: 0 };
   /** @type {Promise<void> | undefined} */
   #polling;
   #stopped = true;
+  /** @type {Promise<unknown> | undefined} */
+  #asking;
 
   /** @param {Target} target */
   constructor(target) {
@@ -59,16 +66,23 @@ export class GoodClient {
     await this.#hangUp();
   }
 
+  /** Resolves when no answer is waited for, or would not be counted any more. */
+  async settled() {
+    await this.#asking;
+  }
+
   /** What was seen since the last call. */
   take() {
     const seen = this.#seen;
-    this.#seen = { times: [], lost: 0 };
+    this.#seen = { times: [], lost: 0, askedAgain: 0 };
     return seen;
   }
 
   async #poll() {
     while (!this.#stopped) {
-      const time = await this.#ask();
+      const asking = this.#ask();
+      this.#asking = asking;
+      const time = await asking;
       if (time === undefined) {
         this.#seen.lost++;
         await this.#hangUp();
@@ -89,9 +103,16 @@ export class GoodClient {
     const expected = adu(framing, READ_RESPONSE, UNIT, this.#transactionId);
     const request = adu(framing, READ, UNIT, this.#transactionId);
     this.#received = Buffer.alloc(0);
+    const carrier = this.#carrier;
     const sentAt = performance.now();
-    this.#carrier.send(request);
+    carrier.send(request);
+    const again = setInterval(() => {
+      if (this.#target.kind !== 'udp') return;
+      this.#seen.askedAgain++;
+      carrier.send(request);
+    }, ASK_AGAIN_MS);
     await this.#until(expected.length);
+    clearInterval(again);
     return this.#received.equals(expected) ? performance.now() - sentAt : undefined;
   }
 

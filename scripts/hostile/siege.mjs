@@ -12,7 +12,7 @@ const SAMPLE_MS = 50;
 const DESCRIPTORS_LIMIT_MS = 5000;
 /** Longer than the pause that ends noise on a serial line. */
 const SILENCE_MS = 200;
-const SERIAL_CHECK_MS = 500;
+const SERIAL_CHECK_MS = 300;
 
 /**
  * What one attack on one line did. Times in ms, memory in MB.
@@ -23,7 +23,9 @@ const SERIAL_CHECK_MS = 500;
  * @property {number} p99 Of the good client on the same line; on a serial line after the attack.
  * @property {Record<string, number>} others The same for each other line, during the attack.
  * @property {number} answered
- * @property {number} lost Requests that were not answered right, all good clients together.
+ * @property {Record<string, number>} lost Requests of good clients that were not answered right, of lines with any.
+ * @property {string[]} unanswered Lines whose good clients got no answer at all.
+ * @property {number} askedAgain How often a good client of UDP, where datagrams may be lost, repeated a request.
  * @property {number} before
  * @property {number} peak
  * @property {number} after
@@ -43,13 +45,13 @@ export class Siege {
     for (const client of this.#clients.values()) client.start();
   }
 
-  /** The good clients alone for a while: their 99th percentiles, in ms, and how many requests were lost. @param {number} ms */
+  /** The good clients alone for a while: their 99th percentiles, in ms. @param {number} ms */
   async calm(ms) {
     await delay(SILENCE_MS);
     this.#takeAll();
     await delay(ms);
     const seen = this.#takeAll();
-    return { p99: new Map([...seen].map(([line, { times }]) => [line, p99(times)])), lost: lostIn(seen) };
+    return new Map([...seen].map(([line, { times }]) => [line, p99(times)]));
   }
 
   /**
@@ -71,14 +73,17 @@ export class Siege {
       peak = Math.max(peak, residentMb(this.#pid));
     }, SAMPLE_MS);
     const did = await this.#order({ name: attack, target, ...amount });
+    // What was asked during the attack counts for it, whenever it is answered.
+    await Promise.all([...this.#clients.values()].map((client) => client.settled()));
     const seen = this.#takeAll();
     if (shares) {
       await delay(SILENCE_MS);
       own.start();
       await delay(SERIAL_CHECK_MS);
+      await own.settled();
       seen.set(target.line, own.take());
     }
-    const descriptorsAfter = await this.#descriptorsBackAt(descriptors + 0);
+    const descriptorsAfter = await this.#descriptorsBackAt(descriptors);
     clearInterval(sampling);
     const others = [...seen].filter(([line]) => line !== target.line);
     return {
@@ -89,6 +94,8 @@ export class Siege {
       others: Object.fromEntries(others.map(([line, { times }]) => [line, p99(times)])),
       answered: [...seen.values()].reduce((sum, { times }) => sum + times.length, 0),
       lost: lostIn(seen),
+      unanswered: [...seen].filter(([, { times }]) => times.length === 0).map(([line]) => line),
+      askedAgain: [...seen.values()].reduce((sum, { askedAgain }) => sum + askedAgain, 0),
       before,
       peak,
       after: residentMb(this.#pid),
@@ -131,7 +138,9 @@ export class Siege {
 
 /** @param {Map<string, import('./good-client.mjs').Seen>} seen */
 function lostIn(seen) {
-  return [...seen.values()].reduce((sum, { lost }) => sum + lost, 0);
+  return Object.fromEntries(
+    [...seen].filter(([, { lost }]) => lost > 0).map(([line, { lost }]) => [line, lost]),
+  );
 }
 
 /** @param {readonly number[]} times */

@@ -15,7 +15,7 @@ export interface BusRequest {
   readonly pdu: Uint8Array;
   /** 0 where the framing has none. */
   readonly transactionId: number;
-  /** Which client of the line it came from; a serial line has one. */
+  /** Which client of the line it came from, never used twice; a serial line has one. */
   readonly clientId: number;
 }
 
@@ -54,20 +54,13 @@ export class Bus {
     this.#setDelimiter();
   }
 
-  /**
-   * Gives the bus another line and other units; a unit that keeps its device keeps its counters. Returns what puts
-   * everything back.
-   */
-  change(line: BusLine, units: Units): () => void {
-    const [lineBefore, stationsBefore] = [this.#line, this.#stations];
+  /** Gives the bus another line and other units; a unit that keeps its device keeps its counters. */
+  change(line: BusLine, units: Units): void {
+    // A late reply would not be in the framing that the client speaks now.
+    if (line.framing !== this.#line.framing) this.forgetClients();
     this.#line = line;
-    this.#stations = this.#stationsFor(units, stationsBefore);
+    this.#stations = this.#stationsFor(units, this.#stations);
     this.#setDelimiter();
-    return () => {
-      this.#line = lineBefore;
-      this.#stations = stationsBefore;
-      this.#setDelimiter();
-    };
   }
 
   /** The line as fault rules see it. */

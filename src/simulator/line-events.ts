@@ -9,6 +9,8 @@ const MAX_LOGGED = 64;
 
 /** What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. */
 export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, log: Logger): void {
+  // Whoever floods a line causes thousands of these each second: no text is made of what nobody reads.
+  const debugs = log.isLevelEnabled('debug');
   switch (event.kind) {
     case 'open':
       for (const note of event.notes) log.warn({ place: event.place }, note);
@@ -26,7 +28,7 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
     case 'foreign':
       bus.activity.messages++;
       counters.foreignFrames++;
-      log.debug({ role: event.role, adu: hex(event.frame.bytes) }, 'frame between others');
+      if (debugs) log.debug({ role: event.role, adu: hex(event.frame.bytes) }, 'frame between others');
       break;
     case 'duplicate':
       bus.activity.messages++;
@@ -39,10 +41,10 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
     case 'noise':
       bus.activity.errors++;
       counters.noiseBytes += event.noise.bytes.length;
-      log.debug(
-        { bytes: hex(event.noise.bytes.subarray(0, MAX_LOGGED)), length: event.noise.bytes.length },
-        'noise',
-      );
+      if (debugs) {
+        const { bytes } = event.noise;
+        log.debug({ bytes: hex(bytes.subarray(0, MAX_LOGGED)), length: bytes.length }, 'noise');
+      }
       break;
     case 'damaged':
       bus.activity.errors++;
@@ -62,7 +64,7 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
       break;
     case 'dropped':
       counters.dropped++;
-      log.debug({ adu: hex(event.adu) }, 'request dropped, a reply is pending');
+      if (debugs) log.debug({ adu: hex(event.adu) }, 'request dropped, a reply is pending');
       break;
     case 'client':
       log.debug(event, 'client');

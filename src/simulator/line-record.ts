@@ -13,6 +13,7 @@ export interface LineCounters {
   broadcasts: number;
   /** Requests that came while a reply was pending and were not executed. */
   dropped: number;
+  /** Replies of which something was sent. */
   replies: number;
   /** Responses of another device that has one of our unit identifiers. */
   duplicates: number;
@@ -81,7 +82,8 @@ export class LineRecord {
     this.#open.delete(request);
     if (exchange) exchange.report = report;
     const [first] = report.steps;
-    if (first) this.counters.replies++;
+    // Of one that is not achieved nothing was sent: nobody had the line open, or a newer request came.
+    if (first?.outcome === 'achieved') this.counters.replies++;
     if (!this.#log.isLevelEnabled('debug')) return;
     const turnaround = first && Number((first.achievedAt - request.receivedAt).toFixed(3));
     this.#log.debug({ unitId: request.unitId, ended: report.ended, turnaround }, 'reply');

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import type { Configuration, LineDefinition } from '../config/configuration.js';
 import { type LineSource, lineSource, mergedSource } from '../config/line-source.js';
 import { nativeLine } from '../config/native-lines.js';
 import { DeviceNames } from '../config/native-units.js';
@@ -9,10 +9,11 @@ import type { FaultLine } from '../faults/ability.js';
 import type { ActionSource } from '../registers/action.js';
 import type { Issue } from '../schema/problem.js';
 import { Ledger } from '../traffic/ledger.js';
-import { buildDevice } from './build-device.js';
 import { describeLine } from './describe-line.js';
+import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { Line } from './line.js';
+import { Turns } from './turns.js';
 
 /** What happened to each line at the start, for the person who started the simulator. */
 export type SimulatorStart =
@@ -30,18 +31,18 @@ export class Simulator {
   readonly lines: ReadonlyMap<string, Line>;
   readonly ledger = new Ledger();
   readonly faults: FaultControl;
-  readonly #devices = new Map<string, Device>();
-  readonly #definitions = new Map<string, DeviceDefinition>();
+  readonly #devices: Devices;
   readonly #directory: string;
-  readonly #source = actionSource();
-  /** Changes wait for each other: each starts from what the one before has left. */
-  #changes: Promise<unknown> = Promise.resolve();
+  /** Changes of one line wait for each other: each starts from what the one before has left. */
+  readonly #turns = new Map<Line, Turns>();
+  /** What lines are being changed to. */
+  readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
     const { devices, lines, faults, directory } = configuration;
     this.#directory = directory;
     this.faults = new FaultControl(faults);
-    for (const device of devices) this.#add(device);
+    this.#devices = new Devices(devices, actionSource());
     const context = { faults: this.faults.rules, ledger: this.ledger };
     this.lines = new Map(
       lines.map((line) => [
@@ -49,10 +50,11 @@ export class Simulator {
         new Line(line, this.#units(line), { ...context, log: log.child({ line: line.name }) }),
       ]),
     );
+    for (const line of this.lines.values()) this.#turns.set(line, new Turns());
   }
 
   get devices(): ReadonlyMap<string, Device> {
-    return this.#devices;
+    return this.#devices.byName;
   }
 
   /** Opens every line. When one can't be opened the others are closed again and its error is returned. */
@@ -75,28 +77,43 @@ export class Simulator {
 
   /**
    * Changes settings of a line while it serves; see `mergedSource` for how. All or nothing: registers stay, and what
-   * can't be had leaves the line as it was.
+   * can't be had leaves the line as it was. Copies of devices that units no longer ask for are gone.
    */
   changeLine(line: Line, change: LineSource): Promise<LineChange> {
-    const done = this.#changes.then(() => this.#changeLine(line, change));
-    this.#changes = done.catch(() => {});
-    return done;
+    const turns = this.#turns.get(line);
+    if (!turns) throw new Error(`not a line of this simulator: ${line.name}`);
+    return turns.take(() => this.#changeLine(line, change));
   }
 
   async #changeLine(line: Line, change: LineSource): Promise<LineChange> {
     const issues: Issue[] = [];
-    const devices = new DeviceNames([...this.#devices.keys()]);
+    const definition = this.#read(line, change, issues);
+    if (!definition) return { ok: false, issues };
+    // Until the line has it, another line's change must not take the copies away.
+    this.#wanted.add(definition);
+    const changed = await line.change(definition, this.#units(definition));
+    this.#wanted.delete(definition);
+    this.#devices.keepCopies(this.#devicesInUse());
+    return changed;
+  }
+
+  /** What the line is to be, with the copies that it needs; undefined after telling the mistakes. */
+  #read(line: Line, change: LineSource, issues: Issue[]): LineDefinition | undefined {
+    const devices = new DeviceNames([...this.#devices.byName.keys()]);
     const context = { devices, directory: this.#directory };
     const source = mergedSource(lineSource(line.definition), change);
     const definition = nativeLine(line.name, source, context, [], issues);
-    for (const name of this.#takenNames(devices.copies)) {
+    for (const name of this.#devices.takenNames(devices.copies)) {
       issues.push({ path: ['units'], message: `there is a device ${name} that is no such copy` });
     }
-    if (!definition || issues.length > 0) return { ok: false, issues };
-    const made = this.#copyDevices(devices.copies);
-    const changed = await line.change(definition, this.#units(definition));
-    if (!changed.ok) for (const name of made) this.#remove(name);
-    return changed;
+    if (issues.length > 0) return undefined;
+    this.#devices.copy(devices.copies);
+    return definition;
+  }
+
+  #devicesInUse(): ReadonlySet<string> {
+    const lines = Array.from(this.lines.values(), ({ definition }) => definition);
+    return new Set([...lines, ...this.#wanted].flatMap(({ units }) => [...units.values()]));
   }
 
   /** The lines as fault rules see them. */
@@ -113,42 +130,7 @@ export class Simulator {
   }
 
   #units({ units }: LineDefinition): Units {
-    return new Map(Array.from(units, ([unitId, name]) => [unitId, this.#device(name)]));
-  }
-
-  #device(name: string): Device {
-    const device = this.#devices.get(name);
-    if (!device) throw new Error(`configuration names an unknown device: ${name}`);
-    return device;
-  }
-
-  /** Names of copies that other devices have. */
-  #takenNames(copies: ReadonlyMap<string, string>): string[] {
-    return Array.from(copies).flatMap(([name, source]) => {
-      const present = this.#definitions.get(name);
-      // A copy shares the tables of its source.
-      return present && present.tables !== this.#definitions.get(source)?.tables ? [name] : [];
-    });
-  }
-
-  /** Makes the copies that units ask for, unless there are such devices already; the names of the new ones. */
-  #copyDevices(copies: ReadonlyMap<string, string>): string[] {
-    return Array.from(copies).flatMap(([name, source]) => {
-      const definition = this.#definitions.get(source);
-      if (!definition || this.#devices.has(name)) return [];
-      this.#add({ ...definition, name });
-      return [name];
-    });
-  }
-
-  #remove(name: string): void {
-    this.#definitions.delete(name);
-    this.#devices.delete(name);
-  }
-
-  #add(definition: DeviceDefinition): void {
-    this.#definitions.set(definition.name, definition);
-    this.#devices.set(definition.name, buildDevice(definition, this.#source));
+    return new Map(Array.from(units, ([unitId, name]) => [unitId, this.#devices.get(name)]));
   }
 }
 

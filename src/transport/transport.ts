@@ -13,7 +13,7 @@ export interface LineRequest {
   readonly transactionId: number;
   /** When its last byte was read; `performance.now()` ms. */
   readonly receivedAt: number;
-  /** Counts the clients of the line from 1, never used twice; 0 on a serial line, which has one. */
+  /** Counts the clients of the transport from 1, never used twice; 0 on a serial line, which has one. */
   readonly clientId: number;
   /** Address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;

@@ -4,6 +4,7 @@ import type { Device } from '../../src/device/device.js';
 import { abilities } from '../../src/faults/ability.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { isRtuFrame } from '../../src/protocol/rtu.js';
 import { ask, deviceOf } from '../device/build.js';
@@ -255,4 +256,20 @@ it("counts exceptions of fault rules as the device's: busy is busy", () => {
   for (let i = 0; i < 2; i++) reply(bus, 1, '03 0000 0001');
   expect(reply(bus, 1, '08 0011 0000')).toContain('0800110002');
   expect(reply(bus, 1, '08 000D 0000')).toContain('08000d0002');
+});
+
+it('gives nobody a late reply in the framing that the line had before', () => {
+  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
+  const units = new Map([[1, holding(1)]]);
+  const bus = new Bus(line, units, rules);
+  reply(bus, 1, READ);
+  rules.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
+  const request = { unitId: 1, pdu: bytesOf('03 0001 0001'), transactionId: 0, clientId: 1 };
+  const stale = () => bus.answer(request)?.acted;
+  expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
+  bus.change({ ...line, name: 'other' }, units);
+  expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
+  bus.change({ ...line, abilities: abilities('serial', 'ascii'), framing: new AsciiFraming() }, units);
+  expect(stale()).toEqual([{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }]);
 });

@@ -16,9 +16,11 @@ const COUNTERS = {
   rejected: 0,
 };
 
+const NOBODY = { ...COUNTERS, requests: 0, replies: 0 };
+
 const GOOD: Measurements = {
   description: 'RTU on /dev/ttyUSB0 19200 8E1, units 1',
-  asked: 'from outside',
+  own: undefined,
   seconds: 10,
   port: {
     adapter: { kind: 'ftdi', name: 'USB adapter (ftdi_sio)', fifoCharacters: 2, latencyMs: 1 },
@@ -32,7 +34,6 @@ const GOOD: Measurements = {
   turnaround: percentiles([2.02, 2.1, 2.3]),
   chunks: [[8, 100]],
   longestPause: 1.2,
-  unanswered: 0,
   counters: COUNTERS,
   overruns: 0,
 };
@@ -62,7 +63,27 @@ describe('the verdict of a self-test', () => {
       { longestPause: 16 },
       'frames are cut: 16.000 ms between two pieces, and they are discarded after 6.000 ms; set timing.gap higher',
     ],
-    ['requests stay unanswered', { unanswered: 3 }, '3 requests were not answered'],
+    ['requests stay unanswered', { own: { asked: 100, answered: 97 } }, '3 requests were not answered'],
+    [
+      'the timers are late, though nobody has asked yet',
+      { timers: percentiles([0.1, 0.7, 0.8]), turnaround: undefined },
+      'half of the waits end more than 0.700 ms late: is the machine busy?',
+    ],
+    [
+      'bytes came and no frame among them',
+      { turnaround: undefined, counters: { ...NOBODY, noiseBytes: 400 } },
+      'what came was no valid frame: the baud rate, parity or wiring is wrong, or the adapter cuts frames',
+    ],
+    [
+      'only damaged characters came',
+      { turnaround: undefined, counters: { ...NOBODY, damagedCharacters: 4 } },
+      'what came was no valid frame: the baud rate, parity or wiring is wrong',
+    ],
+    [
+      'all frames are cut',
+      { longestPause: 20, turnaround: undefined, counters: { ...NOBODY, noiseBytes: 400 } },
+      'frames are cut: 20.000 ms between two pieces',
+    ],
   ])('is bad when %s', (_, change, reason) => {
     const { ok, text } = verdict({ ...GOOD, ...change });
     expect(ok).toBe(false);
@@ -71,22 +92,37 @@ describe('the verdict of a self-test', () => {
 
   it('promises nothing about when an eager line replies', () => {
     const times = { t15: 0.859, t35: 2.005, gap: 6, turnaround: undefined, characterTime: 0.573 };
-    expect(verdict({ ...GOOD, times, turnaround: percentiles([0.2, 30]) }).ok).toBe(true);
+    const late = { turnaround: percentiles([0.2, 30]), timers: percentiles([3, 3, 3]) };
+    expect(verdict({ ...GOOD, times, ...late }).ok).toBe(true);
   });
 
   it('says so when nobody asked', () => {
-    const counters = { ...COUNTERS, requests: 0, replies: 0 };
-    const { ok, text } = verdict({ ...GOOD, turnaround: undefined, chunks: [], counters });
+    const silent = { turnaround: undefined, chunks: [], longestPause: 0, counters: NOBODY };
+    const { ok, text } = verdict({ ...GOOD, ...silent });
     expect(ok).toBe(true);
     expect(text).toContain('requests    none came within 10 s');
-    expect(text).toContain('nobody asked');
+    expect(text).toContain('chunks      none; longest pause inside a frame 0.000 ms, discard gap 6.000 ms');
+    expect(text).toContain('verdict     nothing wrong found, but nobody asked');
+  });
+
+  it('says so when only others were asked, whatever noise came with it', () => {
+    const counters = { ...NOBODY, foreignFrames: 20, noiseBytes: 3 };
+    const { ok, text } = verdict({ ...GOOD, turnaround: undefined, counters });
+    expect(ok).toBe(true);
+    expect(text).toContain('verdict     frames were heard, but nobody asked the units of this line');
+    expect(text).not.toContain('nothing wrong');
+  });
+
+  it('tells how many requests of its own were asked and answered', () => {
+    const { text } = verdict({ ...GOOD, own: { asked: 500, answered: 499 } });
+    expect(text).toContain('requests    500 of a client of this program itself, 499 answered');
   });
 
   it('tells what is wrong on the bus without blaming the line', () => {
     const { ok, text } = verdict({ ...GOOD, overruns: 2, counters: { ...COUNTERS, noiseBytes: 7 } });
     expect(ok).toBe(true);
     expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
-    expect(text).toContain('2 characters were lost by the UART');
+    expect(text).toContain('2 characters were lost by the UART, or because');
   });
 });
 

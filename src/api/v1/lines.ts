@@ -1,7 +1,8 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { expectedMessage, quote } from '../../schema/problem.js';
-import type { Line, LineOutcome } from '../../simulator/line.js';
+import type { Line } from '../../simulator/line.js';
+import type { LineOutcome } from '../../simulator/line-transport.js';
 import type { LineChange, Simulator } from '../../simulator/simulator.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';

@@ -1,12 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { SerialLineDefinition } from '../../config/configuration.js';
-import type { Framing } from '../../protocol/framing.js';
 import { openRealPort } from '../../transport/port/real-port.js';
 
-/** Asks one question after the other. */
+/** Sends one query after the other. */
 export interface Client {
-  /** Resolves with whether a valid frame came back. */
+  /** Resolves with whether the answer came, which is the bytes of the query themselves. */
   ask(request: Uint8Array): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -18,29 +17,28 @@ const TIMEOUT_MS = 3000;
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,
-  framing: Framing,
 ): Promise<Client | string> {
-  const frames = new FrameExchange(framing);
+  const exchange = new Exchange();
   const opened = await openRealPort(
     { path, baudRate, dataBits, parity, stopBits },
-    { onData: (chunk) => frames.received(chunk), onDamaged: () => {}, onClose: () => {} },
+    { onData: (chunk) => exchange.received(chunk), onDamaged: () => {}, onClose: () => {} },
   );
   if (!opened.ok) return opened.error;
   const { port } = opened;
-  return { ask: (request) => frames.ask(() => port.write(request)), close: () => port.close() };
+  return { ask: (request) => exchange.ask(request, () => port.write(request)), close: () => port.close() };
 }
 
 /** A client of a TCP line on this machine. */
-export async function tcpClient(host: string, port: number, framing: Framing): Promise<Client | string> {
-  const frames = new FrameExchange(framing);
+export async function tcpClient(host: string, port: number): Promise<Client | string> {
+  const exchange = new Exchange();
   const socket = connect({ host, port, noDelay: true });
   const failed = await new Promise<Error | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined)).on('error', resolve);
   });
   if (failed) return failed.message;
-  socket.on('data', (chunk) => frames.received(chunk));
+  socket.on('data', (chunk) => exchange.received(chunk));
   return {
-    ask: (request) => frames.ask(() => socket.write(request)),
+    ask: (request) => exchange.ask(request, () => socket.write(request)),
     close: async () => {
       socket.destroy();
     },
@@ -48,12 +46,12 @@ export async function tcpClient(host: string, port: number, framing: Framing): P
 }
 
 /** A client of a UDP line on this machine. */
-export async function udpClient(host: string, port: number, framing: Framing): Promise<Client> {
-  const frames = new FrameExchange(framing);
+export async function udpClient(host: string, port: number): Promise<Client> {
+  const exchange = new Exchange();
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-  socket.on('message', (datagram) => frames.received(datagram)).on('error', () => {});
+  socket.on('message', (datagram) => exchange.received(datagram)).on('error', () => {});
   return {
-    ask: (request) => frames.ask(() => socket.send(request, port, host)),
+    ask: (request) => exchange.ask(request, () => socket.send(request, port, host)),
     close: () =>
       new Promise((resolve) => {
         socket.close(() => resolve());
@@ -61,25 +59,25 @@ export async function udpClient(host: string, port: number, framing: Framing): P
   };
 }
 
-/** A request is answered once what has come since is a valid frame. */
-class FrameExchange {
-  readonly #framing: Framing;
+/** A request is answered once its own bytes end what has come since it was sent. */
+class Exchange {
   #pending: Uint8Array = new Uint8Array(0);
+  #request: Uint8Array = new Uint8Array(0);
   #answered = () => {};
 
-  constructor(framing: Framing) {
-    this.#framing = framing;
-  }
-
   received(chunk: Uint8Array): void {
-    this.#pending = Buffer.concat([this.#pending, chunk]);
-    if (this.#framing.decode(this.#pending) !== undefined) this.#answered();
+    const { length } = this.#request;
+    // What comes before it is a late answer to another one.
+    this.#pending = Buffer.concat([this.#pending, chunk]).subarray(-length);
+    if (this.#pending.length === length && this.#pending.every((byte, i) => byte === this.#request[i]))
+      this.#answered();
   }
 
-  ask(send: () => void): Promise<boolean> {
+  ask(request: Uint8Array, send: () => void): Promise<boolean> {
     return new Promise((resolve) => {
       const timeout = setTimeout(() => resolve(false), TIMEOUT_MS);
       this.#pending = new Uint8Array(0);
+      this.#request = request;
       this.#answered = () => {
         clearTimeout(timeout);
         resolve(true);

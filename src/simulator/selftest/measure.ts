@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { concatBytes } from '../../protocol/bytes.js';
+import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
 import { callAt } from '../../transport/precise-timer.js';
 import { describeLine } from '../describe-line.js';
@@ -10,13 +10,14 @@ import type { SerialTimes } from '../serial-transport.js';
 import type { Simulator } from '../simulator.js';
 import { type Client, serialClient, tcpClient, udpClient } from './client.js';
 import { type Percentiles, percentiles } from './percentiles.js';
+import { query } from './query.js';
 
 /** What a line was found to do on this machine. Times in ms. */
 export interface Measurements {
   readonly description: string;
-  /** Who asked: a client of our own on the other end, or whoever is on the bus. */
-  readonly asked: 'by itself' | 'from outside';
-  /** For how long requests were waited for, in s, where they come from outside. */
+  /** What a client of our own asked on the other end; undefined where only others can ask. */
+  readonly own: OwnRequests | undefined;
+  /** For how long requests of others were waited for, in s. */
   readonly seconds: number;
   readonly port: PortFacts | undefined;
   readonly times: SerialTimes | undefined;
@@ -25,12 +26,16 @@ export interface Measurements {
   /** From the end of a request to the beginning of its reply. */
   readonly turnaround: Percentiles | undefined;
   readonly chunks: readonly (readonly [size: number, count: number])[];
-  /** The longest time between two chunks of one frame. */
+  /** The longest time between two chunks of one frame, be it one that was cut because of it. */
   readonly longestPause: number;
-  /** Requests of our own that were not answered. */
-  readonly unanswered: number;
   readonly counters: Readonly<LineCounters>;
+  /** Characters that were lost meanwhile, as the driver counts them. */
   readonly overruns: number;
+}
+
+export interface OwnRequests {
+  readonly asked: number;
+  readonly answered: number;
 }
 
 const TIMER_SAMPLES = 500;
@@ -39,10 +44,7 @@ const USUAL_WAIT_MS = 1.75;
 
 /** Requests of our own, one after the other; fewer where the line is slow. */
 const OWN_REQUESTS = 500;
-const OWN_TIME_MS = 10_000;
-
-/** Return query data (Application Protocol V1.1b3, 6.8): every device has it and it changes nothing. */
-const QUERY = [8, 0, 0, 0x12, 0x34];
+const OWN_TIME_MS = 5000;
 
 /** Measures a line of a simulator that was built for it; an error when it does not open, or its client doesn't. */
 export async function measureLine(
@@ -53,16 +55,16 @@ export async function measureLine(
   const started = await line.start();
   if (!started.ok) return started;
   try {
-    const before = lineStatus(line).errorCounts?.overrun ?? 0;
+    const before = lineStatus(line).errorCounts;
     const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
     const client = await ownClient(line);
     if (typeof client === 'string') return { error: client };
-    const unanswered = client ? await askRepeatedly(client, line) : 0;
+    const own = client && (await askRepeatedly(client, line));
     if (!client) await delay(1000 * seconds);
     const { port, times, errorCounts } = lineStatus(line);
     return {
       description: describeLine(line),
-      asked: client ? 'by itself' : 'from outside',
+      own,
       seconds,
       port,
       times,
@@ -70,9 +72,8 @@ export async function measureLine(
       turnaround: percentiles(turnarounds(simulator)),
       chunks: line.serial?.chunks.sizes ?? [],
       longestPause: line.serial?.chunks.longestPause ?? 0,
-      unanswered,
       counters: line.counters,
-      overruns: (errorCounts?.overrun ?? before) - before,
+      overruns: lostBetween(before, errorCounts),
     };
   } finally {
     await line.stop();
@@ -93,36 +94,39 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
 
 /** Undefined where only others can ask: on a real bus, and where clients need a certificate. */
 async function ownClient(line: Line): Promise<Client | string | undefined> {
-  const { definition, bus, state } = line;
+  const { definition, state } = line;
   if (state.kind !== 'open' || definition.kind === 'tls') return undefined;
   if (definition.kind === 'serial') {
-    return definition.path === 'virtual' ? serialClient(state.place, definition, bus.framing) : undefined;
+    return definition.path === 'virtual' ? serialClient(state.place, definition) : undefined;
   }
   const port = Number(state.place.slice(state.place.lastIndexOf(':') + 1));
   const host = LOOPBACK[definition.host] ?? definition.host;
-  return definition.kind === 'tcp' ? tcpClient(host, port, bus.framing) : udpClient(host, port, bus.framing);
+  return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);
 }
 
 /** Where all addresses of this machine are listened on, this one is. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** How many requests were not answered. */
-async function askRepeatedly(client: Client, { bus, definition }: Line): Promise<number> {
+async function askRepeatedly(client: Client, { bus, definition }: Line): Promise<OwnRequests> {
   const [unit = '*'] = definition.units.keys();
-  const request = bus.framing.encode({
-    transactionId: 1,
-    unitId: unit === '*' ? 1 : unit,
-    pdu: concatBytes(QUERY),
-  });
+  const unitId = unit === '*' ? 1 : unit;
   const until = performance.now() + OWN_TIME_MS;
-  let unanswered = 0;
-  for (let i = 0; i < OWN_REQUESTS && performance.now() < until; i++) {
-    if (!(await client.ask(request))) unanswered++;
+  let asked = 0;
+  let answered = 0;
+  while (asked < OWN_REQUESTS && performance.now() < until) {
+    asked++;
+    if (await client.ask(bus.framing.encode(query(asked, unitId)))) answered++;
     // A client on a bus lets t3.5 pass, and more, before it asks again.
     if (definition.kind === 'serial') await delay(5);
   }
   await client.close();
-  return unanswered;
+  return { asked, answered };
+}
+
+/** Characters lost in the UART, or because the kernel's buffer was full; 0 where the driver doesn't count. */
+export function lostBetween(before: ErrorCounts | undefined, after: ErrorCounts | undefined): number {
+  if (!before || !after) return 0;
+  return after.overrun + after.bufferOverrun - before.overrun - before.bufferOverrun;
 }
 
 function turnarounds({ ledger }: Simulator): number[] {

@@ -1,3 +1,4 @@
+import type { SerialTimes } from '../serial-transport.js';
 import type { Measurements } from './measure.js';
 import type { Percentiles } from './percentiles.js';
 
@@ -7,7 +8,7 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** How much later than due the median reply may be, in ms. */
+/** How much later than due the median reply may be, and the median wait on which it rests, in ms. */
 const MEDIAN_ALLOWANCE_MS = 0.5;
 
 /** Judges what was measured. */
@@ -18,7 +19,7 @@ export function verdict(found: Measurements): Verdict {
     ...(found.timers ? [row('timers', `waits end late by ${summary(found.timers)}`)] : []),
     row('requests', requests(found)),
     ...(found.turnaround ? [row('turnaround', turnaround(found))] : []),
-    ...(found.chunks.length > 0 ? [row('chunks', chunks(found))] : []),
+    ...(found.times ? [row('chunks', chunks(found, found.times))] : []),
     ...trouble(found).map((text) => row('noticed', text)),
     row('verdict', worse.length > 0 ? `worse than configured: ${worse.join('; ')}` : praise(found)),
   ];
@@ -48,10 +49,8 @@ function portRows({ port }: Measurements): string[] {
   ];
 }
 
-function requests({ asked, seconds, counters, unanswered }: Measurements): string {
-  if (asked === 'by itself') {
-    return `${counters.requests} of a client of this program itself, ${unanswered} not answered`;
-  }
+function requests({ own, seconds, counters }: Measurements): string {
+  if (own) return `${own.asked} of a client of this program itself, ${own.answered} answered`;
   return counters.requests === 0
     ? `none came within ${seconds} s`
     : `${counters.requests} came within ${seconds} s, ${counters.replies} replies`;
@@ -64,13 +63,11 @@ function turnaround({ turnaround, times }: Measurements): string {
   return `${due}; median ${ms(turnaround.median)}, p99 ${ms(turnaround.p99)}, earliest ${ms(turnaround.min)}, latest ${ms(turnaround.max)}`;
 }
 
-function chunks({ chunks, longestPause, times }: Measurements): string {
+function chunks({ chunks, longestPause }: Measurements, { gap }: SerialTimes): string {
   const total = chunks.reduce((sum, [, count]) => sum + count, 0);
   const often = chunks.toSorted(([, a], [, b]) => b - a).slice(0, 4);
-  const sizes = often
-    .map(([size, count]) => `${size} bytes ${Math.round((100 * count) / total)} %`)
-    .join(', ');
-  return `${sizes}; longest pause inside a frame ${ms(longestPause)}, discard gap ${ms(times?.gap ?? 0)}`;
+  const sizes = often.map(([size, count]) => `${size} bytes ${Math.round((100 * count) / total)} %`);
+  return `${sizes.join(', ') || 'none'}; longest pause inside a frame ${ms(longestPause)}, discard gap ${ms(gap)}`;
 }
 
 /** Not promised by any configuration, and worth knowing. */
@@ -81,40 +78,65 @@ function trouble({ counters, overruns }: Measurements): string[] {
       'bytes that belong to no valid frame: check baud rate, parity, wiring and termination',
     ],
     [counters.damagedCharacters, 'characters arrived damaged: check parity and baud rate'],
-    [overruns, 'characters were lost by the UART'],
+    [overruns, 'characters were lost by the UART, or because nobody fetched them in time'],
     [counters.collisions, 'times somebody else spoke while we did'],
     [counters.duplicates, 'responses of another device with one of our unit identifiers'],
   ];
   return found.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
 }
 
-function shortcomings({ turnaround, times, longestPause, unanswered }: Measurements): string[] {
-  const found: string[] = [];
+function shortcomings(found: Measurements): string[] {
+  const { own } = found;
+  const unanswered =
+    own && own.asked > own.answered ? [`${own.asked - own.answered} requests were not answered`] : [];
+  return [...unanswered, ...lateness(found), ...unreadable(found)];
+}
+
+/** Only where a time is promised. */
+function lateness({ turnaround, timers, times }: Measurements): string[] {
   const promised = times?.turnaround;
-  if (unanswered > 0) found.push(`${unanswered} requests were not answered`);
-  if (turnaround && promised !== undefined) {
-    if (turnaround.min < promised) found.push(`a reply came after ${ms(turnaround.min)}, before it was due`);
-    if (turnaround.median > promised + MEDIAN_ALLOWANCE_MS) {
-      found.push(
-        `half of the replies are more than ${ms(turnaround.median - promised)} late: is the machine busy?`,
-      );
-    }
+  if (promised === undefined) return [];
+  const found: string[] = [];
+  if (turnaround && turnaround.min < promised) {
+    found.push(`a reply came after ${ms(turnaround.min)}, before it was due`);
   }
-  if (times && longestPause >= times.gap) {
+  if (turnaround && turnaround.median > promised + MEDIAN_ALLOWANCE_MS) {
     found.push(
-      `frames are cut: ${ms(longestPause)} between two pieces, and they are discarded after ${ms(times.gap)}; set timing.gap higher`,
+      `half of the replies are more than ${ms(turnaround.median - promised)} late: is the machine busy?`,
     );
+  }
+  if (timers && timers.median > MEDIAN_ALLOWANCE_MS) {
+    found.push(`half of the waits end more than ${ms(timers.median)} late: is the machine busy?`);
   }
   return found;
 }
 
-function praise({ turnaround, asked }: Measurements): string {
-  if (!turnaround && asked === 'from outside') {
-    return 'nothing wrong found, but nobody asked: let your client poll this line, then run this again';
+/** Why bytes become no frames. */
+function unreadable(found: Measurements): string[] {
+  const { times, longestPause, counters } = found;
+  if (times && longestPause >= times.gap) {
+    return [
+      `frames are cut: ${ms(longestPause)} between two pieces, and they are discarded after ${ms(times.gap)}; set timing.gap higher`,
+    ];
   }
-  return asked === 'from outside'
-    ? 'as configured'
-    : 'as configured; there was no wire, so this tells of this machine and not of a bus';
+  if (!times || counters.noiseBytes + counters.damagedCharacters === 0 || heardFrames(counters)) return [];
+  return [
+    'what came was no valid frame: the baud rate, parity or wiring is wrong, or the adapter cuts frames (then set timing.gap higher)',
+  ];
+}
+
+function heardFrames({ requests, foreignFrames, duplicates }: Measurements['counters']): boolean {
+  return requests + foreignFrames + duplicates > 0;
+}
+
+function praise({ own, counters }: Measurements): string {
+  if (own) return 'as configured; there was no wire, so this tells of this machine and not of a bus';
+  if (counters.requests > 0) return 'as configured';
+  const advice = 'let your client poll this line, then run this again';
+  if (counters.foreignFrames + counters.duplicates > 0) {
+    return `frames were heard, but nobody asked the units of this line: ${advice}`;
+  }
+  return `nothing wrong found, but nobody asked: ${advice}`;
 }
 
 function summary({ count, median, p99, max }: Percentiles): string {

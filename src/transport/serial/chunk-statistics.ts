@@ -1,3 +1,6 @@
+import type { TimedBytes } from '../framer/burst.js';
+import { CutFrames } from './cut-frames.js';
+
 /** Larger chunks are counted together with these. */
 const LARGEST = 64;
 
@@ -7,13 +10,17 @@ export class ChunkStatistics {
   #longestPause = 0;
   /** The longest pause since the bytes began that are still pending. */
   #pending = 0;
+  readonly #cut = new CutFrames();
 
   /** How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones too. */
   get sizes(): readonly (readonly [size: number, count: number])[] {
     return [...this.#sizes].sort(([a], [b]) => a - b);
   }
 
-  /** The longest time between two chunks of one valid frame, in ms. The discard gap must be longer. */
+  /**
+   * The longest time between two chunks of one valid frame, in ms, or of one that would have been valid had its
+   * beginning not been discarded. The discard gap must be longer.
+   */
   get longestPause(): number {
     return this.#longestPause;
   }
@@ -28,5 +35,11 @@ export class ChunkStatistics {
   /** What was pending has become a valid frame. */
   frame(): void {
     this.#longestPause = Math.max(this.#longestPause, this.#pending);
+    this.#cut.forget();
+  }
+
+  /** These bytes were discarded. */
+  discarded(bytes: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): void {
+    this.#longestPause = Math.max(this.#longestPause, this.#cut.discarded(bytes, isFrame) ?? 0);
   }
 }

@@ -73,7 +73,9 @@ export class SerialSession {
     const now = performance.now();
     const { bytes, noticed } = this.#echo.received(chunk, now);
     if (noticed) this.#handler.event({ kind: noticed });
-    this.#chunks.chunk(chunk.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
+    const pause = this.#framer.busy ? now - this.#framer.lastAt : undefined;
+    // Not our own echo: it says nothing of what clients send.
+    if (bytes.length > 0) this.#chunks.chunk(bytes.length, pause);
     this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
     this.#silenceDetector.heard(now);
   }
@@ -106,7 +108,8 @@ export class SerialSession {
 
   #dispatch(events: readonly FramerEvent[]): void {
     for (const event of events) {
-      if (event.kind !== 'noise') this.#chunks.frame();
+      if (event.kind === 'noise') this.#chunks.discarded(event, (bytes) => this.#isFrame(bytes));
+      else this.#chunks.frame();
       switch (event.kind) {
         case 'request':
           this.#request(event);
@@ -124,6 +127,10 @@ export class SerialSession {
       }
     }
     this.#player.listened();
+  }
+
+  #isFrame(bytes: Uint8Array): boolean {
+    return this.#framing.decode(bytes) !== undefined;
   }
 
   #request(frame: TimedBytes): void {

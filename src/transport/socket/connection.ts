@@ -44,6 +44,7 @@ export class TcpConnection {
   readonly #socket: Socket;
   readonly #handler: LineHandler;
   readonly #decoder: StreamDecoder;
+  readonly #outlet: TcpOutlet;
   readonly #replies: ReplyQueue;
   /** Only where silence means something. */
   readonly #silence: SilenceTimer | undefined;
@@ -66,8 +67,9 @@ export class TcpConnection {
     this.#decoder = decoder;
     this.#handler = handler;
     this.#gone = gone;
+    this.#outlet = new TcpOutlet(socket, raw, () => this.#continue());
     this.#replies = new ReplyQueue({
-      outlet: new TcpOutlet(socket, raw),
+      outlet: this.#outlet,
       played: (request, report) => handler.played(request, report),
       advanced: () => {
         this.activeAt = performance.now();
@@ -82,7 +84,6 @@ export class TcpConnection {
       });
     }
     socket.on('data', (chunk) => this.#receive(chunk));
-    socket.on('drain', () => this.#continue());
     socket.on('end', () => {
       this.#inputEnded = true;
       this.#endIfDone();
@@ -116,7 +117,7 @@ export class TcpConnection {
 
   /** Whether the client has left too much unread for `timeoutMs`. Looked at from time to time. */
   slowFor(timeoutMs: number, now: number): boolean {
-    if (this.#socket.writableLength <= MAX_UNSENT_BYTES) this.#slowSince = undefined;
+    if (this.#outlet.unsent <= MAX_UNSENT_BYTES) this.#slowSince = undefined;
     else this.#slowSince ??= now;
     return this.#slowSince !== undefined && now - this.#slowSince >= timeoutMs;
   }
@@ -127,7 +128,7 @@ export class TcpConnection {
   }
 
   get #mayRead(): boolean {
-    return this.#replies.length <= MAX_QUEUED && this.#socket.writableLength <= MAX_UNSENT_BYTES;
+    return this.#replies.length <= MAX_QUEUED && this.#outlet.unsent <= MAX_UNSENT_BYTES;
   }
 
   #receive(chunk: Buffer): void {
@@ -172,13 +173,14 @@ export class TcpConnection {
   #endIfDone(): void {
     if (!this.#inputEnded || (this.#socket.isPaused() && !this.busy)) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
+    this.#outlet.flush();
     this.#socket.end();
   }
 
   /** Answers what was received. False if it has to stop before the end of the input, with the socket paused. */
   #work(): boolean {
     const finished = this.#answerInput();
-    this.#socket.uncork();
+    this.#outlet.release();
     if (finished) return true;
     this.#socket.pause();
     this.#silence?.stop();
@@ -196,7 +198,7 @@ export class TcpConnection {
       const decoded = this.#decoder.next();
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
-        this.#socket.uncork();
+        this.#outlet.flush();
         this.reject('protocol', decoded.reason);
         return true;
       }
@@ -207,7 +209,7 @@ export class TcpConnection {
         this.#handler.event(decoded.event);
       } else {
         // The replies to one read leave in one write.
-        if (pending && this.#socket.writableCorked === 0) this.#socket.cork();
+        if (pending) this.#outlet.hold();
         this.#answer(decoded.content, decoded.adu);
       }
       if (!pending || !this.#open) return true;

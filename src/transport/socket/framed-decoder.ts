@@ -10,7 +10,7 @@ const DISCARD_GAP_MS = 1000;
  * So much at a time is given to the framer: 64 KiB of the shortest frames keep it, and with it every other line, busy
  * for tens of ms. Longer than any frame, so that noise does not come in crumbs.
  */
-const SLICE_LENGTH = 8192;
+const SLICE_LENGTH = 1024;
 
 const NOTHING = new Uint8Array(0);
 const MORE: Decoded = { kind: 'more' };

@@ -20,6 +20,12 @@ export interface UdpLineSettings {
 
 const DEFAULTS = { maxClients: 256, idleTimeoutMs: 60_000 };
 
+/**
+ * Datagrams that come while this program is busy with others wait there, and what does not fit is lost. Linux gives
+ * no more than net.core.rmem_max, which is still twice what it gives unasked.
+ */
+const RECEIVE_BUFFER_SIZE = 1024 * 1024;
+
 /** What the network said about one datagram that was sent before; the socket goes on working. */
 const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -66,7 +72,12 @@ export class UdpLine implements Transport {
     if (!Number.isInteger(port) || port < 0 || port > 65535) return cannot('expected a port from 0 to 65535');
     if (this.#socket !== undefined) return cannot('this line already does');
     const type = host.includes(':') ? 'udp6' : 'udp4';
-    const socket = createSocket({ type, reuseAddr: false, lookup: lookupNames });
+    const socket = createSocket({
+      type,
+      reuseAddr: false,
+      lookup: lookupNames,
+      recvBufferSize: RECEIVE_BUFFER_SIZE,
+    });
     this.#socket = socket;
     socket.on('message', (bytes, remote) => this.#receive(bytes, remote, socket));
     socket.on('error', (error) => this.#fail(socket, error));

@@ -3,14 +3,33 @@ import type { PlayReport, StepReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Outlet, StepFailure } from './outlet.js';
 
-/** What became of the steps of one plan so far. */
-interface Outcome {
-  /** One entry per step that was played, in their order. */
-  readonly failures: StepFailure[];
+type Tell = (report: PlayReport) => void;
+
+/**
+ * What became of the steps of one plan so far. Used again for another plan when that is known: objects that wait for
+ * the end of each send would, under a flood, be more than a garbage collector likes.
+ */
+class Outcome {
+  steps = 0;
   /** Datagrams that the operating system has neither taken nor refused. */
-  unsent: number;
-  /** Called when there are no more of them. */
-  known?: () => void;
+  unsent = 0;
+  /** Why a step was not done, by its index; most often there is nothing to keep. */
+  failures: Map<number, string> | undefined;
+  report: PlayReport | undefined;
+  tell: Tell | undefined;
+  /** What the first step of the plan calls when it is sent: the only one of most plans. */
+  readonly firstSent: (error: Error | null) => void;
+
+  constructor(sent: (outcome: Outcome, index: number, error: Error | null) => void) {
+    this.firstSent = (error) => sent(this, 0, error);
+  }
+
+  clear(): void {
+    this.steps = 0;
+    this.failures = undefined;
+    this.report = undefined;
+    this.tell = undefined;
+  }
 }
 
 /**
@@ -24,7 +43,10 @@ export class UdpOutlet implements Outlet {
   readonly #address: string;
   readonly #port: number;
   #unsent = 0;
-  #outcome: Outcome = { failures: [], unsent: 0 };
+  readonly #sent = (outcome: Outcome, index: number, error: Error | null) =>
+    this.#settle(outcome, index, error);
+  #outcome = new Outcome(this.#sent);
+  readonly #free: Outcome[] = [];
 
   /** `socket` is bound, and stays open for as long as steps are played. */
   constructor(socket: Socket, address: string, port: number) {
@@ -39,7 +61,7 @@ export class UdpOutlet implements Outlet {
   }
 
   play(step: Step): StepFailure {
-    const index = this.#outcome.failures.push(undefined) - 1;
+    const index = this.#outcome.steps++;
     switch (step.kind) {
       case 'bytes':
         // Allowed as the source of a datagram (RFC 768), not as the destination of another.
@@ -60,11 +82,17 @@ export class UdpOutlet implements Outlet {
    * Takes the report of the plan that was played last and hands it on with the sends that failed, once that is
    * known. Node tells it after the call that sends, usually before anything else happens.
    */
-  complete(report: PlayReport, tell: (report: PlayReport) => void): void {
+  complete(report: PlayReport, tell: Tell): void {
     const outcome = this.#outcome;
-    this.#outcome = { failures: [], unsent: 0 };
-    if (outcome.unsent === 0) tell(report);
-    else outcome.known = () => tell(withFailures(report, outcome.failures));
+    if (outcome.unsent === 0) {
+      const known = withFailures(report, outcome.failures);
+      outcome.clear();
+      tell(known);
+      return;
+    }
+    outcome.report = report;
+    outcome.tell = tell;
+    this.#outcome = this.#free.pop() ?? new Outcome(this.#sent);
   }
 
   #send(bytes: Uint8Array, index: number): void {
@@ -72,18 +100,29 @@ export class UdpOutlet implements Outlet {
     outcome.unsent++;
     this.#unsent++;
     // With a callback, an error ends there and not as an "error" event of the socket that all clients share.
-    this.#socket.send(bytes, this.#port, this.#address, (error) => {
-      if (error) outcome.failures[index] = `not sent: ${error.message}`;
-      this.#unsent--;
-      outcome.unsent--;
-      if (outcome.unsent === 0) outcome.known?.();
-    });
+    const sent =
+      index === 0 ? outcome.firstSent : (error: Error | null) => this.#settle(outcome, index, error);
+    this.#socket.send(bytes, this.#port, this.#address, sent);
+  }
+
+  #settle(outcome: Outcome, index: number, error: Error | null): void {
+    this.#unsent--;
+    outcome.unsent--;
+    if (error) {
+      outcome.failures ??= new Map();
+      outcome.failures.set(index, `not sent: ${error.message}`);
+    }
+    const { report, tell, failures } = outcome;
+    if (outcome.unsent > 0 || report === undefined) return;
+    outcome.clear();
+    this.#free.push(outcome);
+    tell?.(withFailures(report, failures));
   }
 }
 
-function withFailures(report: PlayReport, failures: readonly StepFailure[]): PlayReport {
-  if (failures.every((failure) => failure === undefined)) return report;
-  return { ...report, steps: report.steps.map((step, i) => withFailure(step, failures[i])) };
+function withFailures(report: PlayReport, failures: ReadonlyMap<number, string> | undefined): PlayReport {
+  if (failures === undefined) return report;
+  return { ...report, steps: report.steps.map((step, i) => withFailure(step, failures.get(i))) };
 }
 
 function withFailure(step: StepReport, failure: StepFailure): StepReport {

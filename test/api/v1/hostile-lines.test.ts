@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { tcpMaster } from '../masters.js';
@@ -21,6 +22,45 @@ const nonsense = fc.letrec((tie) => ({
   ),
 })).value;
 
+/** Host names are left out: a name server would be asked for them. */
+function withoutHostNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutHostNames);
+  if (typeof value !== 'object' || value === null) return value;
+  const isName = (key: string, part: unknown) =>
+    key === 'host' && typeof part === 'string' && isIP(part) === 0;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, part]) =>
+      isName(key, part) ? [] : [[key, withoutHostNames(part)]],
+    ),
+  );
+}
+
+interface Answer {
+  readonly result: string;
+  readonly error: string;
+}
+
+interface Change {
+  readonly line: string;
+  readonly body: unknown;
+  /** There is nothing wrong with it. */
+  readonly right: boolean;
+}
+
+/** Nonsense mostly, and now and then one of these. */
+function changes(hostile: fc.Arbitrary<unknown>, right: readonly [line: string, body: object][]) {
+  const wrong = fc.record({
+    line: fc.constantFrom('lan', 'bench'),
+    body: hostile.map(withoutHostNames),
+    right: fc.constant(false),
+  });
+  const good = fc.constantFrom(...right.map(([line, body]): Change => ({ line, body, right: true })));
+  return fc.oneof<fc.WeightedArbitrary<Change>[]>(
+    { weight: 9, arbitrary: wrong },
+    { weight: 1, arbitrary: good },
+  );
+}
+
 async function served() {
   const { rest } = await serve(
     nativeSetup({
@@ -38,47 +78,73 @@ async function served() {
   return { rest, views };
 }
 
-it('no body of a PUT is an internal error, and what is refused changes nothing', async () => {
+it('no body of a PUT is an internal error, what is right is done, and what is refused changes nothing', async () => {
   const { rest, views } = await served();
-  const [lan] = await views();
-  const master = await tcpMaster(Number(String(lan?.place).split(':')[1]));
+  const change = changes(nonsense, [
+    ['lan', { units: { '1-9': { copyOf: 'meter' } } }],
+    ['lan', { missingUnit: 'silence' }],
+    ['lan', { tcp: { host: '127.0.0.2' }, framing: 'rtu' }],
+    ['bench', { serial: { baudRate: 9600 }, timing: { turnaround: 30 } }],
+    ['bench', { framing: 'ascii' }],
+    ['bench', { serial: null, udp: { port: 0 } }],
+  ]);
   const seen = new Set<number>();
+  let done = 0;
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom('lan', 'bench'), nonsense, async (name, body) => {
+    fc.asyncProperty(change, async ({ line, body, right }) => {
       const before = await views();
-      const settings = before.find((view) => view.name === name)?.settings;
-      const { status } = await rest.send('PUT', `/api/v1/lines/${name}`, JSON.stringify(body));
+      const settings = before.find(({ name }) => name === line)?.settings;
+      const { status } = await rest.send('PUT', `/api/v1/lines/${line}`, JSON.stringify(body));
       seen.add(status);
-      expect([200, 400, 409]).toContain(status);
-      if (status !== 200) expect(await views()).toEqual(before);
-      // What happened to be right is taken back.
-      else
-        await rest.send('PUT', `/api/v1/lines/${name}`, { serial: null, tcp: null, ...(settings as object) });
+      expect(right ? [200] : [200, 400, 409]).toContain(status);
+      if (right) done++;
+      if (status !== 200) {
+        expect(await views()).toEqual(before);
+        return;
+      }
+      // What was right is taken back.
+      const back = { serial: null, tcp: null, udp: null, ...(settings as object) };
+      expect(await rest.send('PUT', `/api/v1/lines/${line}`, back)).toMatchObject({ status: 200 });
     }),
     { numRuns: 500 },
   );
+  expect(done).toBeGreaterThan(0);
   expect(seen).toContain(400);
+  const [lan] = await views();
+  const master = await tcpMaster(Number(String(lan?.place).split(':')[1]));
   expect((await master.readHoldingRegisters(0, 3)).data).toEqual([1, 2, 3]);
 });
 
-it('no request to /restapi/server is an internal error, and what is refused changes nothing', async () => {
+it('no request to /restapi/server is an internal error, what is right is done, and what is refused changes nothing', async () => {
   const { rest, views } = await served();
   const submit = fc.constantFrom('Status', 'Set', 'Set', 'Set');
   const fields = fc.dictionary(fc.constantFrom(...KEYS), nonsense, { maxKeys: 5 });
-  const line = fc.constantFrom<object>({}, { line: 'lan' }, { line: 'bench' });
+  const hostile = fc.tuple(submit, fields).map(([submit, fields]) => ({ ...fields, submit }));
+  const change = changes(hostile, [
+    ['lan', { submit: 'Set', host: '127.0.0.1', port: '0', framer: 'socket' }],
+    ['lan', { submit: 'Set', units: { 1: 'meter', '*': { copyOf: 'meter' } } }],
+    ['bench', { submit: 'Set', port: 'virtual', baudrate: '9600', t3_5: null, gap: null }],
+    ['bench', { submit: 'Set', framer: 'ascii', bytesize: 7 }],
+    ['bench', { submit: 'Set', framer: 'rtu', bytesize: 8, t3_5: null, gap: null }],
+  ]);
+  let done = 0;
   await fc.assert(
-    fc.asyncProperty(submit, fields, line, async (submit, fields, line) => {
+    fc.asyncProperty(change, fc.boolean(), async ({ line, body, right }, names) => {
       const before = await views();
-      const answer = await rest.send<{ result: string; error: string }>('POST', '/restapi/server', {
-        ...fields,
-        submit,
-        ...line,
-      });
-      expect(answer.status).toBe(200);
+      const request = JSON.stringify({ ...(body as object), ...((right || names) && { line }) });
+      const answer = await rest.send<Answer>('POST', '/restapi/server', request);
+      // What could change the prototypes of objects is no JSON for the server.
+      const mayBeRefused = /"(__proto__|prototype)":/.test(request);
+      expect(mayBeRefused ? [200, 400] : [200]).toContain(answer.status);
+      if (right) {
+        expect(answer.body).toMatchObject({ result: 'ok' });
+        done++;
+      }
       if (answer.body.result === 'ok') return;
       expect(answer.body.error).toMatch(/./);
       expect(await views()).toEqual(before);
     }),
     { numRuns: 500 },
   );
+  expect(done).toBeGreaterThan(0);
 });

@@ -1,0 +1,65 @@
+import type { DeviceDefinition } from '../config/configuration.js';
+import type { Device } from '../device/device.js';
+import type { ActionSource } from '../registers/action.js';
+import { buildDevice } from './build-device.js';
+
+/** The devices of a simulator: those of its configuration, and the copies of devices made while it runs. */
+export class Devices {
+  readonly #devices = new Map<string, Device>();
+  readonly #definitions = new Map<string, DeviceDefinition>();
+  /** Names of the devices that are not in the configuration. */
+  readonly #copies = new Set<string>();
+  readonly #source: ActionSource;
+
+  constructor(definitions: readonly DeviceDefinition[], source: ActionSource) {
+    this.#source = source;
+    for (const definition of definitions) this.#add(definition);
+  }
+
+  get byName(): ReadonlyMap<string, Device> {
+    return this.#devices;
+  }
+
+  get(name: string): Device {
+    const device = this.#devices.get(name);
+    if (!device) throw new Error(`configuration names an unknown device: ${name}`);
+    return device;
+  }
+
+  /**
+   * Names of copies that other devices have.
+   * @param copies the source of each copy by the name of the copy
+   */
+  takenNames(copies: ReadonlyMap<string, string>): string[] {
+    return Array.from(copies).flatMap(([name, source]) => {
+      const present = this.#definitions.get(name);
+      // A copy shares the tables of its source.
+      return present && present.tables !== this.#definitions.get(source)?.tables ? [name] : [];
+    });
+  }
+
+  /** Makes the copies that are not there yet; `copies` as for `takenNames`. */
+  copy(copies: ReadonlyMap<string, string>): void {
+    for (const [name, source] of copies) {
+      const definition = this.#definitions.get(source);
+      if (!definition || this.#devices.has(name)) continue;
+      this.#copies.add(name);
+      this.#add({ ...definition, name });
+    }
+  }
+
+  /** Drops the copies made here that are not in use, with their registers. */
+  keepCopies(inUse: ReadonlySet<string>): void {
+    for (const name of this.#copies) {
+      if (inUse.has(name)) continue;
+      this.#copies.delete(name);
+      this.#definitions.delete(name);
+      this.#devices.delete(name);
+    }
+  }
+
+  #add(definition: DeviceDefinition): void {
+    this.#definitions.set(definition.name, definition);
+    this.#devices.set(definition.name, buildDevice(definition, this.#source));
+  }
+}

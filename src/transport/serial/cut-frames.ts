@@ -1,0 +1,55 @@
+import { concatBytes } from '../../protocol/bytes.js';
+import type { TimedBytes } from '../framer/burst.js';
+
+/** No adapter keeps the pieces of a frame apart for longer, in ms. */
+const LONGEST_PAUSE_MS = 2000;
+/** Characters of the longest frame, which is one of ASCII. */
+const LONGEST_FRAME = 513;
+/** So much work at most for each piece, whatever comes. */
+const MOST_PIECES = 32;
+
+/**
+ * Finds out whether what was discarded, piece by piece, were frames all the same: then the discard gap is shorter than
+ * the pauses that adapter and system make inside a frame. Pure: the pieces bring their times.
+ */
+export class CutFrames {
+  #pieces: TimedBytes[] = [];
+
+  /** The longest pause in ms between the pieces of the frame that this one completes; undefined when there is none. */
+  discarded(piece: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): number | undefined {
+    const last = this.#pieces.at(-1);
+    if (piece.bytes.length > LONGEST_FRAME) {
+      this.forget();
+      return undefined;
+    }
+    if (last && pauseBetween(last, piece) > LONGEST_PAUSE_MS) this.forget();
+    this.#pieces.push(piece);
+    if (this.#pieces.length > MOST_PIECES) this.#pieces.shift();
+    const pause = this.#joined(isFrame);
+    if (pause !== undefined) this.forget();
+    return pause;
+  }
+
+  /** What comes next continues nothing that was discarded. */
+  forget(): void {
+    this.#pieces = [];
+  }
+
+  #joined(isFrame: (bytes: Uint8Array) => boolean): number | undefined {
+    let next = this.#pieces.at(-1) as TimedBytes;
+    let { bytes } = next;
+    let pause = 0;
+    for (const piece of this.#pieces.slice(0, -1).reverse()) {
+      if (piece.bytes.length + bytes.length > LONGEST_FRAME) return undefined;
+      bytes = concatBytes(piece.bytes, bytes);
+      pause = Math.max(pause, pauseBetween(piece, next));
+      if (isFrame(bytes)) return pause;
+      next = piece;
+    }
+    return undefined;
+  }
+}
+
+function pauseBetween(one: TimedBytes, next: TimedBytes): number {
+  return next.startedAt - one.receivedAt;
+}

@@ -1,0 +1,50 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
+import { openDescriptors, residentMb, startPlant } from '../../scripts/hostile/plant.mjs';
+import { Siege } from '../../scripts/hostile/siege.mjs';
+
+/** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
+const AMOUNT = { ms: 200, count: 300 };
+/** Nothing is measured here. What is kept of each bad request, or of each byte of a flood, would be much more. */
+const MEMORY_LIMIT_MB = 60;
+
+let plant: Awaited<ReturnType<typeof startPlant>>;
+let siege: Siege;
+let before: { memory: number; descriptors: number };
+
+beforeAll(async () => {
+  plant = await startPlant();
+  siege = new Siege(plant.program.pid, plant.targets);
+  await siege.calm(500);
+  const { pid } = plant.program;
+  before = { memory: residentMb(pid), descriptors: openDescriptors(pid) };
+});
+afterAll(async () => {
+  await siege.end();
+  await plant.program.stop();
+  rmSync(plant.directory, { recursive: true });
+});
+
+describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rtu', 'serial ascii'])(
+  'a bad client on the line %s',
+  (line) => {
+    it('takes no answer from the good ones beside it, whatever it sends', async () => {
+      const target = plant.targets.find((each) => each.line === line);
+      if (target === undefined) throw new Error(`no line ${line}`);
+      for (const { name } of ATTACKS.filter(({ on }) => on.includes(target.kind))) {
+        const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
+        expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });
+        expect(answered).toBeGreaterThan(0);
+        expect(descriptors[1], `${attack}: file descriptors`).toBe(descriptors[0]);
+      }
+    });
+  },
+);
+
+it('after all of it the program has the files open that it had, and about the memory', async () => {
+  const { pid } = plant.program;
+  expect(openDescriptors(pid)).toBe(before.descriptors);
+  expect(residentMb(pid) - before.memory).toBeLessThan(MEMORY_LIMIT_MB);
+  expect(plant.program.output.stderr).not.toMatch(/"level":[56]0/);
+});
