@@ -36,6 +36,8 @@ const SERIAL_CHECK_MS = 300;
 export class Siege {
   #pid;
   #clients;
+  /** At rest: right after an attack its last connection may still wait to be accepted. @type {number | undefined} */
+  #descriptors;
   #attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
 
   /** @param {number} pid @param {readonly Target[]} targets */
@@ -45,12 +47,13 @@ export class Siege {
     for (const client of this.#clients.values()) client.start();
   }
 
-  /** The good clients alone for a while: their 99th percentiles, in ms. @param {number} ms */
+  /** The good clients alone for a while: their 99th percentiles, in ms. Attacks are compared with the last calm. @param {number} ms */
   async calm(ms) {
     await delay(SILENCE_MS);
     this.#takeAll();
     await delay(ms);
     const seen = this.#takeAll();
+    this.#descriptors = openDescriptors(this.#pid);
     return new Map([...seen].map(([line, { times }]) => [line, p99(times)]));
   }
 
@@ -67,7 +70,7 @@ export class Siege {
     if (shares) await own.stop();
     this.#takeAll();
     const before = residentMb(this.#pid);
-    const descriptors = openDescriptors(this.#pid);
+    const descriptors = this.#descriptors ?? openDescriptors(this.#pid);
     let peak = before;
     const sampling = setInterval(() => {
       peak = Math.max(peak, residentMb(this.#pid));

@@ -33,7 +33,7 @@ export interface Measurements {
   readonly overruns: number;
 }
 
-export interface OwnRequests {
+interface OwnRequests {
   readonly asked: number;
   readonly answered: number;
 }

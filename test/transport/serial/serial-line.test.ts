@@ -10,7 +10,8 @@ import { SerialLine, type SerialLineOptions } from '../../../src/transport/seria
 const WRITE = encodeRtu(1, Uint8Array.of(6, 0, 10, 0, 7));
 const T35 = 2;
 const CHARACTER = 0.57;
-const GAP = 10;
+/** Longer than this process may be kept waiting: an echo that comes later than that is a request. */
+const GAP = 200;
 
 const ADAPTER: Adapter = { ...ptyAdapter, kind: '16550', name: 'a UART' };
 
@@ -26,7 +27,7 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
     inputHold: GAP,
     whenBusy: 'replace',
     isPseudoTerminal: false,
-    joinsTraffic: true,
+    joinsTraffic: false,
   });
   const options = { open, behaviour };
   const line = new SerialLine(options, {
@@ -63,7 +64,7 @@ function echoingPort(listener: PortListener, latency: number): BytePort {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** As long as an echo that goes on would need for many rounds. */
-const ROUNDS_MS = 600;
+const ROUNDS_MS = 1200;
 
 async function echoing(latency: number, lead = 0) {
   let listener: PortListener | undefined;
@@ -78,7 +79,7 @@ async function echoing(latency: number, lead = 0) {
 
 describe('a serial line with an echo', () => {
   it('executes a write once when its driver is switched on some time before it sends', async () => {
-    const { line, executed, hears } = await echoing(30, 30);
+    const { line, executed, hears } = await echoing(300, 300);
     hears(WRITE);
     await pause(ROUNDS_MS);
     expect(executed()).toBe(1);

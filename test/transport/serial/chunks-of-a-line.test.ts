@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { RTU } from '../../../src/protocol/framing.js';
+import { plainReply } from '../../../src/protocol/reply-plan.js';
+import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
+import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
+import { ptyAdapter } from '../../../src/transport/port/adapter.js';
+import type { BytePort } from '../../../src/transport/port/port.js';
+import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
+import { SerialSession } from '../../../src/transport/serial/serial-session.js';
+
+const REQUEST = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));
+const REPLY = encodeRtu(1, Uint8Array.of(3, 2, 0, 7));
+const GAP = 10;
+
+/** A session on a port that gives back what is written to it, when `echoes`. */
+function sessionOn({ echoes }: { echoes: boolean }) {
+  const chunks = new ChunkStatistics();
+  let written = 0;
+  const port: BytePort = {
+    path: '/dev/echo',
+    write: (bytes) => {
+      const copy = Uint8Array.from(bytes);
+      if (echoes) setTimeout(() => session.received(copy), 1);
+      written++;
+      return undefined;
+    },
+    facts: () => ({
+      adapter: ptyAdapter,
+      settings: undefined,
+      lowLatency: undefined,
+      parityMarks: false,
+      direction: '',
+    }),
+    close: async () => {},
+  };
+  const session: SerialSession = new SerialSession(
+    port,
+    {
+      framing: RTU,
+      framer: new RtuFramer(() => true, 2, 0.5),
+      mayBeRequest,
+      timing: { t35: 2, turnaround: 2, wireTime: 0.5, outputHold: 0, lead: 0 },
+      gap: GAP,
+      inputHold: GAP,
+      whenBusy: 'queue',
+      isPseudoTerminal: false,
+      joinsTraffic: false,
+    },
+    { owns: () => true, request: () => plainReply(REPLY), played: () => {}, event: () => {} },
+    chunks,
+  );
+  return { session, chunks, written: () => written };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('the chunks of a line', () => {
+  it('are those of its clients, and not the echo of its own replies', async () => {
+    const { session, chunks, written } = sessionOn({ echoes: true });
+    for (let i = 1; i <= 3; i++) {
+      session.received(REQUEST);
+      await expect.poll(written).toBe(i);
+      await pause(50);
+    }
+    session.end();
+    expect(chunks.sizes).toEqual([[REQUEST.length, 3]]);
+  });
+
+  it('tell how far apart the pieces of a frame were that was discarded', async () => {
+    const { session, chunks, written } = sessionOn({ echoes: false });
+    session.received(REQUEST.subarray(0, 4));
+    await pause(100);
+    session.received(REQUEST.subarray(4));
+    await expect.poll(() => chunks.longestPause).toBeGreaterThan(GAP);
+    session.end();
+    expect(written()).toBe(0);
+  });
+});
