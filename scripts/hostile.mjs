@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './hostile/attacks.mjs';
-import { residentMb, startPlant } from './hostile/plant.mjs';
+import { heldMb, startPlant } from './hostile/plant.mjs';
 import { Siege } from './hostile/siege.mjs';
 
 /*
@@ -47,13 +47,13 @@ const plan = attacked.flatMap((target) =>
 );
 
 await delay(2000);
-const cold = residentMb(program.pid);
+const cold = await heldMb(program.pid);
 for (const { name, target } of plan) await siege.attack(name, target, WARM_UP);
 await delay(1000 * rest);
 const calm = await siege.calm(CALM_MS);
-const warm = residentMb(program.pid);
+const warm = await heldMb(program.pid);
 say(
-  `memory: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
+  `memory without garbage: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
 );
 say(
   `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}`,
@@ -63,18 +63,18 @@ const effects = [];
 /** @type {{line: string, before: number, rested: number}[]} */
 const rests = [];
 for (const target of attacked) {
-  const before = residentMb(program.pid);
+  const before = await heldMb(program.pid);
   for (const { name } of plan.filter((step) => step.target === target)) {
     const effect = await siege.attack(name, target, { ms: lastingMs(name, target.line), count: CONNECTIONS });
     effects.push(effect);
     say(row(effect));
   }
   await delay(1000 * rest);
-  const rested = residentMb(program.pid);
+  const rested = await heldMb(program.pid);
   rests.push({ line: target.line, before, rested });
   say(`${target.line}: ${before.toFixed(1)} MB before, ${rested.toFixed(1)} MB after ${rest} s of rest`);
 }
-const end = residentMb(program.pid);
+const end = await heldMb(program.pid);
 await siege.end();
 const exitCode = await program.stop();
 rmSync(directory, { recursive: true });
@@ -103,7 +103,7 @@ if (values.json)
 else {
   console.table(effects.map(columns));
   console.log(
-    `memory: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${end.toFixed(1)} MB at the end`,
+    `memory without garbage: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${end.toFixed(1)} MB at the end`,
   );
   console.log(
     `slowest p99 of a good client: ${slowest.toFixed(1)} x of calm (wanted: ${SLOWER_LIMIT} x, not judged)`,

@@ -37,6 +37,7 @@ export class GoodClient {
   #target;
   /** @type {Carrier | undefined} */
   #carrier;
+  /** @type {Buffer} */
   #received = Buffer.alloc(0);
   #transactionId = 0;
   /** @type {(() => void) | undefined} */
@@ -91,10 +92,17 @@ export class GoodClient {
     }
   }
 
+  /** @param {Buffer} bytes */
+  #receive(bytes) {
+    if (this.#target.kind !== 'udp') this.#received = Buffer.concat([this.#received, bytes]);
+    // Asked again, an earlier request is answered twice.
+    else if (bytes.length > 1 && bytes.readUInt16BE(0) === this.#transactionId) this.#received = bytes;
+  }
+
   /** The time that the right answer took, in ms; undefined when it did not come. */
   async #ask() {
     this.#carrier ??= await open(this.#target, (bytes) => {
-      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#receive(bytes);
       this.#arrived?.();
     }).catch(() => undefined);
     if (this.#carrier === undefined) return undefined;

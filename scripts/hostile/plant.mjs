@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
 import { UNIT, VALUES } from './frames.mjs';
 
 /** @typedef {import('./good-client.mjs').Target} Target */
 
-/**
- * Starts the built program with a line of every kind.
- * @param {Readonly<Record<string, string>>} [env]
- */
-export async function startPlant(env) {
+/** Long enough to collect the garbage of a program this size, on a busy machine too. */
+const COLLECTED_MS = 500;
+
+/** Starts the built program with a line of every kind. */
+export async function startPlant() {
   const directory = makeTempDir();
   const [server, client, ca] = makeCertificates(directory);
   const files = { cert: server.cert, key: server.key, ca: ca.cert };
@@ -30,7 +31,7 @@ export async function startPlant(env) {
     },
   };
   const program = await startProgram({
-    ...(env && { env }),
+    env: { NODE_OPTIONS: `--import ${new URL('collector.mjs', import.meta.url)}` },
     config: {
       devices: { meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } } },
       lines: Object.fromEntries(
@@ -56,7 +57,14 @@ export async function startPlant(env) {
   return { program, targets, directory };
 }
 
-/** Memory that a process holds in RAM, in MB of 10^6 bytes. @param {number} pid */
+/** What a program of `startPlant` holds in RAM when its garbage is gone, in MB of 10^6 bytes. @param {number} pid */
+export async function heldMb(pid) {
+  process.kill(pid, 'SIGUSR2');
+  await delay(COLLECTED_MS);
+  return residentMb(pid);
+}
+
+/** Memory that a process has in RAM, garbage included, in MB of 10^6 bytes. @param {number} pid */
 export function residentMb(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return (Number(status.match(/^VmRSS:\s+(\d+) kB/m)?.[1]) * 1024) / 1e6;

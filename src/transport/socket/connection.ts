@@ -11,7 +11,7 @@ const MAX_QUEUED = 64;
 /** More bytes than this that the client has not taken, and no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 /** So many requests of one connection, or other things found in its bytes, then it is the turn of the others. */
-const MAX_PER_TURN = 64;
+const MAX_PER_TURN = 16;
 
 const CLOSED_BY_PLAN = 'closed as the reply plan said';
 
