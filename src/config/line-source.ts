@@ -38,13 +38,21 @@ function unitsSource(units: Units): Record<string, string> {
 
 /**
  * The line with some of its settings changed: what `change` leaves out stays as it is, null is the default again.
- * Units are changed as a whole. Naming another transport or framing leaves the old one's settings behind.
+ * Units are changed as a whole. Naming another transport leaves the old one's settings behind, and naming another
+ * framing the character format that was the old one's.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
   const transports = ['serial', 'tcp', 'udp', 'tls'];
   const isOther = transports.some((key) => change[key] != null && source[key] === undefined);
-  const kept = isOther ? { units: source.units } : source;
-  return merged(kept, change);
+  if (isOther) return merged({ units: source.units }, change);
+  const isReframed = 'framing' in change && change.framing !== source.framing;
+  return merged(isReframed ? withoutFramingSettings(source) : source, change);
+}
+
+function withoutFramingSettings({ serial, ...source }: LineSource): LineSource {
+  if (!isMapping(serial)) return source;
+  const { dataBits, ...rest } = serial;
+  return { ...source, serial: rest };
 }
 
 function merged(base: LineSource, change: LineSource): LineSource {

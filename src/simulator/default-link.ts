@@ -14,7 +14,8 @@ export function defaultLink(line: string): string {
  */
 export function isServed(link: string): boolean {
   try {
-    return statSync(link).ctimeMs <= lstatSync(link).ctimeMs;
+    const itself = lstatSync(link);
+    return itself.isSymbolicLink() && statSync(link).ctimeMs <= itself.ctimeMs;
   } catch {
     return false;
   }

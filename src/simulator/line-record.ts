@@ -29,6 +29,9 @@ export interface LineCounters {
   rejected: number;
 }
 
+/** So many bytes of a reply are logged: faults can make long ones. */
+const MAX_LOGGED = 1024;
+
 /** What passes over one line: counted, entered into the ledger, logged. */
 export class LineRecord {
   readonly counters: LineCounters = {
@@ -86,6 +89,18 @@ export class LineRecord {
     if (first?.outcome === 'achieved') this.counters.replies++;
     if (!this.#log.isLevelEnabled('debug')) return;
     const turnaround = first && Number((first.achievedAt - request.receivedAt).toFixed(3));
-    this.#log.debug({ unitId: request.unitId, ended: report.ended, turnaround }, 'reply');
+    const sent = exchange ? sentBytes(exchange.plan, report) : [];
+    const bytes = hex(Uint8Array.from(sent.slice(0, MAX_LOGGED)));
+    this.#log.debug(
+      { unitId: request.unitId, ended: report.ended, turnaround, bytes, length: sent.length },
+      'reply',
+    );
   }
+}
+
+function sentBytes(plan: ReplyPlan, report: PlayReport): number[] {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  return steps.flatMap((step, i) =>
+    step.kind === 'bytes' && report.steps[i]?.outcome === 'achieved' ? [...step.bytes] : [],
+  );
 }

@@ -1,5 +1,5 @@
 import type { SerialLineDefinition } from '../config/configuration.js';
-import { identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
+import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
 import type { ErrorCounts } from '../transport/port/error-counts.js';
 import type { PortFacts } from '../transport/port/port.js';
 import { hostPort } from '../transport/socket/address.js';
@@ -34,7 +34,7 @@ export function lineStatus(line: Line): LineStatus {
     link: state.kind === 'open' ? serial?.link : undefined,
     uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
     clients: line.clients,
-    times: definition.kind === 'serial' ? timesOf(definition, port?.facts()) : undefined,
+    times: definition.kind === 'serial' ? timesOf(definition, serial?.adapter) : undefined,
     port: port?.facts(),
     errorCounts: port?.errorCounts?.(),
   };
@@ -44,8 +44,8 @@ function placeOf({ definition }: Line): string {
   return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
 }
 
-function timesOf(definition: SerialLineDefinition, facts: PortFacts | undefined): SerialTimes {
+/** By the adapter that was found, and before there was one, by what its path tells. */
+function timesOf(definition: SerialLineDefinition, found: Adapter | undefined): SerialTimes {
   const { path } = definition;
-  const adapter = facts?.adapter ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path));
-  return serialTimes(definition, adapter);
+  return serialTimes(definition, found ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path)));
 }

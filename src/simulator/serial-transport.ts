@@ -34,6 +34,7 @@ export class SerialTransport implements Transport {
   readonly #handler: LineHandler;
   readonly #line: SerialLine;
   #virtual: VirtualPort | undefined;
+  #adapter: Adapter | undefined;
 
   constructor(definition: SerialLineDefinition, framing: Framing, handler: LineHandler) {
     this.#definition = definition;
@@ -48,6 +49,11 @@ export class SerialTransport implements Transport {
   /** The port, while it is open. */
   get port(): BytePort | undefined {
     return this.#line.port;
+  }
+
+  /** The adapter found last: what it is can't be asked while it is unplugged. */
+  get adapter(): Adapter | undefined {
+    return this.#adapter;
   }
 
   /** In what portions its bytes came. */
@@ -83,7 +89,10 @@ export class SerialTransport implements Transport {
         definition.path === 'virtual'
           ? this.#openVirtual(definition, listener)
           : openRealPort(definition, listener),
-      behaviour: (adapter) => this.#behaviour(definition, framing, adapter),
+      behaviour: (adapter) => {
+        this.#adapter = adapter;
+        return this.#behaviour(definition, framing, adapter);
+      },
     };
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hex } from '../../src/protocol/bytes.js';
 import { type RunningProgram, startProgram } from '../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
@@ -41,6 +42,15 @@ describe('the log', () => {
       expect.arrayContaining(['line open', 'request', 'reply']),
     );
     expect(program.output.stdout.trim().split('\n')).toEqual(ANNOUNCEMENTS);
+  });
+
+  it('with --log debug has every frame in it, byte for byte', async () => {
+    const program = await start('--log', 'debug');
+    await askOnce(program);
+    expect(await program.stop()).toBe(0);
+    const { stderr } = program.output;
+    expect(stderr).toContain(hex(readRequest(1, 0)));
+    expect(stderr).toContain(`"bytes":"${hex(readReply(1, 1))}","length":7`);
   });
 
   it('has no requests in it unless asked for', async () => {

@@ -115,7 +115,7 @@ describe('the verdict of a self-test', () => {
 
   it('tells how many requests of its own were asked and answered', () => {
     const { text } = verdict({ ...GOOD, own: { asked: 500, answered: 499 } });
-    expect(text).toContain('requests    500 of a client of this program itself, 499 answered');
+    expect(text).toContain('requests    500 from the built-in client, 499 answered');
   });
 
   it('tells what is wrong on the bus without blaming the line', () => {

@@ -49,7 +49,7 @@ function findList(simulator: Simulator, { device: name, table }: RegisterRequest
   if (device) return listOf(device, table);
   const known = [...simulator.devices.keys()];
   return name === undefined
-    ? `device: missing, expected ${known.join(', ')}`
+    ? `device: missing, expected one of ${known.join(', ')}`
     : `device: ${unknownName('device', name, known)}`;
 }
 

@@ -77,7 +77,9 @@ function findLine({ lines }: Simulator, name: string | null | undefined): Line |
   const known = [...lines.keys()];
   const [first, second] = lines.values();
   if (name == null) {
-    return first && !second ? first : `line: ${expectedMessage(known.join(', ') || 'a line', undefined)}`;
+    return first && !second
+      ? first
+      : `line: ${expectedMessage(known.length > 0 ? `one of ${known.join(', ')}` : 'a line', undefined)}`;
   }
   return lines.get(name) ?? `line: ${unknownName('line', name, known)}`;
 }

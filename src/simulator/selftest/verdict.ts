@@ -50,7 +50,7 @@ function portRows({ port }: Measurements): string[] {
 }
 
 function requests({ own, seconds, counters }: Measurements): string {
-  if (own) return `${own.asked} of a client of this program itself, ${own.answered} answered`;
+  if (own) return `${own.asked} from the built-in client, ${own.answered} answered`;
   return counters.requests === 0
     ? `none came within ${seconds} s`
     : `${counters.requests} came within ${seconds} s, ${counters.replies} replies`;

@@ -7,8 +7,7 @@ export type Listening =
   | { readonly ok: false; readonly error: string };
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE:
-    'another program, or another line, has this port; choose another one in the configuration (--config)',
+  EADDRINUSE: 'another program, or another line, has this port',
   EACCES: 'no permission; ports below 1024 need root, CAP_NET_BIND_SERVICE or a systemd socket unit',
   EADDRNOTAVAIL: 'this machine has no such address',
   EAFNOSUPPORT: 'this machine does not support this kind of address (IPv6 switched off?)',

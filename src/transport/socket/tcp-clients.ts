@@ -53,18 +53,17 @@ export class TcpClients {
 
   accept(raw: Socket): void {
     const client = { client: clientAddress(raw), clientId: ++this.#lastClientId };
-    if (!this.#makeRoom()) {
-      this.#rejected(client, 'limit', `all ${this.#settings.maxClients} connections are busy`);
-      raw.on('error', () => {});
-      raw.destroy();
+    if (this.#handshakes === undefined) {
+      this.#admit(client, raw, raw, undefined);
       return;
     }
-    if (this.#handshakes === undefined) {
-      this.#serve(client, raw, raw, undefined);
-      return;
+    const { maxClients } = this.#settings;
+    if (this.#handshakes.count >= maxClients) {
+      this.#handshakes.abortOldest(`the oldest of ${maxClients} handshakes made room for a new one`);
     }
     this.#handshakes.begin(raw, (handshake) => {
-      if (handshake.ok) this.#serve(client, handshake.socket, raw, handshake.role);
+      // Only now may it take the place of another: anybody can begin a handshake.
+      if (handshake.ok) this.#admit(client, handshake.socket, raw, handshake.role);
       else this.#rejected(client, handshake.reason, handshake.text);
     });
   }
@@ -74,7 +73,14 @@ export class TcpClients {
     this.#rejected({ client: 'unknown', clientId: ++this.#lastClientId }, 'limit', text);
   }
 
-  #serve({ client, clientId }: Client, socket: Socket, raw: Socket, role: string | undefined): void {
+  #admit({ client, clientId }: Client, socket: Socket, raw: Socket, role: string | undefined): void {
+    if (!this.#makeRoom()) {
+      const text = `all ${this.#settings.maxClients} connections are busy`;
+      this.#rejected({ client, clientId }, 'limit', text);
+      socket.on('error', () => {});
+      socket.destroy();
+      return;
+    }
     const connection = new TcpConnection({
       socket,
       raw,
@@ -95,11 +101,9 @@ export class TcpClients {
   /** False if there is no room and nobody who could go. */
   #makeRoom(): boolean {
     const { maxClients } = this.#settings;
-    if (this.#connections.size + (this.#handshakes?.count ?? 0) < maxClients) return true;
-    const text = `the oldest idle of ${maxClients} connections made room for a new one`;
-    if (this.#handshakes?.abortOldest(text)) return true;
+    if (this.#connections.size < maxClients) return true;
     const idle = leastUseful(this.#connections);
-    idle?.reject('limit', text);
+    idle?.reject('limit', `the oldest idle of ${maxClients} connections made room for a new one`);
     return idle !== undefined;
   }
 

@@ -60,15 +60,14 @@ export class TlsHandshakes {
     this.#server.emit('connection', raw);
   }
 
-  /** Gives up the one that has been under way for longest, for want of room; false when there is none. */
-  abortOldest(text: string): boolean {
+  /** Gives up the one that has been under way for longest, for want of room. */
+  abortOldest(text: string): void {
     const [oldest] = this.#waiting;
-    if (oldest === undefined) return false;
+    if (oldest === undefined) return;
     const [raw, done] = oldest;
     this.#waiting.delete(raw);
     raw.destroy();
     done({ ok: false, reason: 'limit', text });
-    return true;
   }
 
   /** Ends all of them, without a word. */

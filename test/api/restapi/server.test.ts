@@ -243,7 +243,7 @@ describe('Set', () => {
       'line: unknown line "benhc", did you mean "bench"? (known: bench, lan)',
     ],
     [{ line: 7, baudrate: 9600 }, 'line: expected the name of a line, got 7'],
-    [{ line: null, baudrate: 9600 }, 'line: missing, expected bench, lan'],
+    [{ line: null, baudrate: 9600 }, 'line: missing, expected one of bench, lan'],
     [{ line: 'lan', baudrate: 9600 }, 'baudrate: only a line on a serial port has this'],
     [{ line: 'lan', gap: 9 }, 'gap: only a line on a serial port has this'],
     [{ line: 'lan', framer: 'tls' }, 'framer: expected socket, rtu or ascii, got "tls"'],
@@ -314,7 +314,7 @@ describe('Start, Stop and Restart', () => {
       const settings = submit === 'Set' ? { turnaround: 1 } : {};
       expect(await server({ submit, ...settings })).toEqual({
         result: 'error',
-        error: 'line: missing, expected bench, lan',
+        error: 'line: missing, expected one of bench, lan',
       });
     },
   );

@@ -121,7 +121,7 @@ describe('a virtual line with a client', () => {
 
   it('speaks ASCII from one request to the next', async () => {
     const view = await changed('bench', { framing: 'ascii' });
-    expect(view).toMatchObject({ state: 'open', settings: { framing: 'ascii' } });
+    expect(view).toMatchObject({ state: 'open', settings: { framing: 'ascii', serial: { dataBits: 7 } } });
     const { SerialPort } = await import('serialport');
     const port = new SerialPort({ path: link, baudRate: 19200, autoOpen: false });
     await new Promise<void>((resolve, reject) => port.open((error) => (error ? reject(error) : resolve())));
@@ -133,6 +133,8 @@ describe('a virtual line with a client', () => {
     await until(() => text.endsWith('\n'), 'the reply has come');
     expect(text).toBe(':0103020001F9\r\n');
     await new Promise<void>((resolve) => port.close(() => resolve()));
+    const back = await changed('bench', { framing: null });
+    expect(back).toMatchObject({ settings: { framing: 'rtu', serial: { dataBits: 8 } } });
   });
 });
 

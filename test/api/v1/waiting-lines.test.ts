@@ -56,6 +56,14 @@ it.each<object>([
   });
 });
 
+it('a line that waits for its port has the discard gap of the adapter it had', async () => {
+  const { rest, link, answer } = await waiting();
+  const gap = async () => (await rest.send<{ times: { gap: number } }>('GET', URL)).body.times.gap;
+  const whileWaiting = await gap();
+  await answer(link);
+  expect(whileWaiting).toBe(await gap());
+});
+
 it('a line that waits for its port serves at once on another one that is there', async () => {
   const { rest, directory, link } = await waiting();
   const other = join(directory, 'other');

@@ -27,7 +27,7 @@ async function errorOf(host: string, port: number): Promise<string> {
 test('a port in use is an error that names it', async () => {
   const { port } = await opened();
   expect(await errorOf('127.0.0.1', port)).toBe(
-    `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port; choose another one in the configuration (--config) (EADDRINUSE).`,
+    `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port (EADDRINUSE).`,
   );
 });
 

@@ -235,14 +235,34 @@ test('a flood of handshakes that never end throws out itself, not a client that 
     await until(() => client.connected, 'connected');
     flood.push(client);
   }
-  await until(() => flood.filter(({ closed }) => closed).length === 81, 'all but 19 are closed');
-  expect(ofKind('rejected')).toHaveLength(81);
-  expect(ofKind('rejected')).toEqual(Array(81).fill(expect.objectContaining({ reason: 'limit' })));
+  await until(() => flood.filter(({ closed }) => closed).length === 80, 'all but 20 are closed');
+  expect(ofKind('rejected')).toHaveLength(80);
+  expect(ofKind('rejected')).toEqual(Array(80).fill(expect.objectContaining({ reason: 'limit' })));
   good.send(readRequest(2, 0));
   expect(await good.responsesOf(2)).toHaveLength(2);
   const late = connect(operator);
   late.send(readRequest(3, 0));
   expect(await late.responsesOf(1)).toHaveLength(1);
+});
+
+test('on a full line a connection takes the place of another only after its handshake', async () => {
+  await open({ maxClients: 1 });
+  const first = connect(operator);
+  first.send(readRequest(1, 0));
+  await first.responsesOf(1);
+  const stranger = plain();
+  stranger.send(Uint8Array.of(22, 3, 1, 0, 200, 1));
+  await until(() => stranger.connected, 'connected');
+  first.send(readRequest(2, 0));
+  expect(await first.responsesOf(2)).toHaveLength(2);
+  const second = connect(operator);
+  second.send(readRequest(3, 0));
+  expect(await second.responsesOf(1)).toHaveLength(1);
+  await until(() => first.closed, 'the idle one is closed');
+  expect(ofKind('rejected')).toMatchObject([
+    { text: 'the oldest of 1 handshakes made room for a new one' },
+    { text: 'the oldest idle of 1 connections made room for a new one' },
+  ]);
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
