@@ -7,7 +7,7 @@ import type { ApiDefinition } from './config/configuration.js';
 import { type ConfigurationSource, checkFile, loadConfiguration } from './config/load.js';
 import { unknownName } from './schema/nearest.js';
 import { formatProblems } from './schema/problem.js';
-import { measureLine } from './simulator/selftest/measure.js';
+import { measureLine, waitsForOthers } from './simulator/selftest/measure.js';
 import { verdict } from './simulator/selftest/verdict.js';
 import { Simulator } from './simulator/simulator.js';
 import { listPorts } from './transport/port/list-ports.js';
@@ -84,7 +84,10 @@ async function selftest({ source, api, line: name, seconds }: Extract<Command, {
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
   const stop = stopSignal(FAILED);
-  say(`line ${name}: measuring`);
+  const waits = waitsForOthers(line.definition)
+    ? `; let your client poll it now, its requests are looked at for ${seconds} s`
+    : '';
+  say(`line ${name}: measuring${waits}`);
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
   if (measured === undefined) {
     await line.stop();

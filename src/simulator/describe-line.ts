@@ -1,4 +1,4 @@
-import type { LineDefinition } from '../config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../config/configuration.js';
 import type { Line } from './line.js';
 import { lineStatus } from './line-status.js';
 
@@ -12,9 +12,15 @@ export function describeLine(line: Line): string {
   const { baudRate, dataBits, parity, stopBits } = definition;
   const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
   const gap = `gap ${times.gap.toFixed(1)} ms`;
-  const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}`;
+  const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}${turnaround(definition)}`;
   const path = link ? `${place} (also ${link})` : place;
   return `${protocolName(definition)} on ${path} ${settings}, units ${units}; ${pauses}`;
+}
+
+/** Only where it is not the usual one. */
+function turnaround({ timing: { turnaround } }: SerialLineDefinition): string {
+  if (turnaround === 't3.5') return '';
+  return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
 }
 
 /** The field's name for a framing on a transport. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Bus, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
+import { lineSource } from '../config/line-source.js';
 import type { FaultRules } from '../faults/rules.js';
 import type { Ledger } from '../traffic/ledger.js';
 import type { LineState } from '../transport/transport.js';
@@ -25,10 +26,12 @@ export class Line {
   readonly bus: Bus;
   readonly #transport: LineTransport;
   readonly #record: LineRecord;
+  readonly #log: Logger;
 
   constructor(definition: LineDefinition, units: Units, { faults, ledger, log }: LineContext) {
     const framing = newFraming(definition);
     this.name = definition.name;
+    this.#log = log;
     this.bus = new Bus(busLine(definition, framing), units, faults);
     this.#record = new LineRecord(definition.name, ledger, log);
     this.#transport = new LineTransport(definition, framing, {
@@ -70,8 +73,9 @@ export class Line {
   }
 
   /** Closes the line; replies that wait are given up. */
-  stop(): Promise<void> {
-    return this.#transport.stop();
+  async stop(): Promise<void> {
+    await this.#transport.stop();
+    this.#log.info('line stopped');
   }
 
   /** Closes the line and opens it again; one that waits for its port goes on waiting when that is still not there. */
@@ -84,7 +88,9 @@ export class Line {
    * settings. What the port or the system refuses leaves the line as it was; one that waits for its port waits for
    * it with the new settings.
    */
-  change(definition: LineDefinition, units: Units): Promise<LineOutcome> {
-    return this.#transport.change(definition, units);
+  async change(definition: LineDefinition, units: Units): Promise<LineOutcome> {
+    const changed = await this.#transport.change(definition, units);
+    if (changed.ok) this.#log.info({ settings: lineSource(definition) }, 'line changed');
+    return changed;
   }
 }

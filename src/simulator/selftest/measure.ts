@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LineDefinition } from '../../config/configuration.js';
 import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
 import { callAt } from '../../transport/precise-timer.js';
@@ -92,13 +93,16 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   return percentiles(samples);
 }
 
-/** Undefined where only others can ask: on a real bus, and where clients need a certificate. */
+/** Whether only others can ask: on a real bus, and where clients need a certificate. */
+export function waitsForOthers(definition: LineDefinition): boolean {
+  return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
+}
+
+/** Undefined where only others can ask. */
 async function ownClient(line: Line): Promise<Client | string | undefined> {
   const { definition, state } = line;
-  if (state.kind !== 'open' || definition.kind === 'tls') return undefined;
-  if (definition.kind === 'serial') {
-    return definition.path === 'virtual' ? serialClient(state.place, definition) : undefined;
-  }
+  if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
+  if (definition.kind === 'serial') return serialClient(state.place, definition);
   const port = Number(state.place.slice(state.place.lastIndexOf(':') + 1));
   const host = LOOPBACK[definition.host] ?? definition.host;
   return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);

@@ -16,7 +16,7 @@ export interface TcpLineSettings {
   readonly framing?: Framing;
   /** Modbus/TCP Security: connections are TLS ones. The files are read at each start. */
   readonly tls?: TlsFiles;
-  /** Connections at one time, TLS handshakes under way included; default 256. */
+  /** Connections at one time, and as many TLS handshakes beside them; default 256. */
   readonly maxClients?: number;
   /** A connection without a complete request for so long is closed; default 5 minutes. */
   readonly idleTimeoutMs?: number;
