@@ -1,10 +1,15 @@
 import type { Server } from 'node:net';
 import { hostPort } from './address.js';
 
+/** `error` is a sentence that names the place. */
+export interface NotListening {
+  readonly ok: false;
+  readonly error: string;
+}
+
 export type Listening =
   /** `port` is the real one where 0 was asked for; `address` is the resolved IP address. */
-  | { readonly ok: true; readonly port: number; readonly address: string }
-  | { readonly ok: false; readonly error: string };
+  { readonly ok: true; readonly port: number; readonly address: string } | NotListening;
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program, or another line, has this port',
@@ -18,22 +23,31 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files and sockets are open',
 };
 
+/** Why a line does not listen that was stopped while it opened. */
+export const STOPPED = 'stopped while opening';
+/** Why a line is not opened twice. */
+export const ALREADY_OPEN = 'this line already does';
+/** Why nobody listens on what is no port. */
+export const NO_PORT = 'expected a port from 0 to 65535';
+
+export function isPort(port: number): boolean {
+  return Number.isInteger(port) && port >= 0 && port <= 65535;
+}
+
+export function cannotListen(host: string, port: number, why: string): NotListening {
+  return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` };
+}
+
 /** Opens `server`; every way to fail is a sentence that names the place. */
 export function listen(server: Server, host: string, port: number): Promise<Listening> {
-  const place = hostPort(host, port);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) {
-    return Promise.resolve({
-      ok: false,
-      error: `Cannot listen on ${place}: expected a port from 0 to 65535.`,
-    });
-  }
-  const stopped: Listening = { ok: false, error: `Cannot listen on ${place}: stopped while opening.` };
+  if (!isPort(port)) return Promise.resolve(cannotListen(host, port, NO_PORT));
+  const stopped = cannotListen(host, port, STOPPED);
   return new Promise((resolve) => {
     const settle = (listening: Listening) => {
       server.off('error', fail).off('close', close);
       resolve(listening);
     };
-    const fail = (error: NodeJS.ErrnoException) => settle({ ok: false, error: listenError(place, error) });
+    const fail = (error: NodeJS.ErrnoException) => settle(cannotListen(host, port, listenError(error)));
     let closed = false;
     const close = () => {
       closed = true;
@@ -50,9 +64,8 @@ export function listen(server: Server, host: string, port: number): Promise<List
   });
 }
 
-/** One sentence that says why a socket could not be opened at `place`. */
-export function listenError(place: string, error: NodeJS.ErrnoException): string {
-  const code = error.code ?? '';
+/** Why a socket could not be opened, in words. */
+export function listenError({ code = '', message }: NodeJS.ErrnoException): string {
   const reason = REASONS[code];
-  return `Cannot listen on ${place}: ${reason === undefined ? error.message : `${reason} (${code})`}.`;
+  return reason === undefined ? message : `${reason} (${code})`;
 }

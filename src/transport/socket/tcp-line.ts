@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { type Framing, SOCKET } from '../../protocol/framing.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { hostPort } from './address.js';
-import { listen } from './listen.js';
+import { ALREADY_OPEN, cannotListen, listen, type NotListening, STOPPED } from './listen.js';
 import { TcpClients } from './tcp-clients.js';
 import { readTlsCredentials, type TlsFiles } from './tls-credentials.js';
 import { TlsHandshakes } from './tls-handshakes.js';
@@ -68,7 +68,7 @@ export class TcpLine implements Transport {
 
   async start(): Promise<TransportStart> {
     const { host, port } = this.#settings;
-    if (this.#server !== undefined) return this.#cannot('this line already does');
+    if (this.#server !== undefined) return cannotListen(host, port, ALREADY_OPEN);
     const server = createServer({
       allowHalfOpen: true,
       noDelay: true,
@@ -77,14 +77,14 @@ export class TcpLine implements Transport {
     });
     this.#server = server;
     const secured = await this.#secure();
-    if (!secured.ok) return this.#failed(server, this.#cannot(secured.reason).error);
-    if (this.#server !== server) return this.#cannot('stopped while opening');
+    if (!secured.ok) return this.#failed(server, cannotListen(host, port, secured.reason));
+    if (this.#server !== server) return cannotListen(host, port, STOPPED);
     server.on('connection', (socket) => {
       if (this.#server === server) this.#clients.accept(socket);
       else socket.destroy();
     });
     const listening = await listen(server, host, port);
-    if (!listening.ok) return this.#failed(server, listening.error);
+    if (!listening.ok) return this.#failed(server, listening);
     const place = hostPort(listening.address, listening.port);
     this.#clients.open(secured.handshakes);
     server.on('error', (error) => this.#onError(server, place, error));
@@ -121,18 +121,13 @@ export class TcpLine implements Transport {
     };
   }
 
-  #cannot(why: string): Extract<TransportStart, { ok: false }> {
-    const { host, port } = this.#settings;
-    return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` };
-  }
-
   /** The line did not open. One that was stopped meanwhile stays stopped. */
-  #failed(server: Server, error: string): TransportStart {
+  #failed(server: Server, failure: NotListening): NotListening {
     if (this.#server === server) {
       this.#server = undefined;
-      this.#state = { kind: 'failed', reason: error };
+      this.#state = { kind: 'failed', reason: failure.error };
     }
-    return { ok: false, error };
+    return failure;
   }
 
   /** An error of the listening socket; one client that could not be accepted is no end of the line. */

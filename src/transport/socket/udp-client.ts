@@ -1,17 +1,12 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { AduContent } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
-import { hostPort } from './address.js';
+import { clientName } from './address.js';
 import { ReplyQueue } from './reply-queue.js';
 import { UdpOutlet } from './udp-outlet.js';
 
 /** More requests than this waiting for their replies, and further ones are not executed. */
 const MAX_PENDING = 64;
-
-/** The name of a client as people know it; IPv4 clients of a dual-stack socket without their IPv6 prefix. */
-export function udpClientAddress({ address, port }: RemoteInfo): string {
-  return hostPort(address.replace(/^::ffff:(?=\d+\.)/i, ''), port);
-}
 
 /** One address and port that sends requests: asks the handler and has the plans played in order. */
 export class UdpClient {
@@ -25,7 +20,7 @@ export class UdpClient {
 
   constructor(socket: Socket, remote: RemoteInfo, id: number, handler: LineHandler) {
     this.id = id;
-    this.client = udpClientAddress(remote);
+    this.client = clientName(remote.address, remote.port);
     this.activeAt = performance.now();
     this.#handler = handler;
     const outlet = new UdpOutlet(socket, remote.address, remote.port);

@@ -1,6 +1,7 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { LineHandler } from '../transport.js';
-import { UdpClient, udpClientAddress } from './udp-client.js';
+import { clientName } from './address.js';
+import { UdpClient } from './udp-client.js';
 
 export interface UdpClientLimits {
   readonly maxClients: number;
@@ -42,7 +43,7 @@ export class UdpClients {
     const clientId = ++this.#lastId;
     if (!this.#makeRoom()) {
       const text = `all ${this.#limits.maxClients} clients have replies pending`;
-      const client = udpClientAddress(remote);
+      const client = clientName(remote.address, remote.port);
       this.#handler.event({ kind: 'rejected', client, clientId, reason: 'limit', text });
       return undefined;
     }

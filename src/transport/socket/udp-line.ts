@@ -3,6 +3,7 @@ import type { Framing } from '../../protocol/framing.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { hostPort } from './address.js';
+import { ALREADY_OPEN, cannotListen, isPort, NO_PORT, STOPPED } from './listen.js';
 import { UdpClients } from './udp-clients.js';
 import { listenUdp, lookupNames } from './udp-listen.js';
 
@@ -66,11 +67,8 @@ export class UdpLine implements Transport {
 
   async start(): Promise<TransportStart> {
     const { host, port } = this.#settings;
-    const cannot = (why: string) => {
-      return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` } as const;
-    };
-    if (!Number.isInteger(port) || port < 0 || port > 65535) return cannot('expected a port from 0 to 65535');
-    if (this.#socket !== undefined) return cannot('this line already does');
+    if (!isPort(port)) return cannotListen(host, port, NO_PORT);
+    if (this.#socket !== undefined) return cannotListen(host, port, ALREADY_OPEN);
     const type = host.includes(':') ? 'udp6' : 'udp4';
     const socket = createSocket({
       type,
@@ -82,7 +80,7 @@ export class UdpLine implements Transport {
     socket.on('message', (bytes, remote) => this.#receive(bytes, remote, socket));
     socket.on('error', (error) => this.#fail(socket, error));
     const listening = await listenUdp(socket, host, port);
-    if (this.#socket !== socket) return cannot('stopped while opening');
+    if (this.#socket !== socket) return cannotListen(host, port, STOPPED);
     if (!listening.ok) {
       this.#socket = undefined;
       this.#state = { kind: 'failed', reason: listening.error };

@@ -1,8 +1,7 @@
 import type { Socket, SocketOptions } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { hostPort } from './address.js';
-import { type Listening, listenError } from './listen.js';
+import { cannotListen, type Listening, listenError, STOPPED } from './listen.js';
 
 /**
  * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it and not
@@ -16,7 +15,6 @@ export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options,
 
 /** Binds `socket`; every way to fail is a sentence that names the place, and leaves the socket closed. */
 export function listenUdp(socket: Socket, host: string, port: number): Promise<Listening> {
-  const place = hostPort(host, port);
   return new Promise((resolve) => {
     const settle = (listening: Listening) => {
       socket.off('listening', bound).off('error', fail).off('close', close);
@@ -27,10 +25,10 @@ export function listenUdp(socket: Socket, host: string, port: number): Promise<L
       settle({ ok: true, address, port });
     };
     const fail = (error: Error) => {
-      settle({ ok: false, error: listenError(place, error) });
+      settle(cannotListen(host, port, listenError(error)));
       socket.close();
     };
-    const close = () => settle({ ok: false, error: `Cannot listen on ${place}: stopped while opening.` });
+    const close = () => settle(cannotListen(host, port, STOPPED));
     socket.on('listening', bound).on('error', fail).on('close', close);
     // Not shared with another process of a cluster.
     socket.bind({ address: host, port, exclusive: true });

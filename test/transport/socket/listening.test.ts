@@ -1,132 +1,86 @@
-import { networkInterfaces } from 'node:os';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { SOCKET } from '../../../src/protocol/framing.js';
 import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
-import { delayed, HoldingRegisters, readRequest } from './holding-registers.js';
-import { openLine, type TestLine } from './line.js';
-import { RawClient, until } from './raw-client.js';
+import { UdpLine } from '../../../src/transport/socket/udp-line.js';
+import type { Transport } from '../../../src/transport/transport.js';
+import { HoldingRegisters } from './holding-registers.js';
 
-const open: TestLine[] = [];
+const LINES: [string, (host: string, port: number) => Transport][] = [
+  ['TCP', (host, port) => new TcpLine({ host, port }, new HoldingRegisters())],
+  ['UDP', (host, port) => new UdpLine({ host, port, framing: SOCKET }, new HoldingRegisters())],
+];
 
-afterEach(async () => {
-  for (const line of open.splice(0)) await line.close();
-});
+describe.each(LINES)('a line on %s', (_, newLine) => {
+  const lines: Transport[] = [];
+  afterEach(() => Promise.all(lines.splice(0).map((line) => line.stop())));
 
-async function opened(...settings: Parameters<typeof openLine>): Promise<TestLine> {
-  const line = await openLine(...settings);
-  open.push(line);
-  return line;
-}
+  const lineAt = (host: string, port: number) => {
+    const line = newLine(host, port);
+    lines.push(line);
+    return line;
+  };
 
-async function errorOf(host: string, port: number): Promise<string> {
-  const line = new TcpLine({ host, port }, new HoldingRegisters());
-  const started = await line.start();
-  if (started.ok) await line.stop();
-  return started.ok ? 'no error' : started.error;
-}
+  /** A line that is open, and its port. */
+  async function opened() {
+    const line = lineAt('127.0.0.1', 0);
+    const started = await line.start();
+    if (!started.ok) throw new Error(started.error);
+    return { line, port: Number(started.place.split(':')[1]) };
+  }
 
-test('a port in use is an error that names it', async () => {
-  const { port } = await opened();
-  expect(await errorOf('127.0.0.1', port)).toBe(
-    `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port (EADDRINUSE).`,
-  );
-});
+  async function errorOf(host: string, port: number): Promise<string> {
+    const started = await lineAt(host, port).start();
+    return started.ok ? 'no error' : started.error;
+  }
 
-test('an address of another machine is an error that names it', async () => {
-  expect(await errorOf('192.0.2.1', 5020)).toBe(
-    'Cannot listen on 192.0.2.1:5020: this machine has no such address (EADDRNOTAVAIL).',
-  );
-});
+  test('names a port in use', async () => {
+    const { port } = await opened();
+    const line = lineAt('127.0.0.1', port);
+    const error = `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port (EADDRINUSE).`;
+    expect(await line.start()).toEqual({ ok: false, error });
+    expect(line.state).toEqual({ kind: 'failed', reason: error });
+  });
 
-test('an unknown host name is an error that names it', async () => {
-  expect(await errorOf('no-such-host.invalid', 5020)).toMatch(
-    /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN)\)\.$/,
-  );
-}, 30_000);
+  test('names the address of another machine', async () => {
+    expect(await errorOf('192.0.2.1', 5020)).toBe(
+      'Cannot listen on 192.0.2.1:5020: this machine has no such address (EADDRNOTAVAIL).',
+    );
+  });
 
-test.each([-1, 65536, 1.5, Number.NaN])(
-  'port %d is an error that says which ports there are',
-  async (port) => {
+  test('names an unknown host name', async () => {
+    expect(await errorOf('no-such-host.invalid', 5020)).toMatch(
+      /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN)\)\.$/,
+    );
+  }, 30_000);
+
+  test.each([-1, 65536, 1.5, Number.NaN])('says which ports there are instead of %d', async (port) => {
     expect(await errorOf('::1', port)).toBe(
       `Cannot listen on [::1]:${port}: expected a port from 0 to 65535.`,
     );
-  },
-);
-
-test('a line that failed to open can be started again, a line that is open cannot', async () => {
-  const other = await opened();
-  const line = new TcpLine({ host: '127.0.0.1', port: other.port }, new HoldingRegisters());
-  expect(await line.start()).toMatchObject({ ok: false });
-  await other.line.stop();
-  expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}` });
-  expect(await line.start()).toEqual({
-    ok: false,
-    error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,
   });
-  await line.stop();
-});
 
-test('the state of a line follows it: stopped, open at its real port, failed with the reason', async () => {
-  const device = new HoldingRegisters();
-  const line = new TcpLine({ host: '127.0.0.1', port: 0 }, device);
-  expect(line.state).toEqual({ kind: 'stopped' });
-  const started = await line.start();
-  const place = started.ok ? started.place : '';
-  expect(place).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
-  expect(line.state).toEqual({ kind: 'open', place });
-  expect(device.events).toEqual([{ kind: 'open', place, notes: [] }]);
-  const second = new TcpLine({ host: '127.0.0.1', port: Number(place.split(':')[1]) }, device);
-  const refused = await second.start();
-  expect(second.state).toEqual({ kind: 'failed', reason: refused.ok ? '' : refused.error });
-  await second.stop();
-  await line.stop();
-  expect([line.state.kind, second.state.kind]).toEqual(['stopped', 'stopped']);
-});
+  test('that failed to open can be started again, one that is open cannot', async () => {
+    const other = await opened();
+    const line = lineAt('127.0.0.1', other.port);
+    expect(await line.start()).toMatchObject({ ok: false });
+    await other.line.stop();
+    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}` });
+    expect(await line.start()).toEqual({
+      ok: false,
+      error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,
+    });
+    expect(line.state.kind).toBe('open');
+  });
 
-test('stop closes every connection at once, a waiting reply and a client that does not read included', async () => {
-  const { line, device, port } = await opened();
-  device.fault = (plan) => delayed(plan, 60_000);
-  const clients = Array.from({ length: 10 }, () => new RawClient(port));
-  for (const client of clients) client.send(readRequest(1, 0));
-  await until(() => device.requests.length === 10, 'all have asked');
-  await line.stop();
-  expect(line.clients).toBe(0);
-  expect(device.reports.map(({ report }) => report.ended)).toEqual(Array(10).fill('disconnected'));
-  expect(device.events.filter(({ kind }) => kind === 'client-gone')).toHaveLength(10);
-  await until(() => clients.every(({ closed }) => closed), 'the clients see it');
-  await line.stop();
-});
-
-test('stop while the line is opening leaves it closed', async () => {
-  const line = new TcpLine({ host: 'localhost', port: 0 }, new HoldingRegisters());
-  const starting = line.start();
-  await line.stop();
-  expect(await starting).toMatchObject({ ok: false });
-  expect(await line.start()).toMatchObject({ ok: true });
-  await line.stop();
-});
-
-const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
-  list?.some(({ address }) => address === '::1'),
-);
-if (!hasIpv6) console.warn('IPv6 is not tested: this machine has no address ::1');
-
-test.skipIf(!hasIpv6)('serves IPv6 clients and names them', async () => {
-  const { device, client: connect, port } = await opened({ host: '::1' });
-  const client = connect();
-  client.send(readRequest(1, 0));
-  expect(await client.responsesOf(1)).toHaveLength(1);
-  expect(device.requests[0]?.client).toBe(`[::1]:${client.socket.localPort}`);
-  expect(await errorOf('::1', port)).toContain(`[::1]:${port}: another program`);
-});
-
-test.skipIf(!hasIpv6)('on :: serves both families and names IPv4 clients without a prefix', async () => {
-  const { device, port } = await opened({ host: '::' });
-  for (const host of ['127.0.0.1', '::1']) {
-    const client = new RawClient(port, host);
-    client.send(readRequest(1, 0));
-    expect(await client.responsesOf(1)).toHaveLength(1);
-    await client.end();
-  }
-  expect(device.requests[0]?.client).toMatch(/^127\.0\.0\.1:\d+$/);
-  expect(device.requests[1]?.client).toMatch(/^\[::1\]:\d+$/);
+  test('that is stopped while it opens stays closed', async () => {
+    const line = lineAt('localhost', 0);
+    const starting = line.start();
+    await line.stop();
+    expect(await starting).toEqual({
+      ok: false,
+      error: 'Cannot listen on localhost:0: stopped while opening.',
+    });
+    expect(line.state).toEqual({ kind: 'stopped' });
+    expect(await line.start()).toMatchObject({ ok: true });
+  });
 });

@@ -40,34 +40,6 @@ test('an open line says where it is', async () => {
   expect(line.clients).toBe(0);
 });
 
-test('a port in use is an error that names it', async () => {
-  const { port } = await opened();
-  expect(await errorOf('127.0.0.1', port)).toBe(
-    `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port (EADDRINUSE).`,
-  );
-});
-
-test('an address of another machine is an error that names it', async () => {
-  expect(await errorOf('192.0.2.1', 5020)).toBe(
-    'Cannot listen on 192.0.2.1:5020: this machine has no such address (EADDRNOTAVAIL).',
-  );
-});
-
-test('an unknown host name is an error that names it', async () => {
-  expect(await errorOf('no-such-host.invalid', 5020)).toMatch(
-    /^Cannot listen on no-such-host\.invalid:5020: the host name .* \((ENOTFOUND|EAI_AGAIN)\)\.$/,
-  );
-}, 30_000);
-
-test.each([-1, 65536, 1.5, Number.NaN])(
-  'port %d is an error that says which ports there are',
-  async (port) => {
-    expect(await errorOf('::1', port)).toBe(
-      `Cannot listen on [::1]:${port}: expected a port from 0 to 65535.`,
-    );
-  },
-);
-
 test('a host name is looked up', async () => {
   const { device, peer, line } = await opened({ host: 'localhost' });
   expect(line.state).toMatchObject({ place: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
@@ -75,20 +47,6 @@ test('a host name is looked up', async () => {
   await client.send(readRequest(1));
   await client.receivedOf(1);
   expect(device.requests).toHaveLength(1);
-});
-
-test('a line that failed to open can be started again, a line that is open cannot', async () => {
-  const other = await opened();
-  const line = lineAt('127.0.0.1', other.port);
-  expect(await line.start()).toMatchObject({ ok: false });
-  await other.line.stop();
-  expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}` });
-  expect(await line.start()).toEqual({
-    ok: false,
-    error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,
-  });
-  expect(line.state.kind).toBe('open');
-  await line.stop();
 });
 
 test('a stopped line can be started again, and goes on counting its clients', async () => {
@@ -160,19 +118,6 @@ test('a request in which the line is stopped is not answered, and reported', asy
   expect(device.reports).toMatchObject([
     { report: { steps: [{ outcome: 'not achieved' }], ended: 'disconnected' } },
   ]);
-});
-
-test('stop while the line is opening leaves it closed', async () => {
-  const line = lineAt('localhost', 0);
-  const starting = line.start();
-  await line.stop();
-  expect(await starting).toEqual({
-    ok: false,
-    error: 'Cannot listen on localhost:0: stopped while opening.',
-  });
-  expect(line.state).toEqual({ kind: 'stopped' });
-  expect(await line.start()).toMatchObject({ ok: true });
-  await line.stop();
 });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
