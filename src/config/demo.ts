@@ -22,8 +22,7 @@ const METER = {
     holding: [
       { address: 0, value: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], write: true },
       { address: 100, type: 'string', value: 'SIM-000001', length: 8 },
-      { address: 110, value: 0, action: 'timestamp' },
-      { address: 111, quantity: 6 },
+      { address: 110, action: 'timestamp' },
       { address: 120, type: 'float32', value: [50, 400], write: true },
       { address: 124, type: 'int16', value: -5, write: true },
     ],

@@ -23,6 +23,12 @@ export interface LineContext {
 
 const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
+function whatInstead(value: unknown): string {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? 'none of them'
+    : describeFound(value);
+}
+
 /** Builds one line; undefined after telling its mistakes. */
 export function nativeLine(
   name: string,
@@ -33,7 +39,7 @@ export function nativeLine(
 ): LineDefinition | undefined {
   const [transport, ...others] = TRANSPORTS.filter((key) => sectionOf(value, key) !== undefined);
   if (transport === undefined || others.length > 0) {
-    const found = transport ? [transport, ...others].join(' and ') : describeFound(value);
+    const found = transport ? [transport, ...others].join(' and ') : whatInstead(value);
     issues.push({ path, message: `expected one of ${TRANSPORTS.join(', ')}, got ${found}` });
     return undefined;
   }

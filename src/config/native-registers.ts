@@ -3,6 +3,7 @@ import type { Action } from '../registers/action.js';
 import { CELLS_PER_VALUE, type ValueType } from '../registers/cell-type.js';
 import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
 import { parseValue } from '../registers/parse-value.js';
+import { TIMESTAMP_FIELDS } from '../registers/run-action.js';
 import type { Value } from '../registers/value.js';
 import { check } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
@@ -52,13 +53,19 @@ function placeEntry(input: unknown, isBits: boolean, path: Path, issues: Issue[]
   }
   const inputs: unknown[] = Array.isArray(entry.value) ? entry.value : [entry.value];
   const isRepeated = !Array.isArray(entry.value) || inputs.length === 1;
-  const quantity = entry.quantity ?? inputs.length;
+  const quantity = entry.quantity ?? usualQuantity(entry, inputs);
   if (!isRepeated && quantity !== inputs.length) {
     issues.push({
       path: [...path, 'quantity'],
       message: `expected ${inputs.length}, the number of values, got ${quantity}`,
     });
     return undefined;
+  }
+  if (entry.action === 'timestamp' && quantity % TIMESTAMP_FIELDS !== 0) {
+    issues.push({
+      path: [...path, 'quantity'],
+      message: `expected a multiple of ${TIMESTAMP_FIELDS}, the registers of a timestamp, got ${quantity}`,
+    });
   }
   if (type !== 'string' && entry.length !== undefined) {
     issues.push({
@@ -96,6 +103,11 @@ function placeEntry(input: unknown, isBits: boolean, path: Path, issues: Issue[]
     writable: entry.write ?? false,
     action,
   };
+}
+
+/** A timestamp fills seven registers; what is one value to the person who writes it is defined as a whole. */
+function usualQuantity({ action }: RegisterEntry, values: readonly unknown[]): number {
+  return action === 'timestamp' && values.length === 1 ? TIMESTAMP_FIELDS : values.length;
 }
 
 /** Registers of a string without a length: as many as the longest one needs. */

@@ -53,9 +53,14 @@ export function readUnits(
     }
     const device = readDevice(content, devices, place, issues);
     if (!device) continue;
+    const known = units.length > 1 ? ranged : single;
+    const twice = units.find((unit) => known.has(unit));
+    if (twice !== undefined) {
+      issues.push({ path: place, message: `unit identifier ${twice} is in another entry already` });
+    }
     for (const unit of units) {
       const name = device.copy && unit !== '*' ? devices.copy(device.name, unit) : device.name;
-      (units.length > 1 ? ranged : single).set(unit, name);
+      known.set(unit, name);
     }
   }
   return new Map([...ranged, ...single]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aimsAt } from '../faults/condition.js';
 import { lineProblems } from '../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../faults/rule.js';
 import { MAX_RULES } from '../faults/rules.js';
@@ -35,7 +36,7 @@ export function nativeConfiguration(value: unknown, context: NativeContext, issu
   const names = new DeviceNames(devices.names);
   const lines = readLines(sectionOf(value, 'lines'), { devices: names, directory }, issues);
   const copies = copiedDevices(devices.definitions, names, issues);
-  const faults = readFaults(sectionOf(value, 'faults'), lines, issues);
+  const faults = readFaults(sectionOf(value, 'faults'), lines, brokenLines(value, lines), issues);
   const api = readApi(sectionOf(value, 'api'), context.api, issues);
   for (const issue of sharedPlaces(lines, api)) issues.push(issue);
   return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
@@ -81,7 +82,20 @@ const faultList = z
   .array(z.unknown(), { error: 'a list of fault rules' })
   .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
 
-function readFaults(value: unknown, lines: readonly LineDefinition[], issues: Issue[]): FaultRule[] {
+/** Names of lines that are there and could not be read. */
+function brokenLines(value: unknown, lines: readonly LineDefinition[]): string[] {
+  const all = sectionOf(value, 'lines');
+  const names = typeof all === 'object' && all !== null ? Object.keys(all) : [];
+  return names.filter((name) => !lines.some((line) => line.name === name));
+}
+
+/** @param broken names of lines of which nothing is known: rules that may mean them can't be judged yet. */
+function readFaults(
+  value: unknown,
+  lines: readonly LineDefinition[],
+  broken: readonly string[],
+  issues: Issue[],
+): FaultRule[] {
   const entries = value === undefined ? [] : (check(faultList, value, ['faults'], issues) ?? []);
   const names = new Set<string>();
   return entries.flatMap((entry, i) => {
@@ -91,7 +105,8 @@ function readFaults(value: unknown, lines: readonly LineDefinition[], issues: Is
     if (names.has(rule.name))
       issues.push({ path: [...path, 'name'], message: `there is a rule ${rule.name} already` });
     names.add(rule.name);
-    for (const problem of lineProblems(rule, lines.map(faultLine))) {
+    const mayMeanBroken = broken.some((name) => aimsAt(rule.when, name));
+    for (const problem of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
       issues.push({ path: [...path, ...problem.path], message: problem.message });
     }
     return [rule];

@@ -100,7 +100,8 @@ function narrow(integer: bigint, type: ValueType): Value {
   return type === 'uint64' || type === 'int64' ? integer : Number(integer);
 }
 
-const TIMESTAMP_FIELDS = 7;
+/** Cells that a timestamp takes. */
+export const TIMESTAMP_FIELDS = 7;
 
 /**
  * Seven cells of local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.

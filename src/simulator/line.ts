@@ -68,8 +68,8 @@ export class Line {
   }
 
   /** Opens the line; one that is open, or waits for its port, stays as it is. */
-  start(): Promise<LineOutcome> {
-    return this.#transport.start();
+  async start(): Promise<LineOutcome> {
+    return this.#noted(await this.#transport.start());
   }
 
   /** Closes the line; replies that wait are given up. */
@@ -79,8 +79,8 @@ export class Line {
   }
 
   /** Closes the line and opens it again; one that waits for its port goes on waiting when that is still not there. */
-  restart(): Promise<LineOutcome> {
-    return this.#transport.restart();
+  async restart(): Promise<LineOutcome> {
+    return this.#noted(await this.#transport.restart());
   }
 
   /**
@@ -91,6 +91,13 @@ export class Line {
   async change(definition: LineDefinition, units: Units): Promise<LineOutcome> {
     const changed = await this.#transport.change(definition, units);
     if (changed.ok) this.#log.info({ settings: lineSource(definition) }, 'line changed');
+    else this.#log.info({ reason: changed.error }, 'line not changed');
     return changed;
+  }
+
+  /** Whoever asked for it is told the reason, too. */
+  #noted(outcome: LineOutcome): LineOutcome {
+    if (!outcome.ok) this.#log.info({ reason: outcome.error }, 'line did not open');
+    return outcome;
   }
 }

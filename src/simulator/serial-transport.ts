@@ -200,7 +200,7 @@ async function openVirtual(
   const options = pacing ? { pacing } : {};
   const wanted = link ?? defaultLink(name);
   const linked = isServed(wanted)
-    ? ({ ok: false, error: `${wanted}: leads to a line of another program, so it is left alone` } as const)
+    ? ({ ok: false, error: `${wanted}: leads to a line that is being served, so it is left alone` } as const)
     : await openVirtualPort({ ...options, link: wanted }, listener);
   if (linked.ok || link !== undefined) return linked;
   // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.

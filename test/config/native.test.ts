@@ -240,7 +240,7 @@ describe('a mistake in a line', () => {
       line('{serial: {}, units: {1: m}}'),
       'lines.b.serial.path: missing, expected the path of a serial port, or virtual',
     ],
-    [line('{units: {1: m}}'), 'lines.b: expected one of serial, tcp, udp, tls, got a mapping'],
+    [line('{units: {1: m}}'), 'lines.b: expected one of serial, tcp, udp, tls, got none of them'],
     [
       line('{serial: {path: virtual}, tcp: {}, units: {1: m}}'),
       'lines.b: expected one of serial, tcp, udp, tls, got serial and tcp',
@@ -376,6 +376,14 @@ describe('a mistake in registers', () => {
       `${ENTRY}.action: timestamp fills seven registers, expected type bits, uint16, int16, got float32`,
     ],
     [
+      entry('holding', '{address: 0, action: timestamp, quantity: 6}'),
+      `${ENTRY}.quantity: expected a multiple of 7, the registers of a timestamp, got 6`,
+    ],
+    [
+      entry('holding', '{address: 65530, action: timestamp}'),
+      `${ENTRY}: ends at address 65536, expected at most 65535`,
+    ],
+    [
       entry('coils', '{address: 0, value: 2}'),
       'devices.m.registers.coils[0].value: expected a whole number from 0 to 1 (bit), got 2',
     ],
@@ -406,6 +414,10 @@ describe('a mistake in registers', () => {
       'devices.m.identity.modelName: expected printable ASCII text of at most 244 bytes, got "größer"',
     ],
     [
+      device('{registers: {holding: [{address: 0, action: timestamp}, {address: 6}]}}'),
+      'devices.m.registers.holding[1]: address 6 is defined by devices.m.registers.holding[0] already',
+    ],
+    [
       device('{pymodbus: a.json, device: 3}'),
       'devices.m.device: expected the name of a device in that file, got 3',
     ],
@@ -434,6 +446,28 @@ it('takes 256 fault rules and no more', () => {
     });
   expect(nativeMistakes(file(256))).toEqual([]);
   expect(nativeMistakes(file(257))).toEqual(['faults: expected at most 256 fault rules, got a list']);
+});
+
+it('does not call a line unknown that has a mistake itself', () => {
+  const file = (line: string) =>
+    JSON.stringify({
+      devices: { m: { registers: { holding: [{ address: 0 }] } } },
+      lines: {
+        b: { tcp: { port: 70_000 }, units: { 1: 'm' } },
+        c: { serial: { path: 'virtual' }, units: { 1: 'm' } },
+      },
+      faults: [{ name: 'x', when: { line }, do: [{ close: 'end' }] }],
+    });
+  const ofLine = 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 70000';
+  expect(nativeMistakes(file('b'))).toEqual([ofLine]);
+  expect(nativeMistakes(file('c'))).toEqual([
+    ofLine,
+    expect.stringMatching(/^faults\[0\]\.do\[0\]\.close: /),
+  ]);
+  expect(nativeMistakes(file('d'))).toEqual([
+    ofLine,
+    expect.stringMatching(/^faults\[0\]\.when\.line: unknown/),
+  ]);
 });
 
 describe('a mistake in the rest of the file', () => {

@@ -93,7 +93,7 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   return percentiles(samples);
 }
 
-/** Whether only others can ask: on a real bus, and where clients need a certificate. */
+/** Whether only others can ask: on a real bus, and with TLS, where clients mostly need a certificate. */
 export function waitsForOthers(definition: LineDefinition): boolean {
   return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
 }
