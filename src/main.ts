@@ -84,9 +84,7 @@ async function selftest({ source, api, line: name, seconds }: Extract<Command, {
   const line = simulator.lines.get(name);
   if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
   const stop = stopSignal(FAILED);
-  const waits = waitsForOthers(line.definition)
-    ? `; let your client poll it now, its requests are looked at for ${seconds} s`
-    : '';
+  const waits = waitsForOthers(line.definition) ? '; let your client poll it meanwhile' : '';
   say(`line ${name}: measuring${waits}`);
   const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
   if (measured === undefined) {

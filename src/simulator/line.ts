@@ -74,8 +74,9 @@ export class Line {
 
   /** Closes the line; replies that wait are given up. */
   async stop(): Promise<void> {
+    const { kind } = this.state;
     await this.#transport.stop();
-    this.#log.info('line stopped');
+    if (kind === 'open' || kind === 'waiting') this.#log.info('line stopped');
   }
 
   /** Closes the line and opens it again; one that waits for its port goes on waiting when that is still not there. */

@@ -53,6 +53,31 @@ describe('the log', () => {
     expect(stderr).toContain(`"bytes":"${hex(readReply(1, 1))}","length":7`);
   });
 
+  it('tells what is done to lines over REST, and what comes of it', async () => {
+    const program = await start();
+    const url = `${program.restUrl()}/api/v1/lines/bench`;
+    const put = (body: object) =>
+      fetch(url, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await put({ timing: { turnaround: 20 } })).status).toBe(200);
+    expect((await put({ serial: { path: '/dev/not-there', link: null } })).status).toBe(409);
+    expect((await fetch(`${url}/stop`, { method: 'POST' })).status).toBe(200);
+    expect((await put({ serial: { path: '/dev/not-there', link: null } })).status).toBe(200);
+    expect((await fetch(`${url}/start`, { method: 'POST' })).status).toBe(409);
+    expect(await program.stop()).toBe(0);
+    expect(messages(program.output.stderr).filter((text) => text.startsWith('line '))).toEqual([
+      'line open',
+      'line changed',
+      'line not changed',
+      'line stopped',
+      'line changed',
+      'line did not open',
+    ]);
+  });
+
   it('has no requests in it unless asked for', async () => {
     const program = await start();
     await askOnce(program);

@@ -58,6 +58,7 @@ describe.concurrent('modbus-sim selftest', () => {
   it('names a port that can not be opened', async () => {
     expect(await selftest('gone')).toMatchObject({
       code: 1,
+      stdout: 'line gone: measuring; let your client poll it meanwhile\n',
       stderr: 'line gone: /dev/not-there: does not exist; modbus-sim ports lists the serial ports\n',
     });
   });

@@ -1,4 +1,5 @@
 import type { Framing } from '../../protocol/framing.js';
+import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { TimedBytes } from '../framer/burst.js';
@@ -144,7 +145,10 @@ export class SerialSession {
     const request = { ...content, adu: frame.bytes, receivedAt: frame.receivedAt, clientId: 0 };
     const plan: ReplyPlan = this.#handler.request(request);
     if (content.unitId === BROADCAST) this.#player.turnedAway();
-    this.#player.play(frame, this.#echo.probe(plan), (report) => this.#handler.played(request, report));
+    const probed = this.#echo.probe(plan);
+    this.#player.play(frame, probed, (report) =>
+      this.#handler.played(request, probed === plan ? report : ofWholeFrame(report)),
+    );
   }
 
   #countOverruns(): void {
@@ -159,6 +163,16 @@ export class SerialSession {
     const counts = this.#port.errorCounts?.();
     return counts && counts.overrun + counts.bufferOverrun;
   }
+}
+
+/** What a plan that was cut in two for a probe has come to, as a report on the plan with one step. */
+function ofWholeFrame({ steps: [first, rest], ended }: PlayReport): PlayReport {
+  if (first === undefined) return { steps: [], ended };
+  if (first.outcome === 'not achieved') return { steps: [first], ended };
+  if (rest?.outcome === 'achieved') return { steps: [first], ended };
+  const reason =
+    rest?.reason ?? 'given up after the first half, which was sent alone to see whether it comes back';
+  return { steps: [{ ...first, uncertainty: undefined, outcome: 'not achieved', reason }], ended };
 }
 
 function newFramer({ framer, joinsTraffic }: SerialBehaviour): Framer {

@@ -172,6 +172,8 @@ export class TcpConnection {
    */
   #endIfDone(): void {
     if (!this.#inputEnded || (this.#socket.isPaused() && !this.busy)) return;
+    // It was only the turn of the others: there is more to answer.
+    if (this.#nextTurn !== undefined && this.#mayRead) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
     this.#outlet.flush();
     this.#socket.end();
@@ -208,7 +210,7 @@ export class TcpConnection {
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
         this.#handler.event(decoded.event);
       } else {
-        // The replies to one read leave in one write.
+        // The replies of one turn leave in one write.
         if (pending) this.#outlet.hold();
         this.#answer(decoded.content, decoded.adu);
       }

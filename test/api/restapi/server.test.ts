@@ -192,7 +192,7 @@ describe('Set', () => {
       units: { 1: 'meter', 9: 'valve' },
     });
     expect(footer).toMatch(
-      /^line bench: open, RTU on \/dev\/pts\/\d+ .*57600 8O1, units 1, 9; t1\.5 0\.750 ms/,
+      /^line bench: open, RTU on \/dev\/pts\/\d+ .*57600 8O1, units 1, 9; t1\.5 0\.750 ms, .*, replies 5 ms after t3\.5$/,
     );
     expect((await master.readHoldingRegisters(0, 2)).data).toEqual([4711, 2]);
     master.setID(9);

@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RTU } from '../../../src/protocol/framing.js';
+import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
 import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
 import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
 import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';
 import type { BytePort, OpenResult, PortListener } from '../../../src/transport/port/port.js';
 import { SerialLine, type SerialLineOptions } from '../../../src/transport/serial/serial-line.js';
+import type { SerialBehaviour } from '../../../src/transport/serial/serial-session.js';
 
 const WRITE = encodeRtu(1, Uint8Array.of(6, 0, 10, 0, 7));
 const T35 = 2;
@@ -16,8 +18,12 @@ const GAP = 200;
 const ADAPTER: Adapter = { ...ptyAdapter, kind: '16550', name: 'a UART' };
 
 /** A line on a port that the test plays. */
-function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0) {
+function lineOn(
+  open: (listener: PortListener) => Promise<OpenResult>,
+  { lead = 0, ...other }: Partial<SerialBehaviour> & { lead?: number } = {},
+) {
   let executed = 0;
+  const reports: PlayReport[] = [];
   const behaviour: SerialLineOptions['behaviour'] = () => ({
     framing: RTU,
     framer: new RtuFramer(() => true, T35, CHARACTER),
@@ -28,6 +34,7 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
     whenBusy: 'replace',
     isPseudoTerminal: false,
     joinsTraffic: false,
+    ...other,
   });
   const options = { open, behaviour };
   const line = new SerialLine(options, {
@@ -36,10 +43,10 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
       executed++;
       return plainReply(encodeRtu(unitId, pdu));
     },
-    played: () => {},
+    played: (_, report) => reports.push(report),
     event: () => {},
   });
-  return { line, options, executed: () => executed };
+  return { line, options, reports, executed: () => executed };
 }
 
 /** A port whose adapter hears what it sends, `latency` ms after the last character. */
@@ -68,10 +75,13 @@ const ROUNDS_MS = 1200;
 
 async function echoing(latency: number, lead = 0) {
   let listener: PortListener | undefined;
-  const opened = lineOn(async (heard) => {
-    listener = heard;
-    return { ok: true, port: echoingPort(heard, latency), notes: [] };
-  }, lead);
+  const opened = lineOn(
+    async (heard) => {
+      listener = heard;
+      return { ok: true, port: echoingPort(heard, latency), notes: [] };
+    },
+    { lead },
+  );
   await opened.line.start();
   await pause(50);
   return { ...opened, hears: (bytes: Uint8Array) => listener?.onData(bytes) };
@@ -98,6 +108,60 @@ describe('a serial line with an echo', () => {
       expect(executed()).toBe(i);
     }
     await line.stop();
+  });
+});
+
+describe('a pseudo-terminal without a wire', () => {
+  /** What is written to it in the end, and the reports on it. */
+  async function afterTwoWrites(next: Uint8Array | undefined) {
+    let heard: PortListener | undefined;
+    const written: number[] = [];
+    const { line, reports } = lineOn(
+      async (listener) => {
+        heard = listener;
+        const port: BytePort = {
+          ...echoingPort(listener, 0),
+          write: (bytes) => {
+            written.push(...bytes);
+            return undefined;
+          },
+        };
+        return { ok: true, port, notes: [] };
+      },
+      {
+        framer: new RtuFramer(() => true, T35),
+        timing: { t35: T35, turnaround: undefined, wireTime: 0, outputHold: 0, lead: 0 },
+        isPseudoTerminal: true,
+      },
+    );
+    await line.start();
+    heard?.onData(WRITE);
+    // The same again: the reply to it leaves in two halves, to see whether the first of them comes back.
+    heard?.onData(WRITE);
+    if (next) {
+      // Without t3.5 between them all would be answered.
+      await pause(10 * T35);
+      heard?.onData(next);
+    }
+    await vi.waitFor(() => expect(reports).toHaveLength(next ? 3 : 2), { timeout: 5000 });
+    await line.stop();
+    return { written, reports };
+  }
+
+  it('reports a reply that was cut to find an echo as one step', async () => {
+    const { written, reports } = await afterTwoWrites(undefined);
+    expect(written).toEqual([...WRITE, ...WRITE]);
+    expect(reports[1]).toMatchObject({ steps: [{ outcome: 'achieved' }], ended: 'complete' });
+  });
+
+  it('reports it as not achieved when only a half was sent', async () => {
+    const read = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));
+    const { written, reports } = await afterTwoWrites(read);
+    expect(written).toEqual([...WRITE, ...WRITE.subarray(0, 4), ...read]);
+    expect(reports[1]).toMatchObject({
+      steps: [{ outcome: 'not achieved', reason: expect.stringMatching(/^given up after the first half/) }],
+      ended: 'superseded',
+    });
   });
 });
 

@@ -118,6 +118,15 @@ test('what could not be played because the client went away is reported', async 
   await until(() => line.line.clients === 0, 'the connection is gone');
 });
 
+test('all requests of a client that then closes its side are executed, though a reply waits', async () => {
+  delayTransaction(1, 60_000);
+  const client = line.client();
+  client.send(concatBytes(...Array.from({ length: 60 }, (_, i) => readRequest(i + 1, 0))));
+  client.socket.end();
+  await until(() => line.device.reports.length === 60, 'all 60 are executed');
+  for (const { report } of line.device.reports) expect(report.ended).toBe('disconnected');
+});
+
 test('reads no more than about 64 requests ahead of a delayed reply, and goes on afterwards', async () => {
   delayTransaction(0, 400);
   const client = line.client();
