@@ -86,8 +86,8 @@ describe.concurrent('a serial port that another modbus-sim has', () => {
     const { code, stderr } = await startWith({ lines: { bad: lineOn(path) } });
     expect(code).toBe(1);
     expect(stderr).toContain(`line bad: ${path}: is in use by node (process ${second.pid}); end it first`);
-    expect(second.output.stderr).not.toContain('line lost');
     expect(await second.stop()).toBe(0);
+    expect(second.output.stderr).not.toContain('line lost');
     expect(await first.stop()).toBe(0);
   });
 });
