@@ -110,7 +110,7 @@ describe('a second program with a line of the same name', () => {
     });
     expect(second.serialPath('bench')).not.toBe(first);
     expect(await second.stop()).toBe(0);
-    expect(second.output.stderr).toContain(`${link}: leads to a line of another program`);
+    expect(second.output.stderr).toContain(`${link}: leads to a line that is being served`);
     expect(readlinkSync(link)).toBe(first);
     expect(await program.stop()).toBe(0);
   });

@@ -31,7 +31,8 @@ const STOP_LIMIT_MS = 5000;
  * @property {number} pid
  * @property {string} directory Its temporary directory, with its configuration and the links of its virtual lines;
  *   removed when it has ended.
- * @property {{stdout: string, stderr: string}} output What it has printed so far; all of it when it has ended (two pipes: standard error may lag behind "ready").
+ * @property {{stdout: string, stderr: string}} output What it has printed so far; all of it when it has ended. Before,
+ *   standard error may lag behind standard output.
  * @property {Promise<number | null>} exited Its exit code; null after a signal.
  * @property {(line: string) => string} serialPath The port that a client of this serial line opens.
  * @property {(line: string) => number} tcpPort The port of this Modbus TCP line.
