@@ -46,6 +46,26 @@ export function makeTempDir() {
 }
 
 /**
+ * The programs that run, with their directories.
+ * @type {Map<import('node:child_process').ChildProcess, string>}
+ */
+const running = new Map();
+let endsWithThisProcess = false;
+
+/** A test that fails leaves its programs behind, and vitest ends its processes with SIGTERM, which is no `exit`. */
+function endWithThisProcess() {
+  if (endsWithThisProcess) return;
+  endsWithThisProcess = true;
+  process.once('SIGTERM', () => process.exit(143));
+  process.once('exit', () => {
+    for (const [child, directory] of running) {
+      child.kill('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+}
+
+/**
  * Starts the built program and waits until it is ready; rejects with what it printed when it does not come so far.
  * @param {ProgramOptions} [options]
  * @returns {Promise<RunningProgram>}
@@ -71,11 +91,12 @@ export async function startProgram({ config, args = [], env = {}, startLimit = S
     output.stderr += text;
   });
   const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
+  endWithThisProcess();
+  running.set(child, directory);
   /** @type {Promise<number | null>} */
   const exited = new Promise((resolve) => {
     child.once('close', (code) => {
-      process.off('exit', kill);
+      running.delete(child);
       rmSync(directory, { recursive: true, force: true });
       resolve(code);
     });
