@@ -246,17 +246,20 @@ describe('on a serial line, with modbus-serial as the master', () => {
     const client = new modbusSerial.default();
     await client.connectRTUBuffered(serialPath('bench'), { baudRate: 115200 });
     client.setID(1);
-    client.setTimeout(300);
+    const [patient, quick] = [5000, 300];
+    client.setTimeout(patient);
     const read = async () => (await client.readHoldingRegisters(0, 3)).data;
     const simulate = (settings: object) => rest.calls({ ...SIMULATE, ...settings });
 
     await simulate({ response_error: 6 });
     await expect(read()).rejects.toMatchObject({ modbusCode: 6 });
+    client.setTimeout(quick);
     await simulate({ response_type: 2 });
     await expect(read()).rejects.toMatchObject({ name: 'TransactionTimedOutError' });
     await simulate({ response_type: 3, response_junk_datalen: 30 });
     // Random bytes may look like a frame with a wrong CRC.
     await expect(read()).rejects.toThrow(/Timed out|CRC error/);
+    client.setTimeout(patient);
     await simulate({ response_delay: 0.1 });
     const start = performance.now();
     expect(await read()).toEqual([1, 2, 3]);
