@@ -99,7 +99,8 @@ process.exit(isClean && exitCode === 0 ? 0 : 1);
  */
 async function soak(line, index) {
   const { baudRate, t35 } = line;
-  const characterTime = 11_000 / baudRate;
+  // 8N1 has 10 bits to a character.
+  const characterTime = 10_000 / baudRate;
   const master = await Master.open(program.serialPath(nameOf(line)), baudRate, t35);
   const random = randomNumbers(seed + index);
   const result = {

@@ -18,7 +18,7 @@ export class Wire {
   constructor(port, baudRate, t35) {
     this.#port = port;
     this.#t35 = t35;
-    this.#characterTime = 11_000 / baudRate;
+    this.#characterTime = 10_000 / baudRate;
     port.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#freeAt = Math.max(this.#freeAt, performance.now());

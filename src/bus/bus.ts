@@ -4,7 +4,7 @@ import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { addressRanges } from '../protocol/address-range.js';
-import { AsciiFraming } from '../protocol/ascii.js';
+import { AsciiFraming, LINE_FEED } from '../protocol/ascii.js';
 import type { Framing } from '../protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { type Executed, Station } from './station.js';
@@ -111,6 +111,14 @@ export class Bus {
   /** The same for all clients: their connections were closed. */
   forgetClients(): void {
     this.#lastReplies.clear();
+  }
+
+  /** The line was closed and is opened again: nobody knows what a client had asked it before. */
+  reopened(): void {
+    this.forgetClients();
+    const { framing } = this.#line;
+    if (framing instanceof AsciiFraming) framing.delimiter = LINE_FEED;
+    this.#setDelimiter();
   }
 
   #stationsFor(

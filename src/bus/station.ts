@@ -5,8 +5,8 @@ import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 /** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
 export type Executed = Map<Device, Uint8Array | undefined>;
 
-/** Functions that a broadcast may carry: those that write (Modbus over Serial Line V1.02, 2.2). */
-const WRITING: ReadonlySet<number> = new Set([
+/** Functions that a broadcast may have: those that write (Serial Line V1.02, 2.2), and diagnostics. */
+const BROADCASTABLE: ReadonlySet<number> = new Set([
   FunctionCode.writeSingleCoil,
   FunctionCode.writeSingleRegister,
   FunctionCode.diagnostics,
@@ -46,12 +46,12 @@ export class Station {
     this.#diagnostics.processed(responsePdu, true);
   }
 
-  /** Takes a broadcast: counts it, and executes it when it writes and the device has not done so already. */
+  /** Takes a broadcast: counts it, and executes it once on the device if its function may be broadcast. */
   broadcast(requestPdu: Uint8Array, executed: Executed): void {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.received(true);
     if (wasListening && !isRestart(requestPdu)) return;
-    if (!WRITING.has(requestPdu[0] as number)) {
+    if (!BROADCASTABLE.has(requestPdu[0] as number)) {
       this.#diagnostics.ignored();
       return;
     }

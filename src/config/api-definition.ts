@@ -35,8 +35,19 @@ export function resolveApi(
       message: `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
     });
   }
+  // The token itself is not shown: messages go into logs.
+  if (token !== undefined && !SENDABLE.test(token)) {
+    const path: Path = overrides.token === undefined ? ['api', 'token'] : ['MODBUS_SIM_TOKEN'];
+    issues.push({
+      path,
+      message: 'expected ASCII characters without spaces: clients send it in an HTTP header',
+    });
+  }
   return compact({ host, port, token });
 }
+
+/** Characters that every client can put into a header, and that mean the same to all. */
+const SENDABLE = /^[!-~]+$/;
 
 function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

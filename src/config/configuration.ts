@@ -3,6 +3,7 @@ import type { IdentityName } from '../device/identification.js';
 import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
+import type { CharacterSettings } from '../protocol/timing.js';
 import type { RegisterLayout } from '../registers/layout.js';
 
 /** What a simulator is built from, whichever kind of file said it. Plain data, already checked. */
@@ -51,19 +52,15 @@ export interface WindowDefinition {
 
 export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 
-/** Which device answers for a unit identifier; `*` for every one that is not listed. */
-export type Units = ReadonlyMap<number | '*', string>;
+/** Name of the device that answers for a unit identifier; `*` for every one that is not listed. */
+export type UnitNames = ReadonlyMap<number | '*', string>;
 
-export interface SerialLineDefinition {
+export interface SerialLineDefinition extends CharacterSettings {
   readonly kind: 'serial';
   readonly name: string;
   readonly framing: 'rtu' | 'ascii';
   /** Path of the port, or `virtual` for a pseudo-terminal of our own. */
   readonly path: string;
-  readonly baudRate: number;
-  readonly dataBits: 7 | 8;
-  readonly parity: 'none' | 'even' | 'odd';
-  readonly stopBits: 1 | 2;
   /** Who switches the RS-485 driver; absent where the adapter does it by itself. */
   readonly rs485?: Rs485Definition;
   /** Whether the port marks characters that arrive damaged; where it can when absent. */
@@ -74,7 +71,7 @@ export interface SerialLineDefinition {
   /** Virtual line only: where the client's path is linked, and how bytes are paced. */
   readonly link?: string;
   readonly pacing?: PacingDefinition;
-  readonly units: Units;
+  readonly units: UnitNames;
 }
 
 /** Direction control by the kernel, or by this program with RTS. */
@@ -118,7 +115,7 @@ export interface SocketLineDefinition {
   readonly idleTimeout?: number;
   /** Paths of PEM files (TLS); with `ca` clients must have a certificate of it. */
   readonly files?: { readonly cert: string; readonly key: string; readonly ca?: string };
-  readonly units: Units;
+  readonly units: UnitNames;
   /** What a request for a unit that is not there gets: exception 11, or nothing. */
   readonly missingUnit: 'exception' | 'silence';
 }

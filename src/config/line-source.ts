@@ -1,5 +1,11 @@
+import { isMapping } from '../schema/parts.js';
 import { compact } from './compact.js';
-import type { LineDefinition, SerialLineDefinition, SocketLineDefinition, Units } from './configuration.js';
+import type {
+  LineDefinition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+  UnitNames,
+} from './configuration.js';
 
 /** A line as the native file has it, complete: read again it is the same definition. */
 export type LineSource = Readonly<Record<string, unknown>>;
@@ -32,7 +38,7 @@ function socketSource({
   return { [kind]: compact({ ...listening, ...files }), framing, units: unitsSource(units), missingUnit };
 }
 
-function unitsSource(units: Units): Record<string, string> {
+function unitsSource(units: UnitNames): Record<string, string> {
   return Object.fromEntries(Array.from(units, ([unitId, device]) => [String(unitId), device]));
 }
 
@@ -64,8 +70,4 @@ function merged(base: LineSource, change: LineSource): LineSource {
       result[key] = key !== 'units' && isMapping(before) && isMapping(value) ? merged(before, value) : value;
   }
   return result;
-}
-
-function isMapping(value: unknown): value is LineSource {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { t35 } from '../protocol/timing.js';
-import { check, sectionOf } from '../schema/parts.js';
+import { check, isMapping, sectionOf } from '../schema/parts.js';
 import { describeFound, expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
 import type {
@@ -8,7 +8,7 @@ import type {
   Rs485Definition,
   SerialLineDefinition,
   SocketLineDefinition,
-  Units,
+  UnitNames,
 } from './configuration.js';
 import { serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './native-schema.js';
 import { type DeviceNames, readUnits } from './native-units.js';
@@ -24,9 +24,7 @@ export interface LineContext {
 const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
 function whatInstead(value: unknown): string {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? 'none of them'
-    : describeFound(value);
+  return isMapping(value) ? 'none of them' : describeFound(value);
 }
 
 /** Builds one line; undefined after telling its mistakes. */
@@ -59,7 +57,7 @@ export function nativeLine(
 function serialLine(
   name: string,
   value: unknown,
-  units: Units,
+  units: UnitNames,
   path: Path,
   issues: Issue[],
 ): SerialLineDefinition | undefined {
@@ -135,7 +133,7 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   value: unknown,
-  { units, directory }: { readonly units: Units; readonly directory: string },
+  { units, directory }: { readonly units: UnitNames; readonly directory: string },
   path: Path,
   issues: Issue[],
 ): SocketLineDefinition | undefined {

@@ -1,7 +1,7 @@
 import { unknownName } from '../schema/nearest.js';
 import { check, namedEntries, section, text } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import type { Units } from './configuration.js';
+import type { UnitNames } from './configuration.js';
 
 /** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */
 export class DeviceNames {
@@ -27,6 +27,9 @@ const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
 /** Either all units share the registers of a device, or each gets a copy of it. */
 const copySchema = section({ copyOf: text('the name of a device') });
 
+const NO_COPIES =
+  'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
+
 /**
  * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its
  * unit identifiers; what is listed alone goes before a range.
@@ -37,7 +40,7 @@ export function readUnits(
   devices: DeviceNames,
   path: Path,
   issues: Issue[],
-): Units {
+): UnitNames {
   const expected = 'unit identifiers with the names of their devices, such as {1: meter}';
   const single = new Map<number | '*', string>();
   const ranged = new Map<number | '*', string>();
@@ -59,8 +62,9 @@ export function readUnits(
       issues.push({ path: place, message: `unit identifier ${twice} is in another entry already` });
     }
     for (const unit of units) {
-      const name = device.copy && unit !== '*' ? devices.copy(device.name, unit) : device.name;
-      known.set(unit, name);
+      if (unit !== '*') known.set(unit, device.copy ? devices.copy(device.name, unit) : device.name);
+      else if (device.copy) issues.push({ path: place, message: NO_COPIES });
+      else known.set(unit, device.name);
     }
   }
   return new Map([...ranged, ...single]);

@@ -1,7 +1,8 @@
 import type { Action, ActionName } from '../registers/action.js';
 import { parseValue } from '../registers/parse-value.js';
-import type { Value } from '../registers/value.js';
-import { check } from '../schema/parts.js';
+import { RANDOM_MAX } from '../registers/run-action.js';
+import { integerRange, type Value } from '../registers/value.js';
+import { check, isMapping } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
 import type { PlacedValues } from './place-values.js';
@@ -42,7 +43,7 @@ function readEntry(
   path: Path,
   issues: Issue[],
 ): PlacedValues | undefined {
-  const isPlain = typeof item !== 'object' || item === null || Array.isArray(item);
+  const isPlain = !isMapping(item);
   const entry = isPlain ? { addr: item } : check(cellEntrySchema, item, path, issues);
   if (!entry) return undefined;
   const addrPath = isPlain ? path : [...path, 'addr'];
@@ -60,7 +61,7 @@ function readEntry(
     entry.action === undefined
       ? cellDefault.action
       : readActionName(entry.action, [...path, 'action'], issues);
-  const action = name && withBounds(name, entry.parameters ?? {}, [...path, 'parameters'], issues);
+  const action = name && withBounds(type, name, entry.parameters ?? {}, [...path, 'parameters'], issues);
   return { path, ...range, type, cells, values: [value], action };
 }
 
@@ -86,12 +87,22 @@ function readValue(
   return type === 'string' ? '' : 0;
 }
 
+/** The action with its bounds. The type must hold them: pymodbus fails at the first value that it can't. */
 function withBounds(
+  type: PymodbusType,
   name: ActionName,
   { minval, maxval }: { minval?: number | undefined; maxval?: number | undefined },
   path: Path,
   issues: Issue[],
 ): Action {
+  for (const [key, bound] of [['minval', minval] as const, ['maxval', maxval] as const]) {
+    // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
+    if (bound === undefined || (key === 'maxval' && bound === RANDOM_MAX)) continue;
+    // It cuts off what is behind the point.
+    const whole = integerRange(type) ? Math.trunc(bound) : bound;
+    const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
+    if (!parsed.ok) issues.push({ path: [...path, key], message: expectedMessage(parsed.expected, bound) });
+  }
   if (minval !== undefined && maxval !== undefined && minval > maxval) {
     issues.push({
       path: [...path, 'minval'],

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { check, sectionOf } from '../schema/parts.js';
+import { check, isMapping, sectionOf } from '../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
 import { compact } from './compact.js';
-import type { Identity, LineDefinition, SocketLineDefinition, Units } from './configuration.js';
+import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from './configuration.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './pymodbus-schema.js';
 
 /** A server of a pymodbus file: a line, and who the device behind it says it is. */
@@ -31,7 +31,7 @@ export function pymodbusServer(
     case 'tls':
       return tlsServer(name, value, device, path, issues);
     default:
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      if (!isMapping(value)) {
         issues.push({ path, message: expectedMessage('a mapping', value) });
       } else
         issues.push({ path: [...path, 'comm'], message: expectedMessage('tcp, serial, udp, tls', comm) });
@@ -145,7 +145,7 @@ function unitsOf(
   device: string,
   path: Path,
   issues: Issue[],
-): Units {
+): UnitNames {
   if (id === undefined) return new Map([['*', device]]);
   const unit = Number(id);
   if (unit < first || unit > last) {

@@ -4,43 +4,37 @@ import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
-import type { FifoQueues, Server, ServerId } from './server.js';
+import type { Server } from './server.js';
 import type { Tables } from './tables.js';
 
-export interface DeviceOptions {
+/** What a device is built from; the constructor has a default for every part but its name and tables. */
+export interface DeviceOptions extends Partial<Server> {
   readonly name: string;
   readonly tables: Tables;
-  /** Objects of the device identification; the basic ones must be there. */
-  readonly identity?: IdentityObjects;
-  readonly files?: Files;
-  readonly queues?: FifoQueues;
-  /** Coils that the exception status shows, the first in its least significant bit; up to eight. */
-  readonly exceptionStatus?: readonly number[];
-  readonly serverId?: ServerId;
   /** The list of cells behind all tables, where registers are numbered through (pymodbus files). */
   readonly cells?: RegisterImage;
 }
 
 /** One simulated server: answers request PDUs from its registers. Any number of lines may share it. */
-export class Device implements Server {
+export class Device {
   readonly name: string;
   readonly tables: Tables;
   readonly cells: RegisterImage | undefined;
-  readonly identity: IdentityObjects;
-  readonly files: Files;
-  readonly queues: FifoQueues;
-  readonly exceptionStatus: readonly number[];
-  readonly serverId: ServerId;
+  readonly #server: Server;
 
   constructor(options: DeviceOptions) {
-    this.name = options.name;
-    this.tables = options.tables;
-    this.cells = options.cells;
-    this.identity = options.identity ?? identityObjects();
-    this.files = options.files ?? new Files();
-    this.queues = options.queues;
-    this.exceptionStatus = options.exceptionStatus ?? [];
-    this.serverId = options.serverId ?? { id: [0], running: true, additional: this.#productName() };
+    const { name, tables, cells, identity = identityObjects() } = options;
+    this.name = name;
+    this.tables = tables;
+    this.cells = cells;
+    this.#server = {
+      tables,
+      identity,
+      files: options.files ?? new Files(),
+      queues: options.queues,
+      exceptionStatus: options.exceptionStatus ?? [],
+      serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
+    };
   }
 
   /**
@@ -48,12 +42,12 @@ export class Device implements Server {
    * one; undefined when it is not answered (force listen only). `diagnostics` is that of the line it came from.
    */
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
-    return answer(this, diagnostics, requestPdu);
+    return answer(this.#server, diagnostics, requestPdu);
   }
+}
 
-  /** Cut to what a response holds besides its byte count, the identifier and the run indicator. */
-  #productName(): string {
-    const name = `${this.identity.get(0) ?? ''} ${this.identity.get(1) ?? ''}`;
-    return name.trim().slice(0, MAX_PDU_LENGTH - 4);
-  }
+/** Cut to what a response holds besides its byte count, the identifier and the run indicator. */
+function productName(identity: IdentityObjects): string {
+  const name = `${identity.get(0) ?? ''} ${identity.get(1) ?? ''}`;
+  return name.trim().slice(0, MAX_PDU_LENGTH - 4);
 }

@@ -2,7 +2,7 @@ import { LINE_FEED, mayDelimit } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
 import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 
 /** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
 const Event = {
@@ -17,10 +17,27 @@ const IN_LISTEN_ONLY = 0x20;
 const RECEIVED_OVERRUN = 0x10;
 const RECEIVED_ERROR = 0x02;
 
+/** It is counted (6.8) and logged (6.10), although the list of exception codes (7) does not have it. */
+const NEGATIVE_ACKNOWLEDGE = 7;
+
+/** Bit of a send event by the exception that was sent: read, abort, busy or NAK. Others have none. */
+const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
+  [ExceptionCode.illegalFunction, 0x01],
+  [ExceptionCode.illegalDataAddress, 0x01],
+  [ExceptionCode.illegalDataValue, 0x01],
+  [ExceptionCode.serverDeviceFailure, 0x02],
+  [ExceptionCode.acknowledge, 0x04],
+  [ExceptionCode.serverDeviceBusy, 0x04],
+  [NEGATIVE_ACKNOWLEDGE, 0x08],
+]);
+
 const LOG_SIZE = 64;
 
 /** Functions whose success is no event: they ask for events (6.9). */
-const POLLING: ReadonlySet<number> = new Set([11, 12]);
+const POLLING: ReadonlySet<number> = new Set([
+  FunctionCode.getCommEventCounter,
+  FunctionCode.getCommEventLog,
+]);
 
 /** What was heard on a line since it was made, by whomever it was meant. Counts only ever grow. */
 export interface Activity {
@@ -110,7 +127,7 @@ export class Diagnostics {
     if (!isSent) this.#add(SubFunction.serverNoResponseCount);
     if (failed) this.#countException(exception);
     else if (!POLLING.has(functionCode)) this.#eventCount = (this.#eventCount + 1) & BITS_16;
-    this.#enter(Event.send | (failed && isSent ? exceptionBit(exception) : 0) | this.#mode());
+    this.#enter(Event.send | (failed && isSent ? (EXCEPTION_SENT.get(exception) ?? 0) : 0) | this.#mode());
     this.#afterwards?.();
     this.#afterwards = undefined;
   }
@@ -196,8 +213,8 @@ export class Diagnostics {
 
   #countException(code: number): void {
     this.#add(SubFunction.busExceptionErrorCount);
-    if (code === 6) this.#add(SubFunction.serverBusyCount);
-    if (code === 7) this.#add(SubFunction.serverNakCount);
+    if (code === ExceptionCode.serverDeviceBusy) this.#add(SubFunction.serverBusyCount);
+    if (code === NEGATIVE_ACKNOWLEDGE) this.#add(SubFunction.serverNakCount);
   }
 
   #add(counter: OwnCounter): void {
@@ -213,20 +230,13 @@ export class Diagnostics {
   }
 }
 
-/** Bits of a send event: exceptions 1 to 3, 4, 5 and 6, 7 (6.10). */
-function exceptionBit(code: number): number {
-  if (code <= 3) return 0x01;
-  if (code === 4) return 0x02;
-  return code === 7 ? 0x08 : 0x04;
-}
-
 /** True for function 8, sub-function 1, right to the last byte: what a server in listen-only mode still obeys. */
 export function isRestart(requestPdu: Uint8Array): boolean {
-  if (requestPdu[0] !== 8) return false;
+  if (requestPdu[0] !== FunctionCode.diagnostics) return false;
   const decoded = decodeDiagnostics(requestPdu);
   return (
     decoded.ok &&
-    decoded.request.code === 8 &&
+    decoded.request.code === FunctionCode.diagnostics &&
     decoded.request.subFunction === SubFunction.restartCommunications
   );
 }

@@ -1,11 +1,10 @@
 import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
-import type { Request } from '../protocol/request.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import type { DiagnosticRequest } from '../protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
 import { readIdentification } from './identification.js';
 import type { Server, ServerId } from './server.js';
-
-type DiagnosticRequest = Extract<Request, { code: 7 | 8 | 11 | 12 | 17 | 43 }>;
 
 /** Functions 7, 8, 11, 12, 17 and 43: a response PDU, an exception code, or no response. */
 export function executeDiagnostics(
@@ -14,23 +13,25 @@ export function executeDiagnostics(
   request: DiagnosticRequest,
 ): Uint8Array | ExceptionCode | 'no response' {
   switch (request.code) {
-    case 7:
-      return concatBytes([7], exceptionStatus(server));
-    case 8: {
+    case FunctionCode.readExceptionStatus:
+      return concatBytes([request.code], exceptionStatus(server));
+    case FunctionCode.diagnostics: {
       const data = diagnostics.execute(request.subFunction, request.data);
-      return data instanceof Uint8Array ? concatBytes([8], packWords([request.subFunction]), data) : data;
+      return data instanceof Uint8Array
+        ? concatBytes([request.code], packWords([request.subFunction]), data)
+        : data;
     }
-    case 11:
-      return concatBytes([11], packWords([0, diagnostics.eventCount]));
-    case 12: {
+    case FunctionCode.getCommEventCounter:
+      return concatBytes([request.code], packWords([0, diagnostics.eventCount]));
+    case FunctionCode.getCommEventLog: {
       const log = diagnostics.eventLog();
-      return concatBytes([12, log.length], log);
+      return concatBytes([request.code, log.length], log);
     }
-    case 17: {
+    case FunctionCode.reportServerId: {
       const data = serverIdBytes(server.serverId);
-      return concatBytes([17, data.length], data);
+      return concatBytes([request.code, data.length], data);
     }
-    case 43:
+    case FunctionCode.encapsulatedInterfaceTransport:
       return (
         readIdentification(server.identity, request.access, request.objectId) ??
         ExceptionCode.illegalDataAddress
@@ -38,13 +39,14 @@ export function executeDiagnostics(
   }
 }
 
-/** The mapped coils, packed; those that are not mapped or not defined are 0. */
+/**
+ * The mapped coils, packed; those that are not mapped or not defined are 0. This is no read of the coils: none of
+ * their actions runs, and no read is counted.
+ */
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {
     const coil = coils[i];
-    return (
-      coil !== undefined && tables.coils.canReadBits(coil, 1) && tables.coils.readBits(coil, 1)[0] === true
-    );
+    return coil !== undefined && tables.coils.canReadBits(coil, 1) && tables.coils.bitAt(coil);
   });
   return packBits(bits);
 }

@@ -1,6 +1,7 @@
 import { concatBytes, packWords } from '../protocol/bytes.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
-import type { Request } from '../protocol/request.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import type { FileRequest } from '../protocol/request.js';
 import { echoResponse } from '../protocol/response.js';
 import type { Server } from './server.js';
 
@@ -9,29 +10,27 @@ const MAX_FIFO_COUNT = 31;
 
 const REFERENCE_TYPE = 6;
 
-type FileRequest = Extract<Request, { code: 20 | 21 | 24 }>;
-
 /** Functions 20, 21 and 24. Undefined stands for exception 02; then nothing has been done. */
 export function executeFiles({ files, queues }: Server, request: FileRequest, pdu: Uint8Array) {
   switch (request.code) {
-    case 20: {
+    case FunctionCode.readFileRecord: {
       if (!request.parts.every((part) => files.canRead(part))) return undefined;
       const parts = request.parts.map((part) => {
         const data = packWords(files.read(part));
         return concatBytes([data.length + 1, REFERENCE_TYPE], data);
       });
       const data = concatBytes(...parts);
-      return concatBytes([20, data.length], data);
+      return concatBytes([request.code, data.length], data);
     }
-    case 21:
+    case FunctionCode.writeFileRecord:
       if (!request.parts.every((part) => files.canWrite(part))) return undefined;
       for (const part of request.parts) files.write(part, part.words);
       return echoResponse(pdu, pdu.length);
-    case 24: {
+    case FunctionCode.readFifoQueue: {
       const values = queues ? queues.get(request.address) : [];
       if (!values) return undefined;
       if (values.length > MAX_FIFO_COUNT) return ExceptionCode.illegalDataValue;
-      return concatBytes([24], packWords([2 * values.length + 2, values.length, ...values]));
+      return concatBytes([request.code], packWords([2 * values.length + 2, values.length, ...values]));
     }
   }
 }

@@ -1,5 +1,6 @@
 import { decodeRequest } from '../protocol/decode-request.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
+import { FunctionCode } from '../protocol/function-code.js';
 import type { Request } from '../protocol/request.js';
 import { exceptionResponse } from '../protocol/response.js';
 import type { Diagnostics } from './diagnostics.js';
@@ -24,16 +25,16 @@ export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array
 
 function execute(server: Server, diagnostics: Diagnostics, request: Request, pdu: Uint8Array) {
   switch (request.code) {
-    case 7:
-    case 8:
-    case 11:
-    case 12:
-    case 17:
-    case 43:
+    case FunctionCode.readExceptionStatus:
+    case FunctionCode.diagnostics:
+    case FunctionCode.getCommEventCounter:
+    case FunctionCode.getCommEventLog:
+    case FunctionCode.reportServerId:
+    case FunctionCode.encapsulatedInterfaceTransport:
       return executeDiagnostics(server, diagnostics, request);
-    case 20:
-    case 21:
-    case 24:
+    case FunctionCode.readFileRecord:
+    case FunctionCode.writeFileRecord:
+    case FunctionCode.readFifoQueue:
       return executeFiles(server, request, pdu) ?? ExceptionCode.illegalDataAddress;
     default:
       return executeRegisters(server.tables, request, pdu) ?? ExceptionCode.illegalDataAddress;

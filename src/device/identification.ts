@@ -1,4 +1,6 @@
 import { concatBytes } from '../protocol/bytes.js';
+import { READ_DEVICE_IDENTIFICATION } from '../protocol/decode-diagnostics.js';
+import { FunctionCode } from '../protocol/function-code.js';
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 
 /** Objects of the device identification by identifier (Application Protocol V1.1b3, 6.21). */
@@ -89,7 +91,15 @@ function response(
   next: number | undefined,
 ): Uint8Array {
   const moreFollows = next === undefined ? 0 : 0xff;
-  const head = [43, 14, access, conformity(objects), moreFollows, next ?? 0, sent.length];
+  const head = [
+    FunctionCode.encapsulatedInterfaceTransport,
+    READ_DEVICE_IDENTIFICATION,
+    access,
+    conformity(objects),
+    moreFollows,
+    next ?? 0,
+    sent.length,
+  ];
   return concatBytes(head, ...sent.map(([id, text]) => [id, text.length, ...Buffer.from(text, 'latin1')]));
 }
 

@@ -3,7 +3,7 @@ import type { IdentityObjects } from './identification.js';
 import type { Tables } from './tables.js';
 
 /** Values of FIFO queues by the address of their pointer; undefined means that every address has an empty one. */
-export type FifoQueues = ReadonlyMap<number, readonly number[]> | undefined;
+type FifoQueues = ReadonlyMap<number, readonly number[]> | undefined;
 
 /** What function 17 reports: an identifier of any length, whether the server runs, more in text. */
 export interface ServerId {

@@ -13,11 +13,11 @@ const LACKS: Readonly<Record<Ability, string>> = {
   characterTime: 'has no character times',
 };
 
-/** What carries the bytes. */
-export type Carrier = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
+/** What the bytes travel on: a real serial port, a pseudo-terminal or a kind of socket. */
+export type Medium = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
 
 /** A pseudo-terminal carries bytes, but no break. */
-const BY_CARRIER: Readonly<Record<Carrier, readonly Ability[]>> = {
+const BY_MEDIUM: Readonly<Record<Medium, readonly Ability[]>> = {
   serial: ['turnaround', 'characterTime', 'break'],
   virtual: ['turnaround', 'characterTime'],
   tcp: ['close'],
@@ -32,8 +32,8 @@ const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
 };
 
 /** What can be done on a line. */
-export function abilities(carrier: Carrier, framing: Framing['name']): ReadonlySet<Ability> {
-  return new Set([...BY_CARRIER[carrier], ...BY_FRAMING[framing]]);
+export function abilities(medium: Medium, framing: Framing['name']): ReadonlySet<Ability> {
+  return new Set([...BY_MEDIUM[medium], ...BY_FRAMING[framing]]);
 }
 
 /** A line as far as faults are concerned. */

@@ -13,8 +13,23 @@ export interface RequestFacts {
   readonly ranges: readonly AddressRange[];
 }
 
-function oneOrMore<Schema extends z.ZodType>(schema: Schema, what: string) {
-  return z.union([schema, z.array(schema).min(1, { error: 'at least one' })], { error: `${what}` });
+/** A longer list is a slip: all of it is looked at for each request. */
+const MAX_LISTED = 256;
+
+function listOf<Schema extends z.ZodType>(schema: Schema) {
+  return (
+    z
+      .array(schema)
+      .min(1, { error: 'at least one' })
+      // Not `max`, whose message a union passes over.
+      .refine((list) => list.length <= MAX_LISTED, {
+        error: ({ input }) => `expected at most ${MAX_LISTED} of them, got ${(input as unknown[]).length}`,
+      })
+  );
+}
+
+function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
+  return z.union([schema, listOf(schema)], { error });
 }
 
 const address = wholeNumber(0, 0xffff, 'an address');
@@ -35,7 +50,7 @@ export const conditionSchema = section({
     'a function code from 1 to 255, or a list of them',
   ).optional(),
   address: z
-    .union([address, addressRange, z.array(addressRange).min(1)], {
+    .union([address, addressRange, listOf(addressRange)], {
       error: 'an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs',
     })
     .optional(),
@@ -86,7 +101,7 @@ function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] 
   return typeof wanted[0] === 'number';
 }
 
-/** The lines a condition can match. */
+/** True when a rule with this condition can be for requests of the line `name`. */
 export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
 }

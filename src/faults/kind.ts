@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Framing } from '../protocol/framing.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Ability } from './ability.js';
+import type { Extent } from './extent.js';
 import type { Random } from './random.js';
 
 /** What a fault knows about the reply it changes. */
@@ -17,23 +18,6 @@ export interface FaultContext {
   readonly previousReply: Uint8Array | undefined;
 }
 
-/** The longest frame of any line (RTU over TCP and ASCII carry fewer bytes of PDU and more of frame). */
-export const LONGEST_FRAME = 520;
-
-/** The most that a plan can come to. */
-export interface Extent {
-  readonly frames: number;
-  /** Of all frames. */
-  readonly bytes: number;
-  /** Time before the first frame, in ms: copies of the frame don't repeat it. */
-  readonly lead: number;
-  /** Waits after that, in ms. */
-  readonly ms: number;
-}
-
-/** A plain reply. */
-export const PLAIN_EXTENT: Extent = { frames: 1, bytes: LONGEST_FRAME, lead: 0, ms: 0 };
-
 /** A plan, or why the fault could not act on it. */
 export type Applied = ReplyPlan | string;
 
@@ -48,7 +32,11 @@ export interface FaultKind<Parameters> {
   readonly needs?: Ability;
   /** The request does not reach the device: nothing is executed. */
   readonly prevents?: boolean;
-  /** How far the fault stretches a plan; nothing when absent. */
+  /**
+   * The most that the plan can come to when the fault acts on one that comes to `before`, which may have any number of
+   * frames, or none; when absent, the fault stretches nothing. A step that is no bytes is not counted: a fault adds one
+   * at most.
+   */
   readonly extent?: (before: Extent, parameters: Parameters) => Extent;
   readonly apply: (plan: ReplyPlan, parameters: Parameters, context: FaultContext) => Applied;
 }

@@ -1,5 +1,6 @@
 import { concatBytes } from '../protocol/bytes.js';
 import type { ReplyPlan, SendStep, Step } from '../protocol/reply-plan.js';
+import type { Extent } from './extent.js';
 import type { Applied } from './kind.js';
 
 /** The steps of a plan; none when it is silent. */
@@ -10,6 +11,20 @@ export function stepsOf(plan: ReplyPlan): readonly Step[] {
 /** The plan with other steps; a silent one that gets steps speaks. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
+}
+
+/** What a plan comes to; the time that its bytes take on the wire is not counted. */
+export function extentOf(plan: ReplyPlan): Extent {
+  let [frames, bytes, lead, ms] = [0, 0, 0, 0];
+  for (const step of stepsOf(plan)) {
+    const time = step.waitMs + (step.kind === 'break' ? step.ms : 0);
+    if (frames === 0) lead += time;
+    else ms += time;
+    if (step.kind !== 'bytes') continue;
+    bytes += step.bytes.length;
+    if (!step.continues) frames++;
+  }
+  return { frames, bytes, lead, ms };
 }
 
 /** True when there is a frame to change. */

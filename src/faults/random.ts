@@ -40,11 +40,14 @@ export function randomBytes(random: Random, length: number, bits: 7 | 8): Uint8A
 
 /** `count` different numbers below `limit`, all of them when there are no more. */
 export function pick(random: Random, count: number, limit: number): number[] {
-  const numbers = Array.from({ length: limit }, (_, i) => i);
-  const picked = Math.min(count, limit);
-  for (let i = 0; i < picked; i++) {
+  // The beginning of a shuffle (Fisher, Yates) of all numbers, of which only those are kept that have been moved: a
+  // frame of 64 KiB has half a million bits.
+  const moved = new Map<number, number>();
+  const at = (index: number) => moved.get(index) ?? index;
+  return Array.from({ length: Math.min(count, limit) }, (_, i) => {
     const j = i + random.below(limit - i);
-    [numbers[i], numbers[j]] = [numbers[j] as number, numbers[i] as number];
-  }
-  return numbers.slice(0, picked);
+    const picked = at(j);
+    moved.set(j, at(i));
+    return picked;
+  });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { unknownName } from '../schema/nearest.js';
-import { section, wholeNumber } from '../schema/parts.js';
+import { isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { type Condition, conditionSchema } from './condition.js';
-import { PLAIN_EXTENT } from './kind.js';
+import { duration, MAX_REPLY_BYTES, MAX_REPLY_MS, PLAIN_EXTENT } from './extent.js';
 import { type Fault, faultKinds, faultParser } from './kinds.js';
 import { MAX_SEED } from './random.js';
 
@@ -12,17 +12,13 @@ const MAX_NAME_LENGTH = 64;
 /** More faults than this on one reply are a slip; each is noted for each request. */
 const MAX_FAULTS = 64;
 
-/** What a rule may stretch a reply to. */
-const MAX_BYTES = 64 * 1024;
-const MAX_MS = 60 * 60 * 1000;
-
 /** One entry of `do`: an object with one key, the kind of fault. */
 const faultSchema = z.unknown().transform((input, context): Fault => {
   const fail = (path: Path, message: string) => {
     context.issues.push({ code: 'custom', input, path: [...path], message });
     return z.NEVER;
   };
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (!isMapping(input)) {
     return fail([], expectedMessage('one kind of fault with its parameters, as in {delay: 100}', input));
   }
   const entries = Object.entries(input);
@@ -48,19 +44,11 @@ const doSchema = z
   .min(1, { error: 'at least one fault' })
   .max(MAX_FAULTS, { error: `at most ${MAX_FAULTS} faults` })
   .superRefine((faults, context) => {
-    const { bytes, lead, ms } = faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
-    if (bytes > MAX_BYTES) {
-      context.addIssue({
-        code: 'custom',
-        message: `expected at most ${MAX_BYTES} bytes in a reply, got up to ${bytes}`,
-      });
-    }
-    if (lead + ms > MAX_MS) {
-      context.addIssue({
-        code: 'custom',
-        message: `expected at most ${MAX_MS} ms in a reply, got up to ${lead + ms}`,
-      });
-    }
+    const extent = faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
+    const refuse = (max: string, found: number) =>
+      context.addIssue({ code: 'custom', message: `expected at most ${max} in a reply, got up to ${found}` });
+    if (extent.bytes > MAX_REPLY_BYTES) refuse(`${MAX_REPLY_BYTES} bytes`, extent.bytes);
+    if (duration(extent) > MAX_REPLY_MS) refuse(`${MAX_REPLY_MS} ms`, duration(extent));
   });
 
 /** A fault rule as in the native file and over REST. */

@@ -6,12 +6,10 @@ export interface AddressRange {
   readonly quantity: number;
 }
 
-/** It names the pointer of the queue (Application Protocol V1.1b3, 6.18). */
-const READ_FIFO_QUEUE = 24;
-
 /**
  * The addresses that a request PDU names, without judging them: none for functions that address no registers,
  * functions 20 and 21 with their records among them; two ranges for function 23, which reads one and writes the other.
+ * Function 24 names the pointer of a queue (Application Protocol V1.1b3, 6.18).
  */
 export function addressRanges(pdu: Uint8Array): AddressRange[] {
   const range = { address: wordAt(pdu, 1), quantity: wordAt(pdu, 3) };
@@ -26,7 +24,7 @@ export function addressRanges(pdu: Uint8Array): AddressRange[] {
     case FunctionCode.writeSingleCoil:
     case FunctionCode.writeSingleRegister:
     case FunctionCode.maskWriteRegister:
-    case READ_FIFO_QUEUE:
+    case FunctionCode.readFifoQueue:
       return [{ ...range, quantity: 1 }];
     case FunctionCode.readWriteMultipleRegisters:
       return [range, { address: wordAt(pdu, 5), quantity: wordAt(pdu, 7) }];

@@ -17,7 +17,7 @@ const END_LENGTH = 2;
 const LRC_LENGTH = 2;
 /** A message is at least unit identifier, function code and LRC, in characters. */
 const MIN_ASCII_LENGTH = BEGIN_LENGTH + 2 * 2 + LRC_LENGTH + END_LENGTH;
-/** The longest message, in characters: 513 (2.5.2.1). */
+/** The longest message, in characters: 513 (2.5.2.1). No ADU of another framing has as many bytes. */
 export const MAX_ASCII_LENGTH = BEGIN_LENGTH + 2 * (1 + MAX_PDU_LENGTH) + LRC_LENGTH + END_LENGTH;
 
 /** The longest pause between two characters of a message, in ms (2.5.2.1). */

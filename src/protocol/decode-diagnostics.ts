@@ -1,12 +1,13 @@
 import { wordAt } from './bytes.js';
 import { ExceptionCode } from './exception-code.js';
-import { type DecodedRequest, refused, valid } from './request.js';
+import { FunctionCode } from './function-code.js';
+import { type BareRequest, type DecodedRequest, refused, valid } from './request.js';
 
 const ILLEGAL_FUNCTION = refused(ExceptionCode.illegalFunction);
 const ILLEGAL_VALUE = refused(ExceptionCode.illegalDataValue);
 
-/** Functions 7, 11, 12 and 17 (6.7, 6.9, 6.10, 6.13): a function code and nothing else. */
-export function decodeBare(code: 7 | 11 | 12 | 17, pdu: Uint8Array): DecodedRequest {
+/** Functions 7, 11, 12 and 17 (6.7, 6.9, 6.10, 6.13). */
+export function decodeBare(code: BareRequest['code'], pdu: Uint8Array): DecodedRequest {
   return pdu.length === 1 ? valid({ code }) : ILLEGAL_VALUE;
 }
 
@@ -37,7 +38,9 @@ export function decodeDiagnostics(pdu: Uint8Array): DecodedRequest {
   const subFunction = wordAt(pdu, 1);
   if (!SUB_FUNCTIONS.has(subFunction)) return ILLEGAL_FUNCTION;
   const data = pdu.slice(3);
-  return dataFits(subFunction, data) ? valid({ code: 8, subFunction, data }) : ILLEGAL_VALUE;
+  return dataFits(subFunction, data)
+    ? valid({ code: FunctionCode.diagnostics, subFunction, data })
+    : ILLEGAL_VALUE;
 }
 
 const CLEAR_LOG = 0xff00;
@@ -57,8 +60,8 @@ function dataFits(subFunction: number, data: Uint8Array): boolean {
   }
 }
 
-/** The only transport of function 43 that servers of this kind have: read device identification (6.21). */
-const READ_DEVICE_IDENTIFICATION = 14;
+/** The only MEI type of function 43 that servers of this kind have (6.21). */
+export const READ_DEVICE_IDENTIFICATION = 14;
 
 /** Function 43 (6.19, 6.21): another MEI type is another function (01). */
 export function decodeEncapsulated(pdu: Uint8Array): DecodedRequest {
@@ -67,5 +70,5 @@ export function decodeEncapsulated(pdu: Uint8Array): DecodedRequest {
   const access = pdu[2];
   if (pdu.length !== 4 || (access !== 1 && access !== 2 && access !== 3 && access !== 4))
     return ILLEGAL_VALUE;
-  return valid({ code: 43, access, objectId: pdu[3] as number });
+  return valid({ code: FunctionCode.encapsulatedInterfaceTransport, access, objectId: pdu[3] as number });
 }

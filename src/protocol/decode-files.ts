@@ -1,5 +1,6 @@
 import { wordAt, wordsAt } from './bytes.js';
 import { ExceptionCode } from './exception-code.js';
+import { FunctionCode } from './function-code.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 import { type DecodedRequest, type FilePart, refused, valid } from './request.js';
 
@@ -34,7 +35,9 @@ export function decodeReadFileRecord(pdu: Uint8Array): DecodedRequest {
   const parts = Array.from({ length: byteCount / PART_LENGTH }, (_, i) => partAt(pdu, 2 + PART_LENGTH * i));
   const responseLength = parts.reduce((sum, { length }) => sum + 2 + 2 * length, 2);
   const isEmpty = parts.some(({ length }) => length === 0);
-  return !isEmpty && responseLength <= MAX_PDU_LENGTH ? valid({ code: 20, parts }) : ILLEGAL_VALUE;
+  return !isEmpty && responseLength <= MAX_PDU_LENGTH
+    ? valid({ code: FunctionCode.readFileRecord, parts })
+    : ILLEGAL_VALUE;
 }
 
 /** Function 21 (6.15): byte count 9 to 251, exactly filled by parts of at least a record with their data. */
@@ -50,10 +53,12 @@ export function decodeWriteFileRecord(pdu: Uint8Array): DecodedRequest {
     if (part.length === 0 || offset > pdu.length) return ILLEGAL_VALUE;
     parts.push({ ...part, words: wordsAt(pdu, dataOffset, part.length) });
   }
-  return offset === pdu.length ? valid({ code: 21, parts }) : ILLEGAL_VALUE;
+  return offset === pdu.length ? valid({ code: FunctionCode.writeFileRecord, parts }) : ILLEGAL_VALUE;
 }
 
 /** Function 24 (6.18). */
 export function decodeReadFifoQueue(pdu: Uint8Array): DecodedRequest {
-  return pdu.length === 3 ? valid({ code: 24, address: wordAt(pdu, 1) }) : ILLEGAL_VALUE;
+  return pdu.length === 3
+    ? valid({ code: FunctionCode.readFifoQueue, address: wordAt(pdu, 1) })
+    : ILLEGAL_VALUE;
 }

@@ -1,5 +1,6 @@
 import { bitsAt, wordAt, wordsAt } from './bytes.js';
 import { ExceptionCode } from './exception-code.js';
+import { FunctionCode } from './function-code.js';
 import {
   MAX_BITS_READ,
   MAX_BITS_WRITTEN,
@@ -7,7 +8,7 @@ import {
   MAX_REGISTERS_WRITTEN,
   MAX_REGISTERS_WRITTEN_BY_READ_WRITE,
 } from './limits.js';
-import { type DecodedRequest, refused, valid } from './request.js';
+import { type DecodedRequest, type ReadRequest, refused, valid } from './request.js';
 
 const COIL_ON = 0xff00;
 const COIL_OFF = 0x0000;
@@ -19,8 +20,9 @@ function inLimits(quantity: number, max: number): boolean {
 }
 
 /** Functions 1 to 4 (6.1 to 6.4). */
-export function decodeRead(code: 1 | 2 | 3 | 4, pdu: Uint8Array): DecodedRequest {
-  const max = code <= 2 ? MAX_BITS_READ : MAX_REGISTERS_READ;
+export function decodeRead(code: ReadRequest['code'], pdu: Uint8Array): DecodedRequest {
+  const isBits = code === FunctionCode.readCoils || code === FunctionCode.readDiscreteInputs;
+  const max = isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
   const quantity = wordAt(pdu, 3);
   if (pdu.length !== 5 || !inLimits(quantity, max)) return ILLEGAL_VALUE;
   return valid({ code, address: wordAt(pdu, 1), quantity });
@@ -30,7 +32,7 @@ export function decodeRead(code: 1 | 2 | 3 | 4, pdu: Uint8Array): DecodedRequest
 export function decodeWriteSingleCoil(pdu: Uint8Array): DecodedRequest {
   const value = wordAt(pdu, 3);
   if (pdu.length !== 5 || (value !== COIL_ON && value !== COIL_OFF)) return ILLEGAL_VALUE;
-  return valid({ code: 5, address: wordAt(pdu, 1), on: value === COIL_ON });
+  return valid({ code: FunctionCode.writeSingleCoil, address: wordAt(pdu, 1), on: value === COIL_ON });
 }
 
 /** Function 15 (6.11). */
@@ -40,7 +42,11 @@ export function decodeWriteMultipleCoils(pdu: Uint8Array): DecodedRequest {
   if (!inLimits(quantity, MAX_BITS_WRITTEN) || pdu[5] !== byteCount || pdu.length !== 6 + byteCount) {
     return ILLEGAL_VALUE;
   }
-  return valid({ code: 15, address: wordAt(pdu, 1), bits: bitsAt(pdu, 6, quantity) });
+  return valid({
+    code: FunctionCode.writeMultipleCoils,
+    address: wordAt(pdu, 1),
+    bits: bitsAt(pdu, 6, quantity),
+  });
 }
 
 /** Function 16 (6.12). */
@@ -50,7 +56,11 @@ export function decodeWriteMultipleRegisters(pdu: Uint8Array): DecodedRequest {
   if (!inLimits(quantity, MAX_REGISTERS_WRITTEN) || pdu[5] !== byteCount || pdu.length !== 6 + byteCount) {
     return ILLEGAL_VALUE;
   }
-  return valid({ code: 16, address: wordAt(pdu, 1), words: wordsAt(pdu, 6, quantity) });
+  return valid({
+    code: FunctionCode.writeMultipleRegisters,
+    address: wordAt(pdu, 1),
+    words: wordsAt(pdu, 6, quantity),
+  });
 }
 
 /** Function 23 (6.17). */
@@ -63,7 +73,7 @@ export function decodeReadWriteMultipleRegisters(pdu: Uint8Array): DecodedReques
     inLimits(writeQuantity, MAX_REGISTERS_WRITTEN_BY_READ_WRITE);
   if (!quantitiesFit || pdu[9] !== byteCount || pdu.length !== 10 + byteCount) return ILLEGAL_VALUE;
   return valid({
-    code: 23,
+    code: FunctionCode.readWriteMultipleRegisters,
     readAddress: wordAt(pdu, 1),
     readQuantity,
     writeAddress: wordAt(pdu, 5),
@@ -74,12 +84,17 @@ export function decodeReadWriteMultipleRegisters(pdu: Uint8Array): DecodedReques
 /** Function 6 (6.6). */
 export function decodeWriteSingleRegister(pdu: Uint8Array): DecodedRequest {
   return pdu.length === 5
-    ? valid({ code: 6, address: wordAt(pdu, 1), value: wordAt(pdu, 3) })
+    ? valid({ code: FunctionCode.writeSingleRegister, address: wordAt(pdu, 1), value: wordAt(pdu, 3) })
     : ILLEGAL_VALUE;
 }
 
 /** Function 22 (6.16). */
 export function decodeMaskWriteRegister(pdu: Uint8Array): DecodedRequest {
   if (pdu.length !== 7) return ILLEGAL_VALUE;
-  return valid({ code: 22, address: wordAt(pdu, 1), andMask: wordAt(pdu, 3), orMask: wordAt(pdu, 5) });
+  return valid({
+    code: FunctionCode.maskWriteRegister,
+    address: wordAt(pdu, 1),
+    andMask: wordAt(pdu, 3),
+    orMask: wordAt(pdu, 5),
+  });
 }

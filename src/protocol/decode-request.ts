@@ -10,29 +10,30 @@ import {
   decodeWriteSingleRegister,
 } from './decode-registers.js';
 import { ExceptionCode } from './exception-code.js';
+import { FunctionCode } from './function-code.js';
 import { type DecodedRequest, refused } from './request.js';
 
 /** The nineteen public functions, by function code. */
 const DECODERS: Readonly<Record<number, (pdu: Uint8Array) => DecodedRequest>> = {
-  1: (pdu) => decodeRead(1, pdu),
-  2: (pdu) => decodeRead(2, pdu),
-  3: (pdu) => decodeRead(3, pdu),
-  4: (pdu) => decodeRead(4, pdu),
-  5: decodeWriteSingleCoil,
-  6: decodeWriteSingleRegister,
-  7: (pdu) => decodeBare(7, pdu),
-  8: decodeDiagnostics,
-  11: (pdu) => decodeBare(11, pdu),
-  12: (pdu) => decodeBare(12, pdu),
-  15: decodeWriteMultipleCoils,
-  16: decodeWriteMultipleRegisters,
-  17: (pdu) => decodeBare(17, pdu),
-  20: decodeReadFileRecord,
-  21: decodeWriteFileRecord,
-  22: decodeMaskWriteRegister,
-  23: decodeReadWriteMultipleRegisters,
-  24: decodeReadFifoQueue,
-  43: decodeEncapsulated,
+  [FunctionCode.readCoils]: (pdu) => decodeRead(FunctionCode.readCoils, pdu),
+  [FunctionCode.readDiscreteInputs]: (pdu) => decodeRead(FunctionCode.readDiscreteInputs, pdu),
+  [FunctionCode.readHoldingRegisters]: (pdu) => decodeRead(FunctionCode.readHoldingRegisters, pdu),
+  [FunctionCode.readInputRegisters]: (pdu) => decodeRead(FunctionCode.readInputRegisters, pdu),
+  [FunctionCode.writeSingleCoil]: decodeWriteSingleCoil,
+  [FunctionCode.writeSingleRegister]: decodeWriteSingleRegister,
+  [FunctionCode.readExceptionStatus]: (pdu) => decodeBare(FunctionCode.readExceptionStatus, pdu),
+  [FunctionCode.diagnostics]: decodeDiagnostics,
+  [FunctionCode.getCommEventCounter]: (pdu) => decodeBare(FunctionCode.getCommEventCounter, pdu),
+  [FunctionCode.getCommEventLog]: (pdu) => decodeBare(FunctionCode.getCommEventLog, pdu),
+  [FunctionCode.writeMultipleCoils]: decodeWriteMultipleCoils,
+  [FunctionCode.writeMultipleRegisters]: decodeWriteMultipleRegisters,
+  [FunctionCode.reportServerId]: (pdu) => decodeBare(FunctionCode.reportServerId, pdu),
+  [FunctionCode.readFileRecord]: decodeReadFileRecord,
+  [FunctionCode.writeFileRecord]: decodeWriteFileRecord,
+  [FunctionCode.maskWriteRegister]: decodeMaskWriteRegister,
+  [FunctionCode.readWriteMultipleRegisters]: decodeReadWriteMultipleRegisters,
+  [FunctionCode.readFifoQueue]: decodeReadFifoQueue,
+  [FunctionCode.encapsulatedInterfaceTransport]: decodeEncapsulated,
 };
 
 /**

@@ -1,4 +1,4 @@
-/** Public function codes (Application Protocol V1.1b3, 5.1), by the name that clients and logs use. */
+/** The nineteen functions of Application Protocol V1.1b3, 6, by their names there. */
 export const FunctionCode = {
   readCoils: 1,
   readDiscreteInputs: 2,
@@ -6,13 +6,23 @@ export const FunctionCode = {
   readInputRegisters: 4,
   writeSingleCoil: 5,
   writeSingleRegister: 6,
+  readExceptionStatus: 7,
   diagnostics: 8,
+  getCommEventCounter: 11,
+  getCommEventLog: 12,
   writeMultipleCoils: 15,
   writeMultipleRegisters: 16,
+  reportServerId: 17,
+  readFileRecord: 20,
   writeFileRecord: 21,
   maskWriteRegister: 22,
   readWriteMultipleRegisters: 23,
+  readFifoQueue: 24,
+  encapsulatedInterfaceTransport: 43,
 } as const;
+
+/** The codes of the functions with these names. */
+export type FunctionCode<Name extends keyof typeof FunctionCode> = (typeof FunctionCode)[Name];
 
 /** Set in the function code of a response that is an exception (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;

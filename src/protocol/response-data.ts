@@ -1,20 +1,30 @@
-import { EXCEPTION_FLAG } from './function-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from './function-code.js';
 
 /** Functions whose response carries a byte count before its data (Application Protocol V1.1b3, 6). */
-const WITH_BYTE_COUNT: ReadonlySet<number> = new Set([1, 2, 3, 4, 12, 17, 20, 21, 23]);
+const WITH_BYTE_COUNT: ReadonlySet<number> = new Set([
+  FunctionCode.readCoils,
+  FunctionCode.readDiscreteInputs,
+  FunctionCode.readHoldingRegisters,
+  FunctionCode.readInputRegisters,
+  FunctionCode.getCommEventLog,
+  FunctionCode.reportServerId,
+  FunctionCode.readFileRecord,
+  FunctionCode.writeFileRecord,
+  FunctionCode.readWriteMultipleRegisters,
+]);
 
 /** Where the data of the other responses begin: after the address or sub-function they repeat, or what they carry. */
 const DATA_OFFSET: ReadonlyMap<number, number> = new Map([
-  [5, 3],
-  [6, 3],
-  [7, 1],
-  [8, 3],
-  [11, 1],
-  [15, 3],
-  [16, 3],
-  [22, 3],
-  [24, 5],
-  [43, 7],
+  [FunctionCode.writeSingleCoil, 3],
+  [FunctionCode.writeSingleRegister, 3],
+  [FunctionCode.readExceptionStatus, 1],
+  [FunctionCode.diagnostics, 3],
+  [FunctionCode.getCommEventCounter, 1],
+  [FunctionCode.writeMultipleCoils, 3],
+  [FunctionCode.writeMultipleRegisters, 3],
+  [FunctionCode.maskWriteRegister, 3],
+  [FunctionCode.readFifoQueue, 5],
+  [FunctionCode.encapsulatedInterfaceTransport, 7],
 ]);
 
 /** True when byte 1 of the response PDU says how many bytes follow. */

@@ -1,5 +1,5 @@
 import { crc16 } from './crc16.js';
-import { EXCEPTION_FLAG } from './function-code.js';
+import { EXCEPTION_FLAG, FunctionCode } from './function-code.js';
 
 /** Sizes of an RTU ADU: unit identifier, PDU, two bytes of CRC (Modbus over Serial Line V1.02, 2.5.1). */
 export const MIN_RTU_LENGTH = 4;
@@ -41,48 +41,48 @@ export type PredictedLength = number | 'more' | 'unknown';
 type LengthRule = number | { readonly countAt: number; readonly plus: number };
 
 const REQUEST_LENGTH: Readonly<Record<number, LengthRule>> = {
-  1: 8,
-  2: 8,
-  3: 8,
-  4: 8,
-  5: 8,
-  6: 8,
-  7: 4,
+  [FunctionCode.readCoils]: 8,
+  [FunctionCode.readDiscreteInputs]: 8,
+  [FunctionCode.readHoldingRegisters]: 8,
+  [FunctionCode.readInputRegisters]: 8,
+  [FunctionCode.writeSingleCoil]: 8,
+  [FunctionCode.writeSingleRegister]: 8,
+  [FunctionCode.readExceptionStatus]: 4,
   // Query data may be longer and another MEI type be of any length: such frames end at the silence.
-  8: 8,
-  11: 4,
-  12: 4,
-  15: { countAt: 6, plus: 9 },
-  16: { countAt: 6, plus: 9 },
-  17: 4,
-  20: { countAt: 2, plus: 5 },
-  21: { countAt: 2, plus: 5 },
-  22: 10,
-  23: { countAt: 10, plus: 13 },
-  24: 6,
-  43: 7,
+  [FunctionCode.diagnostics]: 8,
+  [FunctionCode.getCommEventCounter]: 4,
+  [FunctionCode.getCommEventLog]: 4,
+  [FunctionCode.writeMultipleCoils]: { countAt: 6, plus: 9 },
+  [FunctionCode.writeMultipleRegisters]: { countAt: 6, plus: 9 },
+  [FunctionCode.reportServerId]: 4,
+  [FunctionCode.readFileRecord]: { countAt: 2, plus: 5 },
+  [FunctionCode.writeFileRecord]: { countAt: 2, plus: 5 },
+  [FunctionCode.maskWriteRegister]: 10,
+  [FunctionCode.readWriteMultipleRegisters]: { countAt: 10, plus: 13 },
+  [FunctionCode.readFifoQueue]: 6,
+  [FunctionCode.encapsulatedInterfaceTransport]: 7,
 };
 
 const RESPONSE_LENGTH: Readonly<Record<number, LengthRule>> = {
-  1: { countAt: 2, plus: 5 },
-  2: { countAt: 2, plus: 5 },
-  3: { countAt: 2, plus: 5 },
-  4: { countAt: 2, plus: 5 },
-  5: 8,
-  6: 8,
-  7: 5,
-  8: 8,
-  11: 8,
-  12: { countAt: 2, plus: 5 },
-  15: 8,
-  16: 8,
-  17: { countAt: 2, plus: 5 },
-  20: { countAt: 2, plus: 5 },
-  21: { countAt: 2, plus: 5 },
-  22: 10,
-  23: { countAt: 2, plus: 5 },
+  [FunctionCode.readCoils]: { countAt: 2, plus: 5 },
+  [FunctionCode.readDiscreteInputs]: { countAt: 2, plus: 5 },
+  [FunctionCode.readHoldingRegisters]: { countAt: 2, plus: 5 },
+  [FunctionCode.readInputRegisters]: { countAt: 2, plus: 5 },
+  [FunctionCode.writeSingleCoil]: 8,
+  [FunctionCode.writeSingleRegister]: 8,
+  [FunctionCode.readExceptionStatus]: 5,
+  [FunctionCode.diagnostics]: 8,
+  [FunctionCode.getCommEventCounter]: 8,
+  [FunctionCode.getCommEventLog]: { countAt: 2, plus: 5 },
+  [FunctionCode.writeMultipleCoils]: 8,
+  [FunctionCode.writeMultipleRegisters]: 8,
+  [FunctionCode.reportServerId]: { countAt: 2, plus: 5 },
+  [FunctionCode.readFileRecord]: { countAt: 2, plus: 5 },
+  [FunctionCode.writeFileRecord]: { countAt: 2, plus: 5 },
+  [FunctionCode.maskWriteRegister]: 10,
+  [FunctionCode.readWriteMultipleRegisters]: { countAt: 2, plus: 5 },
   // A byte count of two bytes, of which the first is 0: at most 31 values.
-  24: { countAt: 3, plus: 6 },
+  [FunctionCode.readFifoQueue]: { countAt: 3, plus: 6 },
 };
 
 const EXCEPTION_LENGTH = 5;
@@ -110,7 +110,10 @@ function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, e
 }
 
 /** Functions whose frames have a usual length, and other ones. */
-const VARYING: ReadonlySet<number> = new Set([8, 43]);
+const VARYING: ReadonlySet<number> = new Set([
+  FunctionCode.diagnostics,
+  FunctionCode.encapsulatedInterfaceTransport,
+]);
 
 /** True when only silence tells where a frame of this function ends, request or response. */
 export function endsAtSilence(functionCode: number): boolean {
@@ -119,7 +122,13 @@ export function endsAtSilence(functionCode: number): boolean {
 }
 
 /** Functions whose response is a copy of the request (Application Protocol V1.1b3, 6.5, 6.6, 6.8, 6.15, 6.16). */
-const COPYING: ReadonlySet<number> = new Set([5, 6, 8, 21, 22]);
+const COPYING: ReadonlySet<number> = new Set([
+  FunctionCode.writeSingleCoil,
+  FunctionCode.writeSingleRegister,
+  FunctionCode.diagnostics,
+  FunctionCode.writeFileRecord,
+  FunctionCode.maskWriteRegister,
+]);
 
 /** True when an ADU of this function can be the response as well as the request. */
 export function repeatsRequest(adu: Uint8Array): boolean {

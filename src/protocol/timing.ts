@@ -1,24 +1,41 @@
 /**
- * Character times of RTU (Modbus over Serial Line V1.02, 2.5.1.1): a character is 11 bits;
- * above 19200 baud the specification recommends fixed values, because counting characters there
- * costs a device more than it gains.
+ * Times on a serial line, in ms. What is on the wire takes as long as its bits. The pauses t1.5 and t3.5 count
+ * the characters of RTU, whatever those of the line are (Modbus over Serial Line V1.02, 2.5.1.1). ASCII has
+ * neither (2.5.2); its replies keep t3.5 all the same.
  */
-const BITS_PER_CHARACTER = 11;
+
+/** What settles how long a character takes on the wire. */
+export interface CharacterSettings {
+  /** Bits per second. */
+  readonly baudRate: number;
+  readonly dataBits: 7 | 8;
+  readonly parity: 'none' | 'even' | 'odd';
+  readonly stopBits: 1 | 2;
+}
+
+/** A character of RTU in t1.5 and t3.5: start bit, 8 data bits, parity or a second stop bit, stop bit. */
+const NOMINAL_BITS = 11;
+/** Above this the specification recommends fixed values: to count characters costs more than it gains. */
 const FIXED_ABOVE_BAUD = 19200;
 const FIXED_T15_MS = 0.75;
 const FIXED_T35_MS = 1.75;
 
-/** Time of one character on the wire, in ms. */
-export function characterTime(baudRate: number): number {
-  return (BITS_PER_CHARACTER * 1000) / baudRate;
+/** Time of one character on the wire, from its start bit to its last stop bit, in ms. */
+export function characterTime({ baudRate, dataBits, parity, stopBits }: CharacterSettings): number {
+  const bits = 1 + dataBits + (parity === 'none' ? 0 : 1) + stopBits;
+  return (bits * 1000) / baudRate;
 }
 
 /** t1.5, the longest pause allowed inside a frame, in ms. */
 export function t15(baudRate: number): number {
-  return baudRate > FIXED_ABOVE_BAUD ? FIXED_T15_MS : 1.5 * characterTime(baudRate);
+  return baudRate > FIXED_ABOVE_BAUD ? FIXED_T15_MS : 1.5 * nominalCharacterTime(baudRate);
 }
 
 /** t3.5, the shortest pause between frames, in ms. */
 export function t35(baudRate: number): number {
-  return baudRate > FIXED_ABOVE_BAUD ? FIXED_T35_MS : 3.5 * characterTime(baudRate);
+  return baudRate > FIXED_ABOVE_BAUD ? FIXED_T35_MS : 3.5 * nominalCharacterTime(baudRate);
+}
+
+function nominalCharacterTime(baudRate: number): number {
+  return (NOMINAL_BITS * 1000) / baudRate;
 }

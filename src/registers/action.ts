@@ -6,7 +6,7 @@ export type Action =
   | { readonly name: 'increment' | 'random'; readonly minval?: number; readonly maxval?: number }
   | { readonly name: 'reset' | 'timestamp' | 'uptime' };
 
-/** Names by the number that the REST interface gives them (register_actions); 0 is no action. */
+/** As files name them. */
 export const ACTION_NAMES = ['increment', 'random', 'reset', 'timestamp', 'uptime'] as const;
 
 export type ActionName = (typeof ACTION_NAMES)[number];

@@ -1,7 +1,6 @@
 /**
  * Types of a cell, what is stored behind one address. A value of several cells has its type in the first one;
  * the others are of type `next`. `bits` is a cell of 16 coils, `bit` a cell of one.
- * The order is the one of the REST interface's register_types; types beyond those seven follow.
  */
 export const CELL_TYPES = [
   'invalid',

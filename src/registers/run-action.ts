@@ -60,29 +60,38 @@ function increment(value: number | bigint, type: ValueType, minval?: number, max
   return narrow(next > max || next < min ? min : next, type);
 }
 
-/** Without `minval` a float goes on from 0 but may count up from below it. */
+/** Without `minval` a float goes on from 0 (from `maxval` below it) but may count up from below that. */
 function incrementFloat(value: number, type: ValueType, minval?: number, maxval?: number): number {
+  const min = minval === undefined ? undefined : withinFloat(type, minval);
+  const max = withinFloat(type, maxval ?? Infinity);
   const next = value + 1;
-  if (next > (maxval ?? largestOf(type))) return minval ?? 0;
-  return minval !== undefined && next < minval ? minval : next;
+  if (next > max) return min ?? Math.min(0, max);
+  return min !== undefined && next < min ? min : next;
 }
 
 /** Defaults of pymodbus' simulator, as far as the type can hold them and the other bound leaves room. */
 const RANDOM_MIN = 1;
-const RANDOM_MAX = 65536;
+export const RANDOM_MAX = 65536;
 
 function random(type: ValueType, source: ActionSource, minval?: number, maxval?: number): Value {
   const min = minval ?? Math.min(RANDOM_MIN, maxval ?? RANDOM_MIN);
-  const max = maxval ?? Math.max(min, Math.min(RANDOM_MAX, largestOf(type)));
+  const max = maxval ?? Math.max(min, RANDOM_MAX);
   const share = source.random();
-  const value = integerRange(type) ? min + Math.floor(share * (max - min + 1)) : min + share * (max - min);
-  return asType(value, type);
+  const range = integerRange(type);
+  return range
+    ? narrow(randomInteger(within(range, min), within(range, max), share), type)
+    : randomFloat(withinFloat(type, min), withinFloat(type, max), share);
 }
 
-function largestOf(type: ValueType): number {
-  const range = integerRange(type);
-  if (range) return Number(range[1]);
-  return type === 'float32' ? 3.4028234663852886e38 : Number.MAX_VALUE;
+/** Beyond 2^53 the product is rounded, so it may step over the end. */
+function randomInteger(min: bigint, max: bigint, share: number): bigint {
+  const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
+  return value > max ? max : value;
+}
+
+/** Adds parts of both ends, because their difference may be too large for a double. */
+function randomFloat(min: number, max: number, share: number): number {
+  return Math.min(Math.max(min * (1 - share) + max * share, min), max);
 }
 
 /** A number as the type can hold it: whole and in range for the integer types. */
@@ -91,9 +100,17 @@ function asType(value: number, type: ValueType): Value {
   return range ? narrow(within(range, value), type) : value;
 }
 
+/** Compared before it becomes a BigInt, which neither an infinity nor NaN can. */
 function within([smallest, largest]: readonly [bigint, bigint], value: number): bigint {
-  const integer = BigInt(Math.trunc(value));
-  return integer < smallest ? smallest : integer > largest ? largest : integer;
+  if (value >= largest) return largest;
+  return value > smallest ? BigInt(Math.trunc(value)) : smallest;
+}
+
+const LARGEST_FLOAT32 = 3.4028234663852886e38;
+
+function withinFloat(type: ValueType, value: number): number {
+  const largest = type === 'float32' ? LARGEST_FLOAT32 : Number.MAX_VALUE;
+  return Math.min(Math.max(value, -largest), largest);
 }
 
 function narrow(integer: bigint, type: ValueType): Value {

@@ -66,15 +66,18 @@ export class Table {
     this.writeWords(address, [(word & andMask) | (orMask & ~andMask & 0xffff)]);
   }
 
-  /** Call only where {@link canReadBits}. */
+  /** Reads bits after running the actions of their cells. Call only where {@link canReadBits}. */
   readBits(address: number, quantity: number): boolean[] {
-    const { image, base, bitsPerCell } = this.window;
+    const { image, base } = this.window;
     const first = this.#cellOfBit(address);
     image.touch(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
-    return Array.from({ length: quantity }, (_, i) => {
-      const word = image.wordAt(base + this.#cellOfBit(address + i));
-      return ((word >>> ((address + i) % bitsPerCell)) & 1) === 1;
-    });
+    return Array.from({ length: quantity }, (_, i) => this.bitAt(address + i));
+  }
+
+  /** A bit as it is: nothing is run or counted. Call only where {@link canReadBits}. */
+  bitAt(address: number): boolean {
+    const { image, base, bitsPerCell } = this.window;
+    return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;
   }
 
   /** Call only where {@link canWriteBits}. */

@@ -96,6 +96,11 @@ function describe(issue: z.core.$ZodIssue, base: Path): Issue[] {
   ];
 }
 
+/** True for what YAML and JSON write as keys with their contents; a list is none. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Names and contents of a mapping with names of the user's choice; undefined, and an issue, when it is none. */
 export function namedEntries(
   value: unknown,
@@ -103,19 +108,16 @@ export function namedEntries(
   path: Path,
   issues: Issue[],
 ): [name: string, content: unknown][] | undefined {
-  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const entries = isMapping ? Object.entries(value) : [];
+  const entries = isMapping(value) ? Object.entries(value) : [];
   if (entries.length > 0) return entries;
-  const found = isMapping ? 'an empty mapping' : undefined;
-  issues.push({
-    path,
-    message: found ? `expected ${expected}, got ${found}` : expectedMessage(expected, value),
-  });
+  const message = isMapping(value)
+    ? `expected ${expected}, got an empty mapping`
+    : expectedMessage(expected, value);
+  issues.push({ path, message });
   return undefined;
 }
 
 /** What stands under a key, whether or not the keys beside it are right. */
 export function sectionOf(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key];
+  return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -1,8 +1,5 @@
-import type { FaultLine } from '../faults/ability.js';
-import { lineProblems } from '../faults/line-problems.js';
 import type { FaultRule } from '../faults/rule.js';
 import { FaultRules } from '../faults/rules.js';
-import type { Issue } from '../schema/problem.js';
 
 /** The fault rules of a simulator: those of the configuration, and those that come and go while it runs. */
 export class FaultControl {
@@ -18,10 +15,5 @@ export class FaultControl {
   reset(): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
     for (const rule of this.#configured) this.rules.set(rule);
-  }
-
-  /** What keeps a rule from acting on the lines it aims at. */
-  problems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
-    return lineProblems(rule, lines);
   }
 }

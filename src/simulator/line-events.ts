@@ -7,7 +7,11 @@ import type { LineCounters } from './line-record.js';
 /** So many bytes of noise are logged. */
 const MAX_LOGGED = 64;
 
-/** What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. */
+/**
+ * What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. A
+ * message that arrives damaged is one communication error (Application Protocol V1.1b3, 6.8, sub-function
+ * 12), in however many pieces it is told.
+ */
 export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, log: Logger): void {
   // Whoever floods a line causes thousands of these each second: no text is made of what nobody reads.
   const debugs = log.isLevelEnabled('debug');
@@ -39,7 +43,7 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
       );
       break;
     case 'noise':
-      bus.activity.errors++;
+      if (!event.isRest) bus.activity.errors++;
       counters.noiseBytes += event.noise.bytes.length;
       if (debugs) {
         const { bytes } = event.noise;
@@ -47,7 +51,7 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
       }
       break;
     case 'damaged':
-      bus.activity.errors++;
+      if (!event.isRest) bus.activity.errors++;
       counters.damagedCharacters += event.count;
       log.debug({ count: event.count }, 'damaged characters');
       break;

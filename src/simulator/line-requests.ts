@@ -72,14 +72,14 @@ export class LineRequests implements LineHandler {
     const { bus } = this.#line;
     if (request.unitId === BROADCAST && framing.broadcasts) {
       this.#record.counters.broadcasts++;
-      return this.#record.asked(request, bus.broadcast(request.pdu));
+      return this.#record.asked(request, bus.broadcast(request.pdu), framing);
     }
     const answer = bus.answer(this.#busRequest(request));
-    if (answer) return this.#record.asked(request, answer);
+    if (answer) return this.#record.asked(request, answer, framing);
     // On a bus another device may answer.
     return framing.broadcasts
       ? silence('no such unit')
-      : this.#record.asked(request, this.#missingUnit(request, framing));
+      : this.#record.asked(request, this.#missingUnit(request, framing), framing);
   }
 
   /** A gateway says that the device behind it did not respond (Application Protocol V1.1b3, 7); others are silent. */

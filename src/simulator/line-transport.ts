@@ -80,10 +80,15 @@ export class LineTransport {
     return this.#turns.take(() => this.#stop());
   }
 
-  /** A line that waits for its port goes on waiting when the port is still not there. */
+  /**
+   * A line that waits for its port goes on waiting when the port is still not there; a socket that can't be opened
+   * anew, because a certificate is wrong by now, is left as it was.
+   */
   restart(): Promise<LineOutcome> {
     return this.#turns.take(async () => {
-      const waits = this.state.kind === 'waiting';
+      const { kind } = this.state;
+      if (kind === 'open' && this.#definition.kind !== 'serial') return this.#reopen();
+      const waits = kind === 'waiting';
       await this.#stop();
       return this.#start({ waits });
     });
@@ -116,7 +121,7 @@ export class LineTransport {
     const { kind } = this.state;
     if (kind === 'open' || kind === 'waiting') return OK;
     await this.#transport.stop();
-    this.#context.bus.forgetClients();
+    this.#context.bus.reopened();
     return this.#noted(await this.#transport.start({ waits }));
   }
 
@@ -166,12 +171,27 @@ export class LineTransport {
     return definition.kind === 'serial' && this.serial?.change(definition, framing) === true;
   }
 
+  #reopen(): Promise<LineOutcome> {
+    const next = this.#newEnd(this.#definition, this.#framing);
+    return this.#exchange(next, this.#definition, () => {
+      this.#context.bus.reopened();
+      this.#end = next;
+    });
+  }
+
   async #exchange(next: End, definition: LineDefinition, adopt: () => void): Promise<LineOutcome> {
     const { state } = this;
     const before = this.#transport;
-    const inPlace = contend(this.#definition, state.kind === 'open' ? state.place : '', definition);
+    const contends = contend(this.#definition, state.kind === 'open' ? state.place : '', definition);
+    // Of sockets the system knows best whether both can be open.
+    let inPlace = contends && definition.kind === 'serial';
     if (inPlace) await before.stop();
-    const started = await next.transport.start();
+    let started = await next.transport.start();
+    if (!started.ok && started.inUse && contends) {
+      inPlace = true;
+      await before.stop();
+      started = await next.transport.start();
+    }
     if (started.ok) {
       adopt();
       this.#failure = undefined;
@@ -186,6 +206,6 @@ export class LineTransport {
 
 /** The line as its bus sees it. */
 export function busLine(definition: LineDefinition, framing: Framing): BusLine {
-  const time = definition.kind === 'serial' ? characterTime(definition.baudRate) : 0;
+  const time = definition.kind === 'serial' ? characterTime(definition) : 0;
   return { ...faultLine(definition), framing, characterTime: time };
 }

@@ -6,10 +6,10 @@ import { characterTime, t15, t35 } from '../protocol/timing.js';
 import { AsciiFramer } from '../transport/framer/ascii-framer.js';
 import type { Framer } from '../transport/framer/framer.js';
 import { RtuFramer } from '../transport/framer/rtu-framer.js';
-import { type Adapter, discardGap, outputHold } from '../transport/port/adapter.js';
+import { type Adapter, discardGap, outputHold, realPathOf } from '../transport/port/adapter.js';
 import type { BytePort, OpenResult, PortListener } from '../transport/port/port.js';
 import { openRealPort } from '../transport/port/real-port.js';
-import { openVirtualPort, type VirtualPort } from '../transport/port/virtual-port.js';
+import { isClientSide, openVirtualPort, type VirtualPort } from '../transport/port/virtual-port.js';
 import type { ChunkStatistics } from '../transport/serial/chunk-statistics.js';
 import { SerialLine, type SerialLineOptions } from '../transport/serial/serial-line.js';
 import type { SerialBehaviour } from '../transport/serial/serial-session.js';
@@ -24,6 +24,7 @@ export interface SerialTimes {
   readonly gap: number;
   /** Wait after a request before a reply; undefined replies as soon as the frame is complete. */
   readonly turnaround: number | undefined;
+  /** Of one character on the wire. */
   readonly characterTime: number;
 }
 
@@ -88,7 +89,7 @@ export class SerialTransport implements Transport {
       open: (listener) =>
         definition.path === 'virtual'
           ? this.#openVirtual(definition, listener)
-          : openRealPort(definition, listener),
+          : openReal(definition, listener),
       behaviour: (adapter) => {
         this.#adapter = adapter;
         return this.#behaviour(definition, framing, adapter);
@@ -103,12 +104,12 @@ export class SerialTransport implements Transport {
   }
 
   #behaviour(definition: SerialLineDefinition, framing: Framing, adapter: Adapter): SerialBehaviour {
-    const { path, baudRate, pacing, whenBusy } = definition;
+    const { path, pacing, whenBusy } = definition;
     const times = serialTimes(definition, adapter);
     // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
     const wireTime = adapter.kind === 'pty' && !pacing ? 0 : times.characterTime;
     // What the adapter may do, whatever gap was configured; an ASCII line's gap is no measure of it.
-    const hold = discardGap(adapter, baudRate, times.t35);
+    const hold = discardGap(adapter, times.characterTime, times.t35);
     const owns = (unitId: number) => this.#handler.owns(unitId);
     return {
       framing,
@@ -118,7 +119,7 @@ export class SerialTransport implements Transport {
         t35: times.t35,
         turnaround: times.turnaround,
         wireTime,
-        outputHold: outputHold(adapter, baudRate),
+        outputHold: outputHold(adapter, times.characterTime),
         lead: definition.rs485?.delayBeforeSend ?? 0,
       },
       gap: times.gap,
@@ -131,18 +132,17 @@ export class SerialTransport implements Transport {
 }
 
 /** The times of a line on an adapter, before or after it is open. */
-export function serialTimes(
-  { framing, baudRate, timing }: SerialLineDefinition,
-  adapter: Adapter,
-): SerialTimes {
+export function serialTimes(definition: SerialLineDefinition, adapter: Adapter): SerialTimes {
+  const { framing, baudRate, timing } = definition;
   const pause = timing.t35 ?? t35(baudRate);
-  const usualGap = framing === 'ascii' ? ASCII_TIMEOUT_MS : discardGap(adapter, baudRate, pause);
+  const character = characterTime(definition);
+  const usualGap = framing === 'ascii' ? ASCII_TIMEOUT_MS : discardGap(adapter, character, pause);
   return {
     t15: t15(baudRate),
     t35: pause,
     gap: timing.gap ?? usualGap,
     turnaround: turnaround(timing.turnaround, pause),
-    characterTime: characterTime(baudRate),
+    characterTime: character,
   };
 }
 
@@ -187,8 +187,16 @@ function portSettings({
   return { path, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
 }
 
-function pacingOf({ pacing, baudRate }: SerialLineDefinition) {
-  return pacing && { ...pacing, baudRate };
+function pacingOf({ pacing, baudRate, dataBits, parity, stopBits }: SerialLineDefinition) {
+  return pacing && { ...pacing, baudRate, dataBits, parity, stopBits };
+}
+
+/** A line of ours on the client's side of another would be two servers on one bus, and on its own side end itself. */
+async function openReal(definition: SerialLineDefinition, listener: PortListener): Promise<OpenResult> {
+  const { path } = definition;
+  return isClientSide(realPathOf(path) ?? path)
+    ? { ok: false, error: `${path}: is where clients open a virtual line of this program` }
+    : openRealPort(definition, listener);
 }
 
 async function openVirtual(

@@ -1,16 +1,14 @@
 import { addressRanges } from '../protocol/address-range.js';
 import { bitsAt, wordsAt } from '../protocol/bytes.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
-import { decodeMbap } from '../protocol/mbap.js';
-import { decodeRtu, isRtuFrame } from '../protocol/rtu.js';
 import type { Exchange } from './ledger.js';
 
-/** The request that a reply belongs to: its framing and its quantity tell how to read the reply. */
-export type Asked = Pick<Exchange, 'requestAdu' | 'requestPdu'>;
+/** What the exchange tells about how to read its reply: the framing, and the quantity that was asked for. */
+type Asked = Pick<Exchange, 'framing' | 'requestPdu'>;
 
 /** What was sent as a reply, in words: its values, its exception, or that it is no valid frame. */
-export function describeReply(adu: Uint8Array, { requestAdu, requestPdu }: Asked): string {
-  const pdu = isRtuFrame(requestAdu) ? rtuPdu(adu) : socketPdu(adu);
+export function describeReply(adu: Uint8Array, { framing, requestPdu }: Asked): string {
+  const pdu = framing.decode(adu)?.pdu;
   if (!pdu) return `${adu.length} bytes that are no valid frame`;
   const code = pdu[0] as number;
   if (code & EXCEPTION_FLAG) return `exception ${pdu[1]}`;
@@ -30,13 +28,4 @@ export function describeReply(adu: Uint8Array, { requestAdu, requestPdu }: Asked
     default:
       return `done, function ${code}`;
   }
-}
-
-function rtuPdu(adu: Uint8Array): Uint8Array | undefined {
-  return isRtuFrame(adu) ? decodeRtu(adu).pdu : undefined;
-}
-
-function socketPdu(adu: Uint8Array): Uint8Array | undefined {
-  const decoded = decodeMbap(adu);
-  return decoded.kind === 'frame' && decoded.length === adu.length ? decoded.frame.pdu : undefined;
 }

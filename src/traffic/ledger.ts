@@ -1,4 +1,5 @@
 import type { ActedFault } from '../faults/apply.js';
+import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 
@@ -13,6 +14,8 @@ export interface Exchange {
   readonly unitId: number;
   readonly requestPdu: Uint8Array;
   readonly requestAdu: Uint8Array;
+  /** What the reply is in, as the line had it then: an ASCII line may have another delimiter since. */
+  readonly framing: Framing;
   /** When the last byte of the request came, in ms of `performance.now()`: what the times of the report count from. */
   readonly receivedAt: number;
   readonly plan: ReplyPlan;
@@ -39,7 +42,7 @@ export class Ledger {
 
   /** Enters a request with its plan; the report is added to the entry when there is one. */
   enter(exchange: Omit<Exchange, 'id' | 'report'>): Exchange {
-    const { time, line, client, unitId, requestPdu, requestAdu, receivedAt, plan, acted } = exchange;
+    const { time, line, client, unitId, requestPdu, requestAdu, framing, receivedAt, plan, acted } = exchange;
     const id = ++this.#count;
     // Each by its name: spreading the object takes three times as long (0.1 µs), for every request.
     const entry: Exchange = {
@@ -50,6 +53,7 @@ export class Ledger {
       unitId,
       requestPdu,
       requestAdu,
+      framing,
       receivedAt,
       plan,
       acted,

@@ -62,8 +62,8 @@ export type LineEvent =
   | { readonly kind: 'failed'; readonly text: string }
   /** A frame between others on the bus. */
   | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
-  /** Bytes that are no part of a valid frame. */
-  | { readonly kind: 'noise'; readonly noise: TimedBytes }
+  /** Bytes that are no part of a valid frame; `isRest`: of one whose damage was told before. */
+  | { readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean }
   /** The adapter hears what it sends; from now on that is taken out. */
   | { readonly kind: 'echo' }
   /** Somebody else spoke while a reply was on the wire. */
@@ -72,8 +72,11 @@ export type LineEvent =
   | { readonly kind: 'duplicate'; readonly frame: TimedBytes }
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
-  /** Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. */
-  | { readonly kind: 'damaged'; readonly count: number }
+  /**
+   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest`: in a
+   * frame whose damage was told before.
+   */
+  | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
   /** A request that came while too many replies were pending, or any on a line that drops those. */
   | { readonly kind: 'dropped'; readonly adu: Uint8Array }
   /** `role` is that of its certificate, as Modbus/TCP Security has it. */
@@ -93,8 +96,8 @@ export type LineState =
 
 export type TransportStart =
   | { readonly ok: true; readonly place: string }
-  /** One sentence that names the place, what is wrong and what to do. */
-  | { readonly ok: false; readonly error: string };
+  /** One sentence that names the place, what is wrong and what to do. `inUse`: somebody else listens on the port. */
+  | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
 /** One end of a line: a serial port or a socket with its clients. Makes requests of bytes, and plays reply plans. */
 export interface Transport {

@@ -30,9 +30,9 @@ function newMaster(): Master {
 }
 
 /** A port of this machine that another program listens on, until the test ends. */
-export async function takenPort(): Promise<number> {
+export async function takenPort(host = '127.0.0.1'): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   return portOf(server.address());
 }

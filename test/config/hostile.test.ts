@@ -3,8 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { nativeConfiguration } from '../../src/config/native.js';
+import { nativeTable } from '../../src/config/native-registers.js';
 import { parseText } from '../../src/config/parse-text.js';
 import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus.js';
+import { pymodbusDevice } from '../../src/config/pymodbus-device.js';
+import { PYMODBUS_TYPES } from '../../src/config/pymodbus-schema.js';
+import { ACTION_NAMES } from '../../src/registers/action.js';
+import { CELL_TYPES } from '../../src/registers/cell-type.js';
+import { RegisterImage } from '../../src/registers/image.js';
+import type { RegisterLayout } from '../../src/registers/layout.js';
 import { type Issue, pathText } from '../../src/schema/problem.js';
 import { fixture } from './helpers.js';
 
@@ -96,6 +103,51 @@ describe('whatever is in a file', () => {
         buildAll(mutated(original, choices));
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  it('what is accepted can be read, any number of times', () => {
+    const bound = fc.option(
+      fc.oneof(
+        fc.constantFrom(-1.7e308, 1.7e308, 3.4e38, 2 ** 53 - 1, -(2 ** 53), 2 ** 32 - 1, 65536, 65535, 0, -1),
+        fc.double({ noDefaultInfinity: true, noNaN: true }),
+        fc.integer(),
+      ),
+      { nil: undefined },
+    );
+    const share = fc.constantFrom(0, 0.5, 1 - 2 ** -53);
+    const pymodbusTypes = fc.constantFrom(...PYMODBUS_TYPES.filter((type) => type !== 'string'));
+    const nativeTypes = fc.constantFrom(
+      ...CELL_TYPES.filter((type) => !['invalid', 'next', 'string', 'bit'].includes(type)),
+    );
+    const action = fc.constantFrom(...ACTION_NAMES);
+    const readAll = (layout: RegisterLayout | undefined, random: number) => {
+      if (!layout) return;
+      const image = new RegisterImage(layout, {
+        random: () => random,
+        now: () => new Date(0),
+        uptime: () => 0,
+      });
+      for (let i = 0; i < 3; i++) image.touch(0, layout.size);
+    };
+    const setup = { 'co size': 8, 'di size': 0, 'hr size': 0, 'ir size': 0, 'shared blocks': true };
+    fc.assert(
+      fc.property(
+        pymodbusTypes,
+        nativeTypes,
+        action,
+        bound,
+        bound,
+        share,
+        (old, type, action, a, b, random) => {
+          const parameters = { ...(a !== undefined && { minval: a }), ...(b !== undefined && { maxval: b }) };
+          const device = { setup, [old]: [{ addr: [0, 7], action, parameters }] };
+          readAll(pymodbusDevice(device, [], [])?.cells, random);
+          const bounds = { ...(a !== undefined && { min: a }), ...(b !== undefined && { max: b }) };
+          readAll(nativeTable('holding', [{ address: 0, type, action, ...bounds }], [], []), random);
+        },
+      ),
+      { numRuns: 3000 },
     );
   });
 

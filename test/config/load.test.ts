@@ -196,6 +196,20 @@ describe('the REST interface', () => {
   });
 });
 
+describe('the token of REST', () => {
+  const message = 'expected ASCII characters without spaces: clients send it in an HTTP header';
+
+  it.each(['a b', 'ä', 'a\n', ''])('can not be %j', (token) => {
+    const problems = problemsOf(loadConfiguration({ kind: 'demo' }, { token }));
+    expect(problems).toEqual([{ path: 'MODBUS_SIM_TOKEN', message }]);
+  });
+
+  it('in a file is refused at its place', () => {
+    const problems = problemsIn('token.yaml', 'devices: {}\nlines: {}\napi: {token: a b}\n');
+    expect(problems).toContainEqual(expect.objectContaining({ path: 'api.token', message }));
+  });
+});
+
 describe('mistakes on a terminal', () => {
   it('are one a line, the place first', () => {
     const problems = [

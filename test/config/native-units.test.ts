@@ -46,6 +46,10 @@ describe('units of a line', () => {
     [{ 1: { copy: 'meter' } }, 'units.1.copyOf: missing, expected the name of a device'],
     [{ '1-5': 'meter', '3-7': 'other' }, 'units.3-7: unit identifier 3 is in another entry already'],
     [{ 3: 'meter', '3-3': 'other' }, 'units.3-3: unit identifier 3 is in another entry already'],
+    [
+      { '*': { copyOf: 'meter' } },
+      'units.*: expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}',
+    ],
     [{ 1: 7 }, 'units.1: expected the name of a device, got 7'],
   ])('%j is a mistake', (value, message) => {
     expect(read(value).messages).toContain(message);

@@ -276,6 +276,26 @@ describe('a mistake in a device of a pymodbus file', () => {
       small({ uint16: [{ addr: 1, action: 'random', parameters: { minval: 5, maxval: 4 } }] }),
       ['uint16[0].parameters.minval: expected at most maxval, which is 4, got 5'],
     ],
+    [
+      small({
+        uint16: [{ addr: 1, action: 'random', parameters: { minval: -1.7e308, maxval: 1.7e308 } }],
+      }),
+      [
+        'uint16[0].parameters.minval: expected a whole number from 0 to 65535 (uint16), got -1.7e+308',
+        'uint16[0].parameters.maxval: expected a whole number from 0 to 65535 (uint16), got 1.7e+308',
+      ],
+    ],
+    [
+      small({ uint32: [{ addr: [2, 3], action: 'increment', parameters: { minval: -1, maxval: 2 ** 32 } }] }),
+      [
+        'uint32[0].parameters.minval: expected a whole number from 0 to 4294967295 (uint32), got -1',
+        'uint32[0].parameters.maxval: expected a whole number from 0 to 4294967295 (uint32), got 4294967296',
+      ],
+    ],
+    [
+      small({ float32: [{ addr: [2, 3], action: 'random', parameters: { minval: 0, maxval: 1e39 } }] }),
+      ['float32[0].parameters.maxval: expected a number (float32), got 1e+39'],
+    ],
     [small({ uint32: [5] }), ['uint32[0]: expected two registers for each uint32, got 1 (5 to 5)']],
     [
       small({ float32: [{ addr: [1, 3], value: 1 }] }),
@@ -313,6 +333,19 @@ describe('a mistake in a device of a pymodbus file', () => {
     [small({ uint16: [3], invalid: [3], write: [3] }), []],
   ])('%j', (mistakes, expected) => {
     expect(mistakes).toEqual(expected);
+  });
+
+  it.each([
+    ['uint16', 1, { minval: 1, maxval: 65536 }],
+    ['bits', 1, { maxval: 65536 }],
+    ['uint16', 1, { minval: 0.5, maxval: 99.9 }],
+    ['uint32', [2, 3], { minval: 0, maxval: 4294967295 }],
+    ['float32', [2, 3], { minval: -3.4e38, maxval: 3.4e38 }],
+    ['string', 1, { minval: -1e300 }],
+  ])('is not, for %s at %j, %j: pymodbus runs with them', (type, addr, parameters) => {
+    const value = type === 'string' ? '' : 0;
+    for (const action of ['random', 'increment'])
+      expect(small({ [type]: [{ addr, value, action, parameters }] })).toEqual([]);
   });
 
   it('is told where a default string does not fit', () => {

@@ -218,6 +218,19 @@ describe('the comm event log (6.10)', () => {
     expect(events()).toEqual(['41', '80', '40', '80']);
   });
 
+  it.each([
+    ['40', [0, 8, 9, 10, 11, 128, 255]],
+    ['41', [1, 2, 3]],
+    ['42', [4]],
+    ['44', [5, 6]],
+    ['48', [7]],
+  ])('has the send event %s of the exceptions %j, which a fault rule may send', (event, codes) => {
+    for (const code of codes) {
+      station.stoodIn(Uint8Array.of(0x83, code));
+      expect(events().slice(0, 2), `exception ${code}`).toEqual([event, '80']);
+    }
+  });
+
   it('keeps 64 events and drops the oldest', () => {
     ask(READ_NOTHING);
     for (let i = 0; i < 31; i++) ask(READ);
@@ -447,6 +460,17 @@ describe('exception status (6.7)', () => {
   it('is 0 where nothing is mapped, or the coil is not there', () => {
     expect(status(undefined)).toBe('0700');
     expect(status([1, 99, 100, 65535])).toBe('0700');
+  });
+
+  it('is no read of the coils: it runs no actions and counts nothing', () => {
+    const coil = { address: 0, value: 1, action: { name: 'increment' as const } };
+    const device = deviceOf({ coils: [coil] }, { size: 1, exceptionStatus: [0] });
+    station = new Station(device, activity);
+    expect([ask('07'), ask('07')]).toEqual(['0701', '0701']);
+    const { image } = device.tables.coils.window;
+    expect([image.wordAt(0), image.reads.get(0)]).toEqual([1, 0]);
+    expect(ask('01 0000 0001')).toBe('010100');
+    expect(ask('07')).toBe('0700');
   });
 
   it('follows the coils', () => {

@@ -3,6 +3,7 @@ import type { Device } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
 import { type FileDefinition, Files } from '../../src/device/files.js';
 import { identityObjects } from '../../src/device/identification.js';
+import { concatBytes, packWords, wordsAt } from '../../src/protocol/bytes.js';
 import { run, wordsOf } from '../registers/build.js';
 import {
   type ExampleContent,
@@ -53,9 +54,17 @@ function deviceWith({ before, identity }: SpecificationExample): Device {
 }
 
 /** What stands where an example says that something stands. */
-function found(device: Device, { table, file = 0, address }: ExampleContent, length: number): number[] {
-  if (table === 'queue') return [...(device.queues?.get(address) ?? [])];
-  if (table === 'file') return device.files.read({ referenceType: 6, file, record: address, length });
+function found(
+  device: Device,
+  { table, file = 0, address }: Omit<ExampleContent, 'data'>,
+  length: number,
+): number[] {
+  if (table === 'queue') {
+    return wordsAt(respond(device, concatBytes([24], packWords([address]))), 5, length);
+  }
+  if (table === 'file') {
+    return wordsAt(respond(device, concatBytes([20, 7, 6], packWords([file, address, length]))), 4, length);
+  }
   const { image } = device.tables[table].window;
   return Array.from({ length }, (_, i) => image.wordAt(address + i));
 }
@@ -109,7 +118,7 @@ describe('an exception, and nothing is written', () => {
       expect(wordsOf(window.image)).toEqual([...Array<number>(10).fill(1), 0, 0]);
     }
     for (const file of [1, 2]) {
-      expect(device.files.read({ referenceType: 6, file, record: 0, length: 10 })).toEqual(values);
+      expect(found(device, { table: 'file', file, address: 0 }, 10)).toEqual(values);
     }
   });
 });

@@ -518,7 +518,7 @@ describe('a rule that is not right', () => {
       { address: [1, 2, 3] },
       'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got a list',
     ],
-    [{ address: [] }, /^when\.address: expected /],
+    [{ address: [] }, 'when.address: expected at least one, got an empty list'],
     [
       { address: 'all' },
       'when.address: expected an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs, got "all"',
@@ -562,6 +562,17 @@ describe('a rule that is not right', () => {
     const [first] = mistakes(rule);
     if (typeof message === 'string') expect(first).toBe(message);
     else expect(first).toMatch(message);
+  });
+
+  it.each(['line', 'unit', 'function', 'quantity', 'address'])('lists more than 256 of `%s`', (key) => {
+    const entry = { line: 'bench', address: [0, 9] }[key] ?? 1;
+    const listing = (count: number) => ({
+      name: 'tested',
+      do: FAULTS,
+      when: { [key]: Array(count).fill(entry) },
+    });
+    expect(mistakes(listing(256))).toEqual([]);
+    expect(mistakes(listing(257))).toEqual([`when.${key}: expected at most 256 of them, got 257`]);
   });
 
   it('has all of its mistakes told', () => {

@@ -15,7 +15,8 @@ import { bytesOf } from '../vectors/hex.js';
 const BAUD_RATE = 38_400;
 /** t3.5 above 19200 baud, in ms. */
 export const T35 = 1.75;
-export const CHARACTER = 11_000 / BAUD_RATE;
+/** 8N1 has 10 bits. */
+export const CHARACTER = 10_000 / BAUD_RATE;
 
 /** Turnaround of a line with a slow device, in ms. */
 export const LAZY = 1500;

@@ -12,7 +12,7 @@ import {
 } from '../main/clients.js';
 import { holding, type RunningSimulator, startSimulator } from '../main/simulator.js';
 
-/** More than the discard gap, 43.6 ms on this line: what a client waits before it gives up a request. */
+/** More than the discard gap, 41.8 ms on this line: what a client waits before it gives up a request. */
 const SILENCE = 90;
 
 /** What damaged writes aim at; it stays 0. */
@@ -72,7 +72,7 @@ describe.each([
     const bytes = concatBytes(...parts);
     client.take();
     client.send(bytes);
-    // Paced, a byte takes 1.15 ms.
+    // Paced, a byte takes 1.04 ms.
     await pause(SILENCE + (pacing ? 1.3 * bytes.length : 0));
     expect(client.take()).toEqual(new Uint8Array());
     await expectUnharmed();

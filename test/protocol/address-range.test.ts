@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressRanges } from '../../src/protocol/address-range.js';
+import type { RegisterRequest } from '../../src/protocol/request.js';
 import { arbitraryRegisterRequest } from './arbitrary-request.js';
-import { encodeRequest, type RegisterRequest } from './encode-request.js';
+import { encodeRequest } from './encode-request.js';
 
 type Range = ReturnType<typeof addressRanges>[number];
 

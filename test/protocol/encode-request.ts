@@ -1,9 +1,6 @@
 import { concatBytes, packBits, packWords, setWord } from '../../src/protocol/bytes.js';
 import type { FilePart, Request } from '../../src/protocol/request.js';
 
-/** Requests for coils and registers. */
-export type RegisterRequest = Extract<Request, { code: 1 | 2 | 3 | 4 | 5 | 6 | 15 | 16 | 22 | 23 }>;
-
 /** The request PDU of `request`: the inverse of `decodeRequest`. */
 export function encodeRequest(request: Request): Uint8Array {
   switch (request.code) {

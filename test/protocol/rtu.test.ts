@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
+import type { RegisterRequest } from '../../src/protocol/request.js';
 import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
 import {
   decodeRtu,
@@ -13,7 +14,7 @@ import {
 } from '../../src/protocol/rtu.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { arbitraryRegisterRequest, arbitraryRequest, byte } from './arbitrary-request.js';
-import { encodeRequest, type RegisterRequest } from './encode-request.js';
+import { encodeRequest } from './encode-request.js';
 
 const arbitraryPdu = fc.uint8Array({ minLength: 1, maxLength: 253 });
 

@@ -15,8 +15,16 @@ describe('character times', () => {
     expect(t35(baudRate)).toBeCloseTo(long, 3);
   });
 
-  it('counts eleven bits to a character, whatever the baud rate', () => {
-    expect(characterTime(11_000)).toBe(1);
-    expect(characterTime(115200)).toBeCloseTo(0.0955, 4);
+  it.each([
+    [8, 'none', 1, 10],
+    [7, 'even', 1, 10],
+    [8, 'even', 1, 11],
+    [8, 'odd', 1, 11],
+    [8, 'none', 2, 11],
+    [8, 'even', 2, 12],
+  ] as const)('%i data bits, parity %s and %i stop bits are %i bits on the wire', (...format) => {
+    const [dataBits, parity, stopBits, bits] = format;
+    expect(characterTime({ baudRate: 1000, dataBits, parity, stopBits })).toBe(bits);
+    expect(characterTime({ baudRate: 9600, dataBits, parity, stopBits })).toBeCloseTo(bits / 9.6, 6);
   });
 });

@@ -7,6 +7,8 @@ import { imageOf, run, tableOf, wordsOf } from './build.js';
 
 type NumberType = Exclude<ValueType, 'string'>;
 
+const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
+
 /** The values that a client finds in `count` reads of a register with this action. */
 function reads(
   count: number,
@@ -55,6 +57,8 @@ describe('the action increment', () => {
     ['counts floats by one', 'float64', 0.5, { minval: 0.5, maxval: 2.5 }, [1.5, 2.5, 0.5]],
     ['counts a float through 0', 'float64', -1.5, {}, [-0.5, 0.5]],
     ['counts a float below 0 under a maxval', 'float32', -20, { maxval: 5 }, [-19, -18]],
+    ['holds a float at a maxval below 0', 'float64', -6.5, { maxval: -6 }, [-6, -6]],
+    ['lets no float grow past its type', 'float32', 1, { minval: 1e300 }, [FLOAT32_MAX, FLOAT32_MAX]],
   ];
   it.each(rows)('%s (%s)', (_, type, value, bounds, expected) => {
     expect(reads(expected.length, type, value, { name: 'increment', ...bounds })).toEqual(expected);
@@ -74,6 +78,9 @@ describe('the action random', () => {
     ['int16', { minval: -9, maxval: -5 }, -9, -5],
     ['uint16', { minval: 3, maxval: 3 }, 3, 3],
     ['bit', { minval: 0, maxval: 1 }, 0, 1],
+    ['uint16', { minval: 1.5, maxval: 3.5 }, 1, 3],
+    ['uint16', { minval: -1.7e308, maxval: 1.7e308 }, 0, 65535],
+    ['uint64', { minval: 0, maxval: 2 ** 53 - 1 }, 0n, 2n ** 53n - 1n],
   ];
   it.each(rows)('of %s with %j goes from %s to %s', (type, bounds, smallest, largest) => {
     expect(reads(1, type, type.endsWith('int64') ? 0n : 0, { name: 'random', ...bounds }, low)).toEqual([
@@ -81,27 +88,6 @@ describe('the action random', () => {
     ]);
     const [most] = reads(1, type, type.endsWith('int64') ? 0n : 0, { name: 'random', ...bounds }, high);
     expect(Number(most)).toBeCloseTo(Number(largest), 9);
-  });
-
-  it('never leaves its bounds, one of them given or both', () => {
-    const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-    const bound = fc.option(fc.integer({ min: -200_000, max: 200_000 }), { nil: undefined });
-    fc.assert(
-      fc.property(
-        fc.constantFrom('int32' as const, 'float64' as const),
-        bound,
-        bound,
-        share,
-        (type, a, b, random) => {
-          const [minval, maxval] = a !== undefined && b !== undefined && a > b ? [b, a] : [a, b];
-          const bounds = { ...(minval !== undefined && { minval }), ...(maxval !== undefined && { maxval }) };
-          const value = Number(reads(1, type, 0, { name: 'random', ...bounds }, { random: () => random })[0]);
-          expect(value).toBeGreaterThanOrEqual(minval ?? -Infinity);
-          expect(value).toBeLessThanOrEqual(maxval ?? Infinity);
-        },
-      ),
-      { numRuns: 1000 },
-    );
   });
 
   it('reaches every value of its range about equally often', () => {
@@ -121,6 +107,94 @@ describe('the action random', () => {
       [2, 100],
       [3, 100],
     ]);
+  });
+});
+
+describe('the actions increment and random, whatever their bounds', () => {
+  const SMALLEST: Readonly<Record<NumberType, number | bigint>> = {
+    bit: 0n,
+    bits: 0n,
+    uint16: 0n,
+    int16: -(2n ** 15n),
+    uint32: 0n,
+    int32: -(2n ** 31n),
+    uint64: 0n,
+    int64: -(2n ** 63n),
+    float32: -FLOAT32_MAX,
+    float64: -Number.MAX_VALUE,
+  };
+  const LARGEST: Readonly<Record<NumberType, number | bigint>> = {
+    bit: 1n,
+    bits: 2n ** 16n - 1n,
+    uint16: 2n ** 16n - 1n,
+    int16: 2n ** 15n - 1n,
+    uint32: 2n ** 32n - 1n,
+    int32: 2n ** 31n - 1n,
+    uint64: 2n ** 64n - 1n,
+    int64: 2n ** 63n - 1n,
+    float32: FLOAT32_MAX,
+    float64: Number.MAX_VALUE,
+  };
+  const type = fc.constantFrom(...(Object.keys(SMALLEST) as NumberType[]));
+  const extremes = [...Object.values(SMALLEST), ...Object.values(LARGEST)];
+  const number = fc.oneof(
+    fc.integer({ min: -200_000, max: 200_000 }),
+    fc.double({ min: -200_000, max: 200_000, noNaN: true }),
+    fc.constantFrom(...extremes.flatMap((end) => [Number(end) - 1, Number(end), Number(end) + 1])),
+    fc.double({ noNaN: true }),
+  );
+  const bound = fc.option(number, { nil: undefined });
+  const name = fc.constantFrom('increment' as const, 'random' as const);
+  const share = fc.oneof(
+    fc.constantFrom(0, 1 - 2 ** -53),
+    fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  );
+
+  /** The nearest number that the type can hold; integer types cut off what is behind the point. */
+  function held(type: NumberType, number: number): number | bigint {
+    if (number <= SMALLEST[type]) return SMALLEST[type];
+    if (number >= LARGEST[type]) return LARGEST[type];
+    if (type === 'float64') return number;
+    return type === 'float32' ? Math.fround(number) : BigInt(Math.trunc(number));
+  }
+
+  function actionOf(name: 'increment' | 'random', minval?: number, maxval?: number): Action {
+    return { name, ...(minval !== undefined && { minval }), ...(maxval !== undefined && { maxval }) };
+  }
+
+  it('stay between them, as near as their type can', () => {
+    fc.assert(
+      fc.property(type, name, bound, bound, number, share, (type, name, a, b, first, random) => {
+        const [minval, maxval] = a !== undefined && b !== undefined && a > b ? [b, a] : [a, b];
+        const value = held(type, first);
+        const start = type.endsWith('int64') ? BigInt(value) : Number(value);
+        const action = actionOf(name, minval, maxval);
+        for (const read of reads(3, type, start, action, { random: () => random }) as (number | bigint)[]) {
+          if (minval !== undefined) expect(read >= held(type, minval), `${read}, min ${minval}`).toBe(true);
+          if (maxval !== undefined) expect(read <= held(type, maxval), `${read}, max ${maxval}`).toBe(true);
+          expect(read >= SMALLEST[type] && read <= LARGEST[type], `${read} in ${type}`).toBe(true);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('never throw, the bounds in the wrong order or no numbers', () => {
+    const any = fc.oneof(bound, fc.constantFrom(Number.NaN, Infinity, -Infinity));
+    fc.assert(
+      fc.property(type, name, any, any, any, share, (type, name, minval, maxval, first, random) => {
+        const start = type.startsWith('float') ? (first ?? 0) : type.endsWith('int64') ? 0n : 0;
+        reads(3, type, start, actionOf(name, minval, maxval), { random: () => random });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('span all of a float', () => {
+    const bounds = { minval: -Number.MAX_VALUE, maxval: Number.MAX_VALUE };
+    const at = (random: number) =>
+      reads(1, 'float64', 0, { name: 'random', ...bounds }, { random: () => random })[0];
+    expect([at(0), at(0.5)]).toEqual([-Number.MAX_VALUE, 0]);
   });
 });
 

@@ -196,6 +196,7 @@ describe('counters', () => {
       const silent = counts(read, (table) => {
         table.canReadWords(0, 4);
         table.canWriteBits(0, 64);
+        table.bitAt(17);
         table.window.image.setWord(0, 1);
         table.window.image.setValue({ address: 1, cells: 1, type: 'uint16' }, 5);
         table.window.image.valueAt({ address: 1, cells: 1, type: 'uint16' });

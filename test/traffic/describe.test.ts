@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { concatBytes } from '../../src/protocol/bytes.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { describeReply } from '../../src/traffic/describe.js';
 
-/** A request PDU and its frame. */
 function asked(framing: Framing, pdu: readonly number[]) {
-  const requestPdu = Uint8Array.from(pdu);
-  return { requestPdu, requestAdu: framing.encode({ transactionId: 7, unitId: 1, pdu: requestPdu }) };
+  return { framing, requestPdu: Uint8Array.from(pdu) };
 }
 
-describe.each([RTU, SOCKET])('a reply in $name framing', (framing) => {
+describe.each([RTU, SOCKET, new AsciiFraming()])('a reply in $name framing', (framing) => {
   it.each([
     [[3, 0, 0, 0, 2], [3, 4, 0, 1, 1, 0], 'values 1 256'],
     [[3, 0, 0, 0, 1], [0x83, 2], 'exception 2'],

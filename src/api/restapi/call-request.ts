@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/extent.js';
 import { oneOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
-import { anyValue, formFlag, integer, LONGEST_WAIT_S, optionalInteger, seconds } from './fields.js';
+import { thousandths } from '../thousandths.js';
+import { anyValue, formFlag, inMs, integer, LONGEST_WAIT_S, optionalInteger, seconds } from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
 
 /** What is sent instead of the true response. */
@@ -9,7 +11,6 @@ const RESPONSE_TYPES = ['normal', 'error', 'empty', 'junk'] as const;
 
 type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-const MAX_JUNK = 65_536;
 const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
@@ -34,8 +35,8 @@ const simulateFields = z.object({
   response_delay: seconds,
   response_error: integer.refine((code) => code === 0 || ERROR_CODES.has(code), told(`0 or one of ${CODES}`)),
   response_junk_datalen: optionalInteger.refine(
-    (length) => (length ?? 0) <= MAX_JUNK,
-    told(`a number of bytes, 0 to ${MAX_JUNK}`),
+    (length) => (length ?? 0) <= MAX_REPLY_BYTES,
+    told(`a number of bytes, 0 to ${MAX_REPLY_BYTES}`),
   ),
   response_clear_after: integer,
 });
@@ -45,6 +46,7 @@ export interface Simulation {
   readonly type: ResponseType;
   readonly errorCode: number;
   readonly junkLength: number;
+  /** Seconds before the response. */
   readonly delay: number;
   /** Seconds between the parts, 0 for no split. */
   readonly splitDelay: number;
@@ -62,7 +64,7 @@ export const simulateRequest = simulateFields.transform((fields, context): Simul
   const splitDelay = split ? fields.split_delay || 1 : 0;
   if (split && fields.split_delay === undefined) fail('split_delay', 'missing, expected seconds');
   if (changes && fields.response_cr_pct === undefined) fail('response_cr_pct', 'missing, expected percent');
-  if (fields.response_delay + splitDelay > LONGEST_WAIT_S) {
+  if (thousandths(inMs(fields.response_delay) + inMs(splitDelay)) > MAX_REPLY_MS) {
     fail('split_delay', `expected at most ${LONGEST_WAIT_S} seconds together with response_delay`);
   }
   const type = RESPONSE_TYPES[fields.response_type ?? (fields.response_error === 0 ? 0 : 1)] ?? 'normal';

@@ -60,7 +60,7 @@ function matches(
 
 /** The response, if there was one, above its request. */
 function rowsOf(
-  { time, line, unitId, requestPdu, requestAdu, plan, report }: Exchange,
+  { time, line, unitId, requestPdu, requestAdu, framing, plan, report }: Exchange,
   filter: MonitorRequest,
 ): CallRow[] {
   const [range] = addressRanges(requestPdu);
@@ -77,7 +77,7 @@ function rowsOf(
     {
       call: 'response',
       ...common,
-      data: dataText(filter, sent, () => describeReply(sent, { requestAdu, requestPdu })),
+      data: dataText(filter, sent, () => describeReply(sent, { framing, requestPdu })),
     },
     request,
   ];

@@ -1,11 +1,10 @@
-import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { check } from '../../schema/parts.js';
 import type { Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
 import { CallMonitor, type CallRow } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
-import { failure, mistakes, type Outcome } from './outcome.js';
+import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
 
 interface CallsAnswer {
@@ -50,7 +49,7 @@ export class CallsEndpoint {
     const issues: Issue[] = [];
     const settings = check(simulateRequest, body, [], issues);
     if (!settings) return mistakes(issues);
-    return this.#simulation.start(settings) ? this.#state() : failure(TOO_MANY_RULES);
+    return this.#simulation.start(settings) ?? this.#state();
   }
 
   /** Begins to list calls; while they are listed, shows those since then with another filter. */

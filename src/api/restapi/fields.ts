@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { MAX_REPLY_MS } from '../../faults/extent.js';
+import { thousandths } from '../thousandths.js';
 
 /*
  * What fields hold; `error` is what a message puts after "expected". Numbers arrive as numbers or, from HTML forms
@@ -21,7 +23,9 @@ export const integer = z
 /** The same where an empty field means that nothing was chosen. */
 export const optionalInteger = z.preprocess((value) => (value === '' ? undefined : value), integer.nullish());
 
-export const LONGEST_WAIT_S = 3600;
+const MS_PER_S = 1000;
+
+export const LONGEST_WAIT_S = MAX_REPLY_MS / MS_PER_S;
 
 const SECONDS = `seconds, 0 to ${LONGEST_WAIT_S}`;
 
@@ -38,6 +42,11 @@ export const seconds = z
     { error: SECONDS },
   )
   .pipe(z.number().min(0, { error: SECONDS }).max(LONGEST_WAIT_S, { error: SECONDS }));
+
+/** Seconds in ms, to the µs: what is beyond comes of binary fractions and could make two times more than their sum. */
+export function inMs(seconds: number): number {
+  return thousandths(MS_PER_S * seconds);
+}
 
 /** A flag that is on when its key is there, whatever its value: the specification wants it so. */
 export const anyValue = z.unknown().optional();

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isMapping } from '../../schema/parts.js';
 import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CallsEndpoint } from './calls.js';
@@ -26,8 +27,7 @@ export function restapiRoutes(app: FastifyInstance, simulator: Simulator): void 
     if (!handle) {
       return failure(`${quote(endpoint)}: no such endpoint, expected ${[...endpoints.keys()].join(', ')}`);
     }
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      return failure(`body: ${expectedMessage('a JSON object', body)}`);
+    if (!isMapping(body)) return failure(`body: ${expectedMessage('a JSON object', body)}`);
     return handle(body);
   });
   app.route({

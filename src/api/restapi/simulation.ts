@@ -1,6 +1,11 @@
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { TOO_MANY_RULES } from '../../faults/rules.js';
+import { check } from '../../schema/parts.js';
+import type { Issue } from '../../schema/problem.js';
 import type { FaultControl } from '../../simulator/fault-control.js';
 import { NO_SIMULATION, type Simulation } from './call-request.js';
+import { inMs } from './fields.js';
+import { type Failure, failure, mistakes } from './outcome.js';
 
 /** The fault rule that a simulation is; it shows up among the others under this name. */
 const RULE = 'restapi-calls';
@@ -27,17 +32,16 @@ export class ResponseSimulation {
     return this.active ?? NO_SIMULATION;
   }
 
-  /** False, and nothing has changed, when there are too many fault rules. */
-  start(settings: Simulation): boolean {
-    if (!this.#faults.rules.hasRoomFor(RULE)) return false;
-    const rule = ruleSchema.parse({
-      name: RULE,
-      when: { count: settings.clearAfter },
-      do: faultsOf(settings),
-    });
+  /** What keeps it from being started, and nothing has changed: too many fault rules, or this can't be one. */
+  start(settings: Simulation): Failure | undefined {
+    if (!this.#faults.rules.hasRoomFor(RULE)) return failure(TOO_MANY_RULES);
+    const issues: Issue[] = [];
+    const written = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
+    const rule = check(ruleSchema, written, [], issues);
+    if (!rule) return mistakes(issues);
     this.#faults.rules.set(rule);
     this.#started = { settings, rule };
-    return true;
+    return undefined;
   }
 
   stop(): void {
@@ -46,8 +50,6 @@ export class ResponseSimulation {
   }
 }
 
-const MS_PER_S = 1000;
-
 /** The settings as faults, in the order in which they act. A rule needs at least one: no delay at all is one too. */
 function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }: Simulation): object[] {
   const faults: object[] = [];
@@ -55,7 +57,7 @@ function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }
   if (type === 'empty') faults.push({ silence: true });
   if (type === 'junk') faults.push(junkLength > 0 ? { junk: junkLength } : { truncate: 0 });
   if (changeRate > 0) faults.push({ change: { percent: 100, probability: changeRate / 100 } });
-  if (splitDelay > 0) faults.push({ split: { at: 'middle', gap: splitDelay * MS_PER_S } });
-  if (delay > 0 || faults.length === 0) faults.push({ delay: delay * MS_PER_S });
+  if (splitDelay > 0) faults.push({ split: { at: 'middle', gap: inMs(splitDelay) } });
+  if (delay > 0 || faults.length === 0) faults.push({ delay: inMs(delay) });
   return faults;
 }

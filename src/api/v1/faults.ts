@@ -1,8 +1,9 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { lineProblems } from '../../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
-import { check } from '../../schema/parts.js';
+import { check, isMapping } from '../../schema/parts.js';
 import type { Issue } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
@@ -84,7 +85,7 @@ export function faultRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 
 /** The name of a PUT may stand in the address alone. */
 function withName(body: unknown, name: string): unknown {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { name, ...body } : body;
+  return isMapping(body) ? { name, ...body } : body;
 }
 
 type ParsedRule =
@@ -95,6 +96,6 @@ type ParsedRule =
 function parseRule(simulator: Simulator, body: unknown): ParsedRule {
   const issues: Issue[] = [];
   const rule = check(ruleSchema, body, [], issues);
-  if (rule) issues.push(...simulator.faults.problems(rule, simulator.faultLines));
+  if (rule) issues.push(...lineProblems(rule, simulator.faultLines));
   return rule && issues.length === 0 ? { ok: true, rule } : { ok: false, body: issuesBody(issues) };
 }

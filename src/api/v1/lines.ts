@@ -1,5 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { isMapping } from '../../schema/parts.js';
 import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Line } from '../../simulator/line.js';
 import type { LineOutcome } from '../../simulator/line-transport.js';
@@ -88,8 +89,4 @@ export function lineRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 /** The port, or the system, said no. */
 function refused({ error }: Extract<LineChange, { error: string }>): ErrorBody {
   return errorBody([{ path: '', message: error }]);
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,14 @@
+import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { exceptionResponse } from '../../protocol/response.js';
 import { wholeNumber } from '../../schema/parts.js';
-import { type FaultKind, LONGEST_FRAME } from '../kind.js';
+import type { FaultKind } from '../kind.js';
 import { withOneFrame } from '../plan.js';
 
 /** `exception: code`: an exception response instead of the true one. The device does not execute the request. */
 export const exception: FaultKind<number> = {
   schema: wholeNumber(0, 255, 'an exception code'),
   prevents: true,
-  extent: (before) => ({ ...before, frames: 1, bytes: LONGEST_FRAME }),
+  extent: (before) => ({ ...before, frames: 1, bytes: MAX_ASCII_LENGTH }),
   apply: (plan, code, { framing, requestPdu, unitId, transactionId }) => {
     const pdu = exceptionResponse(requestPdu[0] as number, code);
     return withOneFrame(plan, framing.encode({ unitId, transactionId, pdu }));

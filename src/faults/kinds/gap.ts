@@ -2,8 +2,8 @@ import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.
 import type { FaultKind } from '../kind.js';
 import { cutFrames } from '../plan.js';
 
-/** Slowest speed a line can have (50 baud): bounds how long a character may take, in ms. */
-const SLOWEST_CHARACTER_MS = 220;
+/** A character of 12 bits at 50 baud, the slowest that a line can have, in ms. */
+const SLOWEST_CHARACTER_MS = 240;
 
 /** `gap: {after, characters}`: a pause of that many character times after byte `after` of the frame, to break t1.5. */
 export const gap: FaultKind<{ after: number; characters: number }> = {

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { characterTime } from '../../protocol/timing.js';
 
 /** What carries the bytes between the wire and the kernel, and how long it may hold them back. */
 export interface Adapter {
@@ -31,10 +30,11 @@ const SHORT_FIFO = 2;
 /**
  * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because an adapter delivers
  * the pieces of one unbroken frame up to K characters and its latency timer apart.
+ * @param characterTime of one character on the wire, in ms
  * @param t35 in ms
  */
-export function discardGap(adapter: Adapter, baudRate: number, t35: number): number {
-  return Math.max(t35, (adapter.fifoCharacters * 11_000) / baudRate + adapter.latencyMs) + 3;
+export function discardGap(adapter: Adapter, characterTime: number, t35: number): number {
+  return Math.max(t35, adapter.fifoCharacters * characterTime + adapter.latencyMs) + 3;
 }
 
 /** A full-speed USB adapter takes bytes from the bus once in a frame of 1 ms. */
@@ -43,10 +43,11 @@ const USB_FRAME_MS = 1;
 /**
  * How long a written byte may wait in the adapter before it is on the wire, in ms, as far as that is known:
  * a USB frame, the character that a UART is shifting out, nothing at all on a pseudo-terminal.
+ * @param characterTime of one character on the wire, in ms
  */
-export function outputHold({ kind }: Adapter, baudRate: number): number {
+export function outputHold({ kind }: Adapter, characterTime: number): number {
   if (kind === 'pty') return 0;
-  return kind === 'usb' || kind === 'ftdi' ? USB_FRAME_MS : characterTime(baudRate);
+  return kind === 'usb' || kind === 'ftdi' ? USB_FRAME_MS : characterTime;
 }
 
 /**

@@ -1,12 +1,11 @@
+import { type CharacterSettings, characterTime } from '../../protocol/timing.js';
 import { callAt } from '../precise-timer.js';
 
 /**
  * How a real adapter would hand over bytes, for a line that is none. A pseudo-terminal passes any write in one piece
  * and in no time; a UART takes a character time per byte and reports them in bursts.
  */
-export interface Pacing {
-  /** Bits per second; a character is counted as 11 bits. */
-  readonly baudRate: number;
+export interface Pacing extends CharacterSettings {
   /**
    * 1, 8 or 16: a UART's FIFO hands over every n-th character as it arrives, and the rest after 32 bit times of
    * idle line. 'usb': a USB adapter collects and hands over 62 bytes, or what it has when its latency timer ends.
@@ -33,45 +32,60 @@ export interface PacedQueue {
 /** Payload of a full-speed bulk packet of an FTDI adapter: 64 bytes less 2 of status. */
 const USB_PAYLOAD = 62;
 
-/** @returns an empty queue for one direction. */
+/** No chunk is longer: what comes behind so many bytes says nothing of the next one. */
+const LONGEST_CHUNK = USB_PAYLOAD;
+
+/** @returns an empty queue for one direction. What a chunk costs does not grow with the bytes behind it. */
 export function createPacedQueue(pacing: Pacing): PacedQueue {
-  const bitTime = 1000 / pacing.baudRate;
-  const characterTime = 11 * bitTime;
+  const perCharacter = characterTime(pacing);
   const nextChunk =
-    pacing.chunk === 'usb' ? usbChunk(pacing.latency ?? 16) : fifoChunk(pacing.chunk, 32 * bitTime);
+    pacing.chunk === 'usb'
+      ? usbChunk(pacing.latency ?? 16)
+      : fifoChunk(pacing.chunk, 32_000 / pacing.baudRate);
   let bytes: number[] = [];
   let arrivals: number[] = [];
+  /** How many of them were taken already. */
+  let taken = 0;
   let lineFreeAt = Number.NEGATIVE_INFINITY;
+
+  const next = () => nextChunk(arrivals.slice(taken, taken + LONGEST_CHUNK));
+  const drop = (count: number): void => {
+    taken += count;
+    // Only when half of them are old: to move the rest at each chunk would cost time by the square.
+    if (2 * taken < bytes.length) return;
+    bytes = bytes.slice(taken);
+    arrivals = arrivals.slice(taken);
+    taken = 0;
+  };
 
   return {
     put(added, now) {
       let time = Math.max(now, lineFreeAt);
       for (const byte of added) {
-        time += characterTime;
+        time += perCharacter;
         bytes.push(byte);
         arrivals.push(time);
       }
       lineFreeAt = time;
     },
-    nextDue: () => nextChunk(arrivals)?.dueAt,
+    nextDue: () => next()?.dueAt,
     take(now) {
-      const chunk = nextChunk(arrivals);
+      const chunk = next();
       if (chunk === undefined || chunk.dueAt > now) return undefined;
-      const taken = Uint8Array.from(bytes.slice(0, chunk.count));
-      bytes = bytes.slice(chunk.count);
-      arrivals = arrivals.slice(chunk.count);
-      return taken;
+      const due = Uint8Array.from(bytes.slice(taken, taken + chunk.count));
+      drop(chunk.count);
+      return due;
     },
-    pending: () => bytes.length,
+    pending: () => bytes.length - taken,
     takeAll() {
-      const taken = Uint8Array.from(bytes);
-      bytes = [];
-      arrivals = [];
-      return taken;
+      const all = Uint8Array.from(bytes.slice(taken));
+      drop(all.length);
+      return all;
     },
   };
 }
 
+/** @param arrivals of the next bytes, `LONGEST_CHUNK` or all there are */
 type NextChunk = (arrivals: readonly number[]) => { dueAt: number; count: number } | undefined;
 
 function fifoChunk(depth: number, idle: number): NextChunk {
@@ -94,8 +108,7 @@ function usbChunk(latency: number): NextChunk {
     const timerEnd = first + latency;
     const full = arrivals[USB_PAYLOAD - 1];
     if (full !== undefined && full <= timerEnd) return { dueAt: full, count: USB_PAYLOAD };
-    const candidates = arrivals.slice(0, USB_PAYLOAD);
-    return { dueAt: timerEnd, count: candidates.filter((arrival) => arrival <= timerEnd).length };
+    return { dueAt: timerEnd, count: arrivals.filter((arrival) => arrival <= timerEnd).length };
   };
 }
 

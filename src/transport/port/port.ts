@@ -1,3 +1,4 @@
+import type { CharacterSettings } from '../../protocol/timing.js';
 import type { Adapter } from './adapter.js';
 import type { ErrorCounts } from './error-counts.js';
 
@@ -59,13 +60,8 @@ export type OpenResult<Port extends BytePort = BytePort> =
   | { readonly ok: false; readonly error: string };
 
 /** Settings of a serial line as in the native configuration file. */
-export interface SerialSettings {
+export interface SerialSettings extends CharacterSettings {
   readonly path: string;
-  /** Bits per second. */
-  readonly baudRate: number;
-  readonly dataBits: 7 | 8;
-  readonly parity: 'none' | 'even' | 'odd';
-  readonly stopBits: 1 | 2;
   /** Who switches the driver of an RS-485 bus; 'auto' when not given. */
   readonly rs485?: Rs485Settings;
   /** Have damaged characters marked; not given, it is done where the port can. */

@@ -57,11 +57,11 @@ export function runPort(opened: OpenedPort): BytePort {
   const stopWatching = startWatchdog({ path, device, fd, loaded }, gone);
 
   function switchByRts(): RtsSwitch {
-    const { baudRate } = settings;
+    const time = characterTime(settings);
     return startRtsSwitch({
       switching: direction.rts ?? {},
-      characterTime: characterTime(baudRate),
-      outputHold: outputHold(facts.adapter, baudRate),
+      characterTime: time,
+      outputHold: outputHold(facts.adapter, time),
       setRts(level) {
         const open = fd();
         if (!loaded.ok) return;

@@ -30,6 +30,14 @@ const FULL = 'the client does not read, and its buffer is full';
 /** How often bytes are looked at that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
 
+/** Clients' sides of the virtual lines that are open. */
+const clientSides = new Set<string>();
+
+/** Is this where clients open a virtual line of this program? Of a path without links. */
+export function isClientSide(path: string): boolean {
+  return clientSides.has(path);
+}
+
 /**
  * Opens a virtual line.
  *
@@ -92,6 +100,7 @@ function runPort(
 
   const shut = (): void => {
     open = false;
+    clientSides.delete(pty.path);
     input?.stop();
     paced?.stop();
     output.stop();
@@ -104,6 +113,7 @@ function runPort(
     shut();
     listener.onClose(`${pty.path}: ${reason}`);
   };
+  clientSides.add(pty.path);
   stream.on('data', receive);
   setPacing(options.pacing);
   stream.on('error', (error) => gone(error.message));

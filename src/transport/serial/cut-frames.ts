@@ -1,10 +1,9 @@
+import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { concatBytes } from '../../protocol/bytes.js';
 import type { TimedBytes } from '../framer/burst.js';
 
 /** No adapter keeps the pieces of a frame apart for longer, in ms. */
 const LONGEST_PAUSE_MS = 2000;
-/** Characters of the longest frame, which is one of ASCII. */
-const LONGEST_FRAME = 513;
 /** So much work at most for each piece, whatever comes. */
 const MOST_PIECES = 32;
 
@@ -18,7 +17,7 @@ export class CutFrames {
   /** The longest pause in ms between the pieces of the frame that this one completes; undefined when there is none. */
   discarded(piece: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): number | undefined {
     const last = this.#pieces.at(-1);
-    if (piece.bytes.length > LONGEST_FRAME) {
+    if (piece.bytes.length > MAX_ASCII_LENGTH) {
       this.forget();
       return undefined;
     }
@@ -40,7 +39,7 @@ export class CutFrames {
     let { bytes } = next;
     let pause = 0;
     for (const piece of this.#pieces.slice(0, -1).reverse()) {
-      if (piece.bytes.length + bytes.length > LONGEST_FRAME) return undefined;
+      if (piece.bytes.length + bytes.length > MAX_ASCII_LENGTH) return undefined;
       bytes = concatBytes(piece.bytes, bytes);
       pause = Math.max(pause, pauseBetween(piece, next));
       if (isFrame(bytes)) return pause;

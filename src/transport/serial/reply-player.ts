@@ -1,5 +1,6 @@
 import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import type { TimedBytes } from '../framer/burst.js';
 import { callAt } from '../precise-timer.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
@@ -35,17 +36,11 @@ export interface ReplyPlayerOptions {
   readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
 }
 
-/** A request as far as the player cares. Times in ms. */
-export interface Cue {
-  readonly startedAt: number;
-  readonly receivedAt: number;
-}
-
 /** Replies that may wait at most: a client that floods the line does not fill the memory. */
 const MAX_QUEUE = 256;
 
 interface Pending {
-  readonly cue: Cue;
+  readonly request: TimedBytes;
   readonly plan: Extract<ReplyPlan, { kind: 'send' }>;
   readonly ended: (report: PlayReport) => void;
 }
@@ -91,16 +86,19 @@ export class ReplyPlayer {
     return this.#queue.length >= (this.#whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
-  /** Takes over a plan for the request `cue`; `ended` is called once, when the plan was played or superseded. */
-  play(cue: Cue, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
+  /**
+   * Takes over a plan for a request; `ended` is called once, when the plan was played or superseded. A step
+   * that can't be stopped, a break, is over by then.
+   */
+  play(request: TimedBytes, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
     const last = this.#queue.at(-1);
-    const merged = last && cue.startedAt - last.cue.receivedAt < this.#timing.t35;
+    const merged = last && this.#beginOf(request) - last.request.receivedAt < this.#timing.t35;
     if (last && !merged && this.#whenBusy === 'replace') this.supersede();
     if (plan.kind === 'silence') {
       ended({ steps: [], ended: 'complete' });
       return;
     }
-    this.#queue.push({ cue, plan, ended });
+    this.#queue.push({ request, plan, ended });
     if (this.#queue.length === 1) this.#begin();
   }
 
@@ -108,12 +106,10 @@ export class ReplyPlayer {
   supersede(ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#held = false;
-    let steps = this.#runner.cancel();
-    for (const { ended: report } of this.#queue.splice(0)) {
-      report({ steps, ended });
-      // Only the first of them had begun.
-      steps = [];
-    }
+    // Only the first of them can have begun.
+    const [first, ...others] = this.#queue.splice(0);
+    if (first) this.#runner.cancel((steps) => first.ended({ steps, ended }));
+    for (const other of others) other.ended({ steps: [], ended });
   }
 
   /** The client has turned to another unit: with `replace`, it does not wait for what is pending any more. */
@@ -128,19 +124,31 @@ export class ReplyPlayer {
     this.#start(performance.now());
   }
 
-  #begin(notBefore = Number.NEGATIVE_INFINITY): void {
+  /**
+   * A reply that waits for nothing else keeps t3.5 to one of ours all the same: to one that is still on the
+   * wire, though it was written long ago, and to one that it has `waited` for.
+   */
+  #begin(waited = false): void {
     const current = this.#queue[0];
     if (!current) return;
-    const { turnaround } = this.#timing;
-    const due = current.cue.receivedAt + (this.#mayInterrupt(current) ? 0 : (turnaround ?? 0));
-    this.#wait(Math.max(due, notBefore));
+    const { receivedAt } = current.request;
+    const { t35, turnaround } = this.#timing;
+    const { wireFreeAt } = this.#runner;
+    if (!this.#mayInterrupt(current)) this.#wait(receivedAt + (turnaround ?? 0));
+    else if (waited || wireFreeAt > performance.now()) this.#wait(Math.max(receivedAt, wireFreeAt + t35));
+    else this.#wait(receivedAt);
+  }
+
+  /** When a request began on the wire: a FIFO hands over 8 or 16 characters of it at once, and so late. */
+  #beginOf({ bytes, startedAt, receivedAt }: TimedBytes): number {
+    return Math.min(startedAt, receivedAt - bytes.length * this.#timing.wireTime);
   }
 
   #mayInterrupt({ plan }: Pending): boolean {
     return plan.early || this.#timing.turnaround === undefined;
   }
 
-  /** The turnaround is over. More bytes since the request put the reply off until t3.5 after the last of them. */
+  /** The turnaround is over. Bytes since the request, and ours on the wire, put it off for t3.5 more. */
   #start(due: number): void {
     const current = this.#queue[0];
     if (!current) return;
@@ -149,7 +157,7 @@ export class ReplyPlayer {
         this.#held = true;
         return;
       }
-      const quietAt = this.#listening.lastAt + this.#timing.t35;
+      const quietAt = Math.max(this.#listening.lastAt, this.#runner.wireFreeAt) + this.#timing.t35;
       if (quietAt > performance.now()) {
         this.#wait(quietAt);
         return;
@@ -158,7 +166,7 @@ export class ReplyPlayer {
     this.#runner.start(current.plan.steps, due, (steps) => {
       this.#queue.shift();
       current.ended({ steps, ended: 'complete' });
-      this.#begin(this.#runner.wireFreeAt + this.#timing.t35);
+      this.#begin(true);
     });
   }
 

@@ -44,6 +44,8 @@ export class SerialSession {
   readonly #chunks: ChunkStatistics;
   /** Lost characters that were reported, as the driver counts them. */
   #overruns: number;
+  /** Has damage been told of a message that has not ended? Its rest is noise, and not another error. */
+  #isDamaged = false;
 
   constructor(port: BytePort, behaviour: SerialBehaviour, handler: LineHandler, chunks: ChunkStatistics) {
     this.#port = port;
@@ -64,6 +66,7 @@ export class SerialSession {
   change(behaviour: SerialBehaviour): void {
     this.#framing = behaviour.framing;
     this.#framer = newFramer(behaviour);
+    this.#isDamaged = false;
     this.#echo.change(echoOptions(behaviour));
     this.#player.change(this.#playerOptions(behaviour));
     this.#silenceDetector.stop();
@@ -83,8 +86,11 @@ export class SerialSession {
 
   damaged(count: number): void {
     const now = performance.now();
-    this.#handler.event({ kind: 'damaged', count });
+    this.#handler.event({ kind: 'damaged', count, isRest: this.#isDamaged });
+    this.#isDamaged = true;
     this.#dispatch(this.#framer.damaged(now));
+    // What came before it has been told; the message goes on.
+    this.#isDamaged = true;
     this.#silenceDetector.heard(now);
   }
 
@@ -105,6 +111,7 @@ export class SerialSession {
     if (noticed) this.#handler.event({ kind: noticed });
     const events = bytes.length > 0 ? this.#framer.push(bytes, performance.now()) : [];
     this.#dispatch([...events, ...this.#framer.silence()]);
+    this.#isDamaged = false;
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
@@ -124,8 +131,9 @@ export class SerialSession {
           this.#handler.event({ kind: 'duplicate', frame: event });
           break;
         case 'noise':
-          this.#handler.event({ kind: 'noise', noise: event });
+          this.#handler.event({ kind: 'noise', noise: event, isRest: this.#isDamaged });
       }
+      this.#isDamaged = false;
     }
     this.#player.listened();
   }

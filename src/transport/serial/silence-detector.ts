@@ -10,7 +10,10 @@ const GRACE_MS = 3;
 /** The parser keeps a copy of what it is given, and that something came is all that it has to know. */
 const SOMETHING = new Uint8Array(1);
 
-/** Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the start. */
+/**
+ * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the
+ * start. The parser is there for its timer between bytes, which serialport's authors maintain.
+ */
 export class SilenceDetector {
   readonly #parser: InterByteTimeoutParser;
   readonly #gap: number;

@@ -16,11 +16,23 @@ export interface StepRunnerOptions {
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
+type Done = (reports: readonly StepReport[]) => void;
+
+/** A plan that is being played. */
+interface Run {
+  readonly steps: readonly Step[];
+  /** One for each step that is over. */
+  readonly reports: StepReport[];
+  /** Gets the reports, once, when nothing more will be added to them. */
+  done: Done;
+  /** A step is being done at this moment, which has to be reported whatever comes. */
+  isBusy: boolean;
+}
+
 /** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
 export class StepRunner {
   #options: StepRunnerOptions;
-  #reports: StepReport[] = [];
-  #run = 0;
+  #run: Run | undefined;
   #cancelTimer: (() => void) | undefined;
   #breaking: Promise<number> | undefined;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
@@ -34,110 +46,114 @@ export class StepRunner {
     this.#options = options;
   }
 
-  /** When the last character written so far has left the wire. */
+  /** When the last character written so far has left the wire, or the break on it ends. */
   get wireFreeAt(): number {
     return this.#wireFreeAt;
   }
 
-  /** Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. */
-  start(steps: readonly Step[], from: number, done: (reports: StepReport[]) => void): void {
-    this.cancel();
-    const run = this.#run;
-    const begin = () => this.#continue(run, steps, 0, from, done);
+  /**
+   * Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. Steps
+   * that were started before are over or called off.
+   */
+  start(steps: readonly Step[], from: number, done: Done): void {
+    const run: Run = { steps, reports: [], done, isBusy: false };
+    this.#run = run;
     // A break that was called off still holds the line: nothing is heard before it has ended.
+    const begin = () => {
+      if (run === this.#run) this.#continue(run, 0, from);
+    };
     if (this.#breaking === undefined) begin();
     else void this.#breaking.then(begin);
   }
 
-  /** Stops where it is; what has been done so far. */
-  cancel(): StepReport[] {
-    this.#run++;
+  /**
+   * Stops where it is. `done` gets what has been done, instead of the one who waited for the end: at once, or
+   * when the step is over that is being done, be it a break, or a write in which the port went away.
+   */
+  cancel(done: Done): void {
     this.#cancelTimer?.();
-    const reports = this.#reports;
-    this.#reports = [];
-    return reports;
+    const run = this.#run;
+    this.#run = undefined;
+    if (run?.isBusy) run.done = done;
+    else done(run?.reports ?? []);
   }
 
-  /** Does the steps from `index` on, as far as they need no waiting. */
-  #continue(
-    run: number,
-    steps: readonly Step[],
-    index: number,
-    from: number,
-    done: (reports: StepReport[]) => void,
-  ): void {
-    if (run !== this.#run) return;
+  /** Does the steps from `index` on, as far as they need no waiting and until the run is called off. */
+  #continue(run: Run, index: number, from: number): void {
+    const { steps } = run;
     let start = from;
-    for (let i = index; i < steps.length; i++) {
+    for (let i = index; i < steps.length && run === this.#run; i++) {
       const step = steps[i] as Step;
       const plannedAt = start + step.waitMs;
       if (mustWait(step) && plannedAt > performance.now()) {
-        this.#cancelTimer = callAt(plannedAt, () => this.#continue(run, steps, i, start, done));
+        this.#cancelTimer = callAt(plannedAt, () => this.#continue(run, i, start));
         return;
       }
       if (step.kind === 'break') {
-        const breaking = this.#break(step, plannedAt);
+        run.isBusy = true;
+        const breaking = this.#break(run, step, plannedAt);
         this.#breaking = breaking;
-        void breaking.then((endedAt) => this.#continue(run, steps, i + 1, endedAt, done));
+        void breaking.then((endedAt) => {
+          this.#breaking = undefined;
+          run.isBusy = false;
+          this.#continue(run, i + 1, endedAt);
+        });
         return;
       }
       start =
         step.kind === 'bytes'
-          ? this.#send(step, continuesWith(steps[i + 1]), plannedAt)
-          : this.#refuse(plannedAt);
+          ? this.#send(run, step, continuesWith(steps[i + 1]), plannedAt)
+          : this.#refuse(run, plannedAt);
     }
-    const reports = this.#reports;
-    this.#reports = [];
-    done(reports);
+    if (run === this.#run) this.#run = undefined;
+    run.done(run.reports);
   }
 
   /** Writes the bytes; when the last of them will have left the wire. */
-  #send({ bytes, continues }: SendStep, more: boolean, plannedAt: number): number {
+  #send(run: Run, { bytes, continues }: SendStep, more: boolean, plannedAt: number): number {
     const { port, wireTime, outputHold, lead, onSent } = this.#options;
     const writtenAt = performance.now();
+    run.isBusy = true;
     const lost = port.write(bytes);
+    run.isBusy = false;
     if (lost !== undefined) {
-      this.#reports.push({
-        plannedAt,
-        achievedAt: writtenAt,
-        uncertainty: 0,
-        outcome: 'not achieved',
-        reason: lost,
-      });
+      run.reports.push(notAchieved(plannedAt, writtenAt, lost));
       return writtenAt;
     }
     const uncertainty = performance.now() - writtenAt + outputHold;
     // Bytes that were written before may still be on the wire: these leave behind them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
-    this.#reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
+    run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#wireFreeAt = achievedAt + bytes.length * wireTime;
     onSent?.(bytes, this.#wireFreeAt, { continues, more });
     return this.#wireFreeAt;
   }
 
-  async #break({ ms }: BreakStep, plannedAt: number): Promise<number> {
+  async #break(run: Run, { ms }: BreakStep, plannedAt: number): Promise<number> {
     const { port, outputHold } = this.#options;
     const achievedAt = performance.now();
-    const reports = this.#reports;
+    this.#wireFreeAt = achievedAt + ms;
     const reason = port.sendBreak ? await port.sendBreak(ms) : 'this port has no break';
     const endedAt = performance.now();
     const uncertainty = Math.max(0, endedAt - achievedAt - ms) + outputHold;
-    reports.push(
+    run.reports.push(
       reason === undefined
         ? { plannedAt, achievedAt, uncertainty, outcome: 'achieved' }
-        : { plannedAt, achievedAt, uncertainty: 0, outcome: 'not achieved', reason },
+        : notAchieved(plannedAt, endedAt, reason),
     );
     this.#wireFreeAt = endedAt;
-    this.#breaking = undefined;
     return endedAt;
   }
 
-  #refuse(plannedAt: number): number {
-    const achievedAt = performance.now();
-    const reason = 'a serial line has no connection to close';
-    this.#reports.push({ plannedAt, achievedAt, uncertainty: 0, outcome: 'not achieved', reason });
-    return achievedAt;
+  #refuse(run: Run, plannedAt: number): number {
+    const gaveUpAt = performance.now();
+    run.reports.push(notAchieved(plannedAt, gaveUpAt, 'a serial line has no connection to close'));
+    return gaveUpAt;
   }
+}
+
+function notAchieved(plannedAt: number, achievedAt: number, reason: string): StepReport {
+  return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'not achieved', reason };
 }
 
 /** Bytes without a wait go right behind those before them; a break must not cut into what is still on the wire. */

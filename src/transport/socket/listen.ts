@@ -5,6 +5,8 @@ import { hostPort } from './address.js';
 export interface NotListening {
   readonly ok: false;
   readonly error: string;
+  /** Somebody else has the port. */
+  readonly inUse?: boolean;
 }
 
 export type Listening =
@@ -38,6 +40,11 @@ export function cannotListen(host: string, port: number, why: string): NotListen
   return { ok: false, error: `Cannot listen on ${hostPort(host, port)}: ${why}.` };
 }
 
+/** What the system said, in words. */
+export function refused(host: string, port: number, error: NodeJS.ErrnoException): NotListening {
+  return { ...cannotListen(host, port, listenError(error)), inUse: error.code === 'EADDRINUSE' };
+}
+
 /** Opens `server`; every way to fail is a sentence that names the place. */
 export function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (!isPort(port)) return Promise.resolve(cannotListen(host, port, NO_PORT));
@@ -47,7 +54,7 @@ export function listen(server: Server, host: string, port: number): Promise<List
       server.off('error', fail).off('close', close);
       resolve(listening);
     };
-    const fail = (error: NodeJS.ErrnoException) => settle(cannotListen(host, port, listenError(error)));
+    const fail = (error: NodeJS.ErrnoException) => settle(refused(host, port, error));
     let closed = false;
     const close = () => {
       closed = true;
@@ -65,7 +72,7 @@ export function listen(server: Server, host: string, port: number): Promise<List
 }
 
 /** Why a socket could not be opened, in words. */
-export function listenError({ code = '', message }: NodeJS.ErrnoException): string {
+function listenError({ code = '', message }: NodeJS.ErrnoException): string {
   const reason = REASONS[code];
   return reason === undefined ? message : `${reason} (${code})`;
 }

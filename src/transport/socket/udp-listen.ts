@@ -1,7 +1,7 @@
 import type { Socket, SocketOptions } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
-import { cannotListen, type Listening, listenError, STOPPED } from './listen.js';
+import { cannotListen, type Listening, refused, STOPPED } from './listen.js';
 
 /**
  * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it and not
@@ -25,7 +25,7 @@ export function listenUdp(socket: Socket, host: string, port: number): Promise<L
       settle({ ok: true, address, port });
     };
     const fail = (error: Error) => {
-      settle(cannotListen(host, port, listenError(error)));
+      settle(refused(host, port, error));
       socket.close();
     };
     const close = () => settle(cannotListen(host, port, STOPPED));

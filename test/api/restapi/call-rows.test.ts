@@ -232,3 +232,28 @@ describe('which calls are listed', () => {
     expect(await rest.calls({ submit: 'Reset' })).toEqual(before);
   });
 });
+
+test('of an ASCII line the values are told, also of what was sent before the delimiter changed', async () => {
+  const { rest, client } = await serve(
+    nativeSetup({
+      devices: { meter: { registers: { holding: [{ address: 0, value: [1, 256] }] } } },
+      lines: { text: { tcp: { port: 0 }, framing: 'ascii', units: { 1: 'meter' } } },
+    }),
+  );
+  const master = client('text');
+  const answered = async (request: string, reply: string) => {
+    const before = master.received.length;
+    master.send(Buffer.from(request));
+    await until(() => master.received.length === before + reply.length, 'the reply has come');
+    expect(master.received.subarray(before).toString()).toBe(reply);
+  };
+  await rest.calls({ submit: 'Monitor', show_decode: 1 });
+  const read = [':010300000002FA', ':01030400010100F6'] as const;
+  await answered(`${read[0]}\r\n`, `${read[1]}\r\n`);
+  // Function 8/3: messages end with a semicolon from then on.
+  await answered(':010800033B00B9\r\n', ':010800033B00B9\r\n');
+  await answered(`${read[0]}\r;`, `${read[1]}\r;`);
+  const { call_rows } = await rest.calls({ submit: 'Monitor', show_decode: 1 });
+  const responses = call_rows.filter(({ call }) => call === 'response');
+  expect(responses.map(({ data }) => data)).toEqual(['values 1 256', 'done, function 8', 'values 1 256']);
+});

@@ -377,6 +377,10 @@ describe('a Simulate that is not right says why, and the simulation stays as it 
       { response_split: 1, split_delay: 1800, response_delay: 1801 },
       'split_delay: expected at most 3600 seconds together with response_delay',
     ],
+    [
+      { response_split: 1, split_delay: 325.665201, response_delay: 3274.3348 },
+      'split_delay: expected at most 3600 seconds together with response_delay',
+    ],
     [{ response_error: 8 }, `response_error: expected 0 or one of ${CODES}, got 8`],
     [
       { response_error: 'IllegalValue' },
@@ -423,5 +427,12 @@ describe('a Simulate that is not right says why, and the simulation stays as it 
         response_clear_after: 999_999_999,
       }),
     ).toMatchObject({ simulation_action: 'ACTIVE', function_response_clear_after: 999_999_999 });
+  });
+
+  test('fractions that add up to an hour are accepted', async () => {
+    const fractions = { response_delay: 3274.3348, response_split: 1, split_delay: 325.6652 };
+    const { status, body } = await rest.send('POST', '/restapi/calls', { ...SIMULATE, ...fractions });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ simulation_action: 'ACTIVE', function_response_delay: 3274.3348 });
   });
 });

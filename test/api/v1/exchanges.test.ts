@@ -160,6 +160,24 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('rules whose copies would multiply to more than 64 KiB: those that go too far do not act, and say so', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) {
+      const { status } = await rest.send('PUT', `/api/v1/faults/${name}`, {
+        do: [{ duplicate: { times: 125 } }],
+      });
+      expect(status).toBe(200);
+    }
+    master.send(Buffer.from(REQUEST, 'hex'));
+    await until(() => master.received.length === 126 * (REPLY.length / 2), 'the copies have come');
+    const [exchange] = await exchanges();
+    const tooLong = { outcome: 'not achieved', reason: 'the reply could be longer than 64 KiB' };
+    expect(exchange?.faults).toEqual([
+      { rule: 'a', kind: 'duplicate', outcome: 'applied' },
+      ...names.slice(1).map((rule) => ({ rule, kind: 'duplicate', ...tooLong })),
+    ]);
+  });
+
   test('64 steps are shown, of the others the number', async () => {
     await rule({ extend: 100 }, { split: { at: 'each', gap: 0 } });
     master.send(Buffer.from(REQUEST, 'hex'));

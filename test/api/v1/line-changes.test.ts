@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Certificates } from '../../transport/socket/certificates.js';
 import { until } from '../../transport/socket/raw-client.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
 import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
@@ -36,6 +40,7 @@ beforeEach(async () => {
       devices: { meter: device(1), valve: device(71) },
       lines: {
         bench: { serial: { path: 'virtual', link }, units: { 1: 'meter' } },
+        other: { serial: { path: 'virtual', link: `${link}-2` }, units: { 1: 'meter' } },
         lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
         spare: { udp: { port: 0 }, units: { 1: 'valve' } },
       },
@@ -66,6 +71,24 @@ async function changed(line: string, change: object): Promise<View> {
   expect(body).not.toHaveProperty('error');
   expect(status).toBe(200);
   return body;
+}
+
+/** What a new connection is answered first. */
+async function ask(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(request);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return answer.toString();
+}
+
+/** Until the test ends; the certificate is not looked at. */
+async function tlsClient(port: number): Promise<TLSSocket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'secureConnect');
+  return socket;
 }
 
 async function tcpPort(line = 'lan'): Promise<number> {
@@ -155,6 +178,16 @@ describe('a line that can not be as it was asked to be', () => {
     expect([...rest.simulator.devices.keys()]).toEqual(['meter', 'valve']);
   });
 
+  it.each(['bench', 'other'])('a virtual one is not put on the port of the virtual line %s', async (line) => {
+    const master = await serialMaster(link);
+    const { link: path } = await view(line);
+    const before = await still('bench');
+    const answer = await put('bench', { serial: { path, link: null } });
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('a virtual line') } });
+    expect(await still('bench')).toEqual(before);
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
   it('a TCP one keeps its port and its clients when a port belongs to another program', async () => {
     const port = await takenPort();
     const master = await tcpMaster(await tcpPort());
@@ -169,21 +202,49 @@ describe('a line that can not be as it was asked to be', () => {
     expect((await master.readHoldingRegisters(0, 1)).data).toEqual([9]);
   });
 
-  it('a TCP one is served again on its port when the same port can not be had with other settings', async () => {
+  it.each([
+    ['that has no certificate to read', { tcp: null, tls: { cert: '/no.pem', key: '/no.pem' } }, '/no.pem'],
+    ['at a host that nobody knows', { tcp: { host: 'no.such.invalid' } }, 'no.such.invalid'],
+    ['at an address that is not of this machine', { tcp: { host: '192.0.2.7' } }, '192.0.2.7'],
+  ])('a TCP one keeps its clients when it is to be one on the same port %s', async (_, change, message) => {
     const port = await freePort();
     await changed('lan', { tcp: { port } });
-    const missing = join(directory, 'no.pem');
-    const answer = await put('lan', { tcp: null, tls: { port, cert: missing, key: missing } });
-    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(missing) } });
+    const master = await tcpMaster(port);
+    const before = await still('lan');
+    const { tls } = change as { tls?: object };
+    const answer = await put('lan', tls ? { ...change, tls: { ...tls, port } } : change);
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(message) } });
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
+    expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
+  });
+
+  it('a TCP one is served again when another program has its port at one of the addresses it is to have', async () => {
+    const port = await takenPort('127.0.0.2');
+    await changed('lan', { tcp: { port } });
+    const answer = await put('lan', { tcp: { host: '0.0.0.0' } });
+    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('EADDRINUSE') } });
     expect(await view('lan')).toMatchObject({ state: 'open', place: `127.0.0.1:${port}` });
     const master = await tcpMaster(port);
     expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
   });
 
-  it('an address that is not of this machine is refused', async () => {
+  it('a TLS one keeps its clients when a restart finds no certificate', async () => {
+    const certificates = new Certificates();
+    onTestFinished(() => certificates.remove());
+    const server = certificates.selfSigned('server');
+    await changed('lan', { tcp: null, tls: { ...server, port: 0 } });
+    const client = await tlsClient(await tcpPort());
+    expect(await post('lan', 'restart')).toMatchObject({ status: 200, body: { state: 'open', clients: 0 } });
+    await until(() => client.destroyed, 'the client is disconnected');
+    const second = await tlsClient(await tcpPort());
     const before = await still('lan');
-    expect(await put('lan', { tcp: { host: '192.0.2.7', port: 5020 } })).toMatchObject({ status: 409 });
+    rmSync(server.cert);
+    expect(await post('lan', 'restart')).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining(server.cert) },
+    });
     expect(await still('lan')).toEqual(before);
+    expect(second.destroyed).toBe(false);
   });
 });
 
@@ -301,6 +362,22 @@ describe('stop, start and restart', () => {
     await until(() => !master.isOpen, 'the client is disconnected');
     expect((await (await tcpMaster(port)).readHoldingRegisters(0, 1)).data).toEqual([1]);
   });
+
+  it.each([
+    ['stop', 'start'],
+    ['restart', 'restart'],
+  ])(
+    'an ASCII line that a client has given another delimiter has the usual one after %s, %s',
+    async (...commands) => {
+      const port = await freePort();
+      await changed('lan', { framing: 'ascii', tcp: { port } });
+      // Function 8/3: messages end with a semicolon from then on.
+      expect(await ask(port, ':010800033B00B9\r\n')).toBe(':010800033B00B9\r\n');
+      expect(await ask(port, ':010300000001FB\r;')).toBe(':0103020001F9\r;');
+      for (const command of commands) expect(await post('lan', command)).toMatchObject({ status: 200 });
+      expect(await ask(port, ':010300000001FB\r\n')).toBe(':0103020001F9\r\n');
+    },
+  );
 
   it('a stopped virtual line has no port and no link', async () => {
     const { body } = await post('bench', 'stop');

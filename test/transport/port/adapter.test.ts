@@ -4,6 +4,7 @@ import {
   type Adapter,
   discardGap,
   identifyAdapter,
+  outputHold,
   ptyAdapter,
 } from '../../../src/transport/port/adapter.js';
 import { useMachine } from './machine.js';
@@ -116,12 +117,25 @@ describe('the discard gap', () => {
   });
 
   it.each([
-    ['PL011 of a Pi 4 at 9600', adapter(18, 0), 9600, 4.01, 23.625],
-    ['PL011 of a Pi 3 at 19200', adapter(10, 0), 19200, 2.005, 8.729],
-    ['FTDI at 115200', adapter(2, 16), 115200, 1.75, 19.191],
-    ['short FIFO at 9600: t3.5 is longer', adapter(2, 0), 9600, 4.01, 7.01],
-    ['virtual line at 19200', ptyAdapter, 19200, 2.005, 33.3125],
-  ])('of a %s', (_name, given, baudRate, t35, expected) => {
-    expect(discardGap(given, baudRate, t35)).toBeCloseTo(expected, 3);
+    ['PL011 of a Pi 4 at 9600 8E1', adapter(18, 0), 1.1458, 4.01, 23.625],
+    ['PL011 of a Pi 4 at 9600 8N1', adapter(18, 0), 1.0417, 4.01, 21.75],
+    ['PL011 of a Pi 4 at 9600 8E2', adapter(18, 0), 1.25, 4.01, 25.5],
+    ['PL011 of a Pi 3 at 19200', adapter(10, 0), 0.5729, 2.005, 8.729],
+    ['FTDI at 115200', adapter(2, 16), 0.0955, 1.75, 19.191],
+    ['short FIFO at 9600: t3.5 is longer', adapter(2, 0), 1.1458, 4.01, 7.01],
+    ['virtual line at 19200', ptyAdapter, 0.5729, 2.005, 33.3125],
+  ])('of a %s', (_name, given, character, t35, expected) => {
+    expect(discardGap(given, character, t35)).toBeCloseTo(expected, 2);
+  });
+});
+
+describe('how long a written byte may wait', () => {
+  it.each([
+    ['16550', 1.25],
+    ['unknown', 1.25],
+    ['ftdi', 1],
+    ['pty', 0],
+  ] as const)('in a %s', (kind, expected) => {
+    expect(outputHold({ ...ptyAdapter, kind }, 1.25)).toBe(expected);
   });
 });

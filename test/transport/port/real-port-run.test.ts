@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ReadStream } from 'node:tty';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ptyAdapter } from '../../../src/transport/port/adapter.js';
 import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
 import type { SerialSettings } from '../../../src/transport/port/port.js';
@@ -19,7 +19,10 @@ afterEach(async () => {
  * A port that runs on a pseudo-terminal, with modem lines and a transmitter that are played: no port with real ones
  * can be had without hardware.
  */
-async function newPort(direction: Partial<Direction>, { rtsFails = false } = {}) {
+async function newPort(
+  direction: Partial<Direction>,
+  { rtsFails = false, ...other }: Partial<SerialSettings> & { rtsFails?: boolean } = {},
+) {
   const loaded = await loadLibc();
   const opened = await openPty();
   if (!loaded.ok || !opened.ok) throw new Error('no pseudo-terminal');
@@ -53,6 +56,7 @@ async function newPort(direction: Partial<Direction>, { rtsFails = false } = {})
     dataBits: 8,
     parity: 'even',
     stopBits: 1,
+    ...other,
   };
   const serialPort = await openExclusively(settings);
   if (typeof serialPort === 'string') throw new Error(serialPort);
@@ -96,6 +100,24 @@ describe('a port whose direction this program switches', () => {
     expect(log).toEqual(['RTS high 4 0 0 0', 'sent 1 2 3']);
     setQueued(0);
     await expect.poll(() => log.at(-1)).toBe('RTS low 4 0 0 0');
+  });
+
+  it.each<[string, Partial<SerialSettings>, number]>([
+    ['8N1', { parity: 'none' }, 10],
+    ['8E1', {}, 11],
+    ['8E2', { stopBits: 2 }, 12],
+  ])('has RTS raised for as many bits as its characters have: %s', async (_, format, bits) => {
+    const { port, log } = await newPort({ rts: {} }, format);
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+    });
+    ends.push(() => vi.useRealTimers());
+    const end = (100 * bits * 1000) / 9600;
+    port.write(new Uint8Array(100));
+    vi.advanceTimersByTime(Math.floor(end) - 1);
+    expect(log).toEqual(['RTS high 4 0 0 0']);
+    vi.advanceTimersByTime(3);
+    expect(log).toEqual(['RTS high 4 0 0 0', 'RTS low 4 0 0 0']);
   });
 
   it('is given up when RTS can not be set any more', async () => {

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { RtsSwitching } from '../../../src/transport/port/port.js';
+import { characterTime } from '../../../src/protocol/timing.js';
+import type { RtsSwitching, SerialSettings } from '../../../src/transport/port/port.js';
 import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
 import type { TransmitterState } from '../../../src/transport/port/transmitter.js';
 
-/** A port with RTS on a clock that stands still until it is told to go on. A character takes 1 ms, an adapter 2 ms. */
+type Format = Pick<SerialSettings, 'baudRate' | 'dataBits' | 'parity' | 'stopBits'>;
+
+/** A character of 11 bits takes 1 ms. */
+const EVEN: Format = { baudRate: 11_000, dataBits: 8, parity: 'even', stopBits: 1 };
+
+/** A port with RTS, on a clock that stands still until told to go on. Its adapter holds bytes for 2 ms. */
 function newPort(
   switching: RtsSwitching = {},
   transmitter: (now: number) => TransmitterState = () => 'empty',
+  format = EVEN,
 ) {
   let now = 0;
   let timers: { at: number; callback: () => void }[] = [];
@@ -14,7 +21,7 @@ function newPort(
   const note = (what: string): void => void log.push(`${Number(now.toFixed(2))} ${what}`);
   const rts = startRtsSwitch({
     switching,
-    characterTime: 1,
+    characterTime: characterTime(format),
     outputHold: 2,
     setRts: (level) => note(`RTS ${level}`),
     write: (bytes) => note(`write ${[...bytes].join(' ')}`),
@@ -52,6 +59,19 @@ describe('switching by RTS', () => {
     rts.write(bytes(1, 2, 3));
     goTo(100);
     expect(log).toEqual(['10 RTS high', '10 write 1 2 3', '13 RTS low']);
+  });
+
+  it.each<[string, Partial<Format>, number]>([
+    ['8N1', { parity: 'none' }, 1000],
+    ['7E1', { dataBits: 7 }, 1000],
+    ['8E1', {}, 1100],
+    ['8N2', { parity: 'none', stopBits: 2 }, 1100],
+    ['8E2', { stopBits: 2 }, 1200],
+  ])('counts all bits of a character, and no more: %s', (_, format, bits) => {
+    const { rts, log, goTo } = newPort({}, undefined, { ...EVEN, baudRate: 1000, ...format });
+    rts.write(new Uint8Array(100));
+    goTo(5000);
+    expect(log.at(-1)).toBe(`${bits} RTS low`);
   });
 
   it('keeps the delays before and after', () => {

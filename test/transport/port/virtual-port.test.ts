@@ -22,6 +22,9 @@ import {
   type VirtualPortOptions,
 } from '../../../src/transport/port/virtual-port.js';
 
+/** Characters of 11 bits. */
+const EVEN = { dataBits: 8, parity: 'even', stopBits: 1 } as const;
+
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -232,7 +235,7 @@ describe('the stable name', () => {
 
 describe('a paced virtual line', () => {
   it('hands a request over in the bursts of a FIFO', async () => {
-    const line = await newLine({ pacing: { baudRate: 9600, chunk: 8 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 9600, chunk: 8 } });
     const client = openClient(line.port.path);
     writeSync(
       client,
@@ -244,7 +247,7 @@ describe('a paced virtual line', () => {
   });
 
   it('gives the client a reply no sooner than a USB adapter would', async () => {
-    const line = await newLine({ pacing: { baudRate: 115_200, chunk: 'usb', latency: 60 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 115_200, chunk: 'usb', latency: 60 } });
     const client = openClient(line.port.path);
     const start = performance.now();
     line.port.write(bytes(1, 2, 3));
@@ -255,7 +258,7 @@ describe('a paced virtual line', () => {
   });
 
   it('makes a client wait that writes faster than the line carries, and loses nothing', async () => {
-    const line = await newLine({ pacing: { baudRate: 2_000_000, chunk: 16 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 2_000_000, chunk: 16 } });
     const client = openClient(line.port.path);
     const total = 60_000;
     const data = Uint8Array.from({ length: total }, (_, index) => index % 251);
@@ -273,13 +276,13 @@ describe('a paced virtual line', () => {
   }, 15_000);
 
   it('changes its pacing without being closed, and loses nothing', async () => {
-    const line = await newLine({ pacing: { baudRate: 1200, chunk: 16 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 1200, chunk: 16 } });
     const client = openClient(line.port.path);
     const sent = Uint8Array.from({ length: 40 }, (_, index) => index);
     writeSync(client, sent);
     line.port.write(sent);
     await expect.poll(() => line.received.length).toBeGreaterThan(0);
-    line.port.setPacing({ baudRate: 115_200, chunk: 1 });
+    line.port.setPacing({ ...EVEN, baudRate: 115_200, chunk: 1 });
     expect(line.received, 'what was under way is delivered at once').toEqual([...sent]);
     expect(line.chunks.length).toBe(2);
     line.chunks.length = 0;
@@ -296,7 +299,7 @@ describe('a paced virtual line', () => {
   });
 
   it('lets a client that had to wait go on when the pacing ends', async () => {
-    const line = await newLine({ pacing: { baudRate: 1200, chunk: 1 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 1200, chunk: 1 } });
     const client = openClient(line.port.path);
     const written = writeSync(client, new Uint8Array(10_000));
     await pause(50);
@@ -316,7 +319,7 @@ describe('a paced virtual line', () => {
   });
 
   it('forgets what is under way when it is closed', async () => {
-    const line = await newLine({ pacing: { baudRate: 9600, chunk: 1 } });
+    const line = await newLine({ pacing: { ...EVEN, baudRate: 9600, chunk: 1 } });
     const client = openClient(line.port.path);
     writeSync(client, new Uint8Array(20));
     await expect.poll(() => line.received.length).toBeGreaterThan(0);

@@ -6,6 +6,8 @@ import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
 const T35 = 4;
 const FIRST = Uint8Array.of(1);
 const SECOND = Uint8Array.of(2);
+/** Eight characters. */
+const REQUEST = { bytes: new Uint8Array(8), startedAt: 0, receivedAt: 0 };
 
 interface Sent {
   readonly at: number;
@@ -13,7 +15,7 @@ interface Sent {
 }
 
 /** A player on a port that only notes what was written when; `listening` is what the framer would say. */
-function playerWith(turnaround: number | undefined) {
+function playerWith(turnaround: number | undefined, wireTime = 1) {
   const sent: Sent[] = [];
   const ended: PlayReport['ended'][] = [];
   const listening = { busy: false, lastAt: 0 };
@@ -22,11 +24,15 @@ function playerWith(turnaround: number | undefined) {
       sent.push({ at: performance.now() - start, bytes: [...bytes] });
       return undefined;
     },
+    sendBreak: async (ms: number) => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return undefined;
+    },
   };
   const start = performance.now();
   const player = new ReplyPlayer({
     port,
-    timing: { t35: T35, turnaround, wireTime: 1, outputHold: 0, lead: 0 },
+    timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
     listening,
   });
   return {
@@ -35,12 +41,11 @@ function playerWith(turnaround: number | undefined) {
     listening,
     player,
     /** Plays a reply to a request that was received now. */
-    reply(bytes: Uint8Array, startedAgo = 0) {
+    reply(bytes: Uint8Array) {
       const now = performance.now();
       listening.lastAt = now;
-      player.play({ startedAt: now - startedAgo, receivedAt: now }, plainReply(bytes), (report) =>
-        ended.push(report.ended),
-      );
+      const request = { ...REQUEST, startedAt: now, receivedAt: now };
+      player.play(request, plainReply(bytes), (report) => ended.push(report.ended));
     },
     /** A byte comes in now. */
     hear(busy: boolean) {
@@ -109,10 +114,63 @@ describe('when a reply leaves', () => {
     expect(line.ended).toEqual(['complete', 'complete']);
   });
 
+  it.each([
+    ['as usual', T35],
+    ['eager', undefined],
+  ])(
+    'leaves t3.5 behind a reply that is still on the wire, though it was written long ago: %s',
+    (_, wait) => {
+      const line = playerWith(wait);
+      line.reply(new Uint8Array(200));
+      vi.advanceTimersByTime(80);
+      line.reply(SECOND);
+      vi.advanceTimersByTime(500);
+      expect(line.sent).toHaveLength(2);
+      const [first, second] = line.sent;
+      expect(second?.at).toBeGreaterThanOrEqual((first?.at ?? 0) + 200 + T35);
+      expect(second?.at).toBeLessThan((first?.at ?? 0) + 200 + T35 + 2);
+    },
+  );
+
+  it('does not wait for the wire where there is none', () => {
+    const line = playerWith(undefined, 0);
+    line.reply(FIRST);
+    line.reply(SECOND);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[1], [2]]);
+  });
+
+  it('keeps t3.5 behind a break that was called off', async () => {
+    const line = playerWith(T35);
+    const now = performance.now();
+    const steps = [{ kind: 'break' as const, waitMs: 0, ms: 50 }];
+    line.player.play(
+      { ...REQUEST, startedAt: now, receivedAt: now },
+      { kind: 'send', early: true, steps },
+      () => {},
+    );
+    await vi.advanceTimersByTimeAsync(30);
+    line.reply(SECOND);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
+    expect(line.sent[0]?.at).toBeGreaterThanOrEqual(50 + T35);
+  });
+
+  it('answers requests without a pause between them that a FIFO hands over each in one piece', () => {
+    const line = playerWith(T35);
+    line.reply(new Uint8Array(9));
+    for (const bytes of [FIRST, SECOND]) {
+      vi.advanceTimersByTime(REQUEST.bytes.length);
+      line.reply(bytes);
+    }
+    vi.advanceTimersByTime(100);
+    expect(line.sent.map(({ bytes }) => bytes.length)).toEqual([9, 1, 1]);
+    expect(line.ended).toEqual(['complete', 'complete', 'complete']);
+  });
+
   it('drops the pending reply when the client sends anew after a pause', () => {
     const line = playerWith(20);
     line.reply(FIRST);
-    vi.advanceTimersByTime(10);
+    vi.advanceTimersByTime(REQUEST.bytes.length + T35 + 1);
     line.reply(SECOND);
     vi.advanceTimersByTime(100);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
@@ -131,7 +189,7 @@ describe('when a reply leaves', () => {
   it('sends nothing for a silent plan', () => {
     const line = playerWith(T35);
     const now = performance.now();
-    line.player.play({ startedAt: now, receivedAt: now }, silence('test'), ({ ended }) =>
+    line.player.play({ ...REQUEST, startedAt: now, receivedAt: now }, silence('test'), ({ ended }) =>
       line.ended.push(ended),
     );
     vi.advanceTimersByTime(100);
@@ -147,8 +205,7 @@ describe('when a reply leaves', () => {
       bytes: Uint8Array.of(i & 0xff),
       continues: i > 0,
     }));
-    const cue = { startedAt: 0, receivedAt: 0 };
-    line.player.play(cue, { kind: 'send', early: false, steps }, ({ ended }) => line.ended.push(ended));
+    line.player.play(REQUEST, { kind: 'send', early: false, steps }, ({ ended }) => line.ended.push(ended));
     expect(line.sent).toHaveLength(20_000);
     expect(line.ended).toEqual(['complete']);
   });
@@ -163,7 +220,11 @@ describe('when a reply leaves', () => {
     });
     const now = performance.now();
     const steps = [piece(0, 100), piece(0, 1), piece(20, 1)];
-    line.player.play({ startedAt: now, receivedAt: now }, { kind: 'send', early: false, steps }, () => {});
+    line.player.play(
+      { ...REQUEST, startedAt: now, receivedAt: now },
+      { kind: 'send', early: false, steps },
+      () => {},
+    );
     vi.advanceTimersByTime(500);
     // A character takes 1 ms here: 101 of them, then the pause.
     expect(line.sent[2]?.at).toBeGreaterThanOrEqual(121);

@@ -165,6 +165,35 @@ describe('a pseudo-terminal without a wire', () => {
   });
 });
 
+describe('a serial line whose port goes away while a reply is written', () => {
+  it('reports that reply once, as not sent', async () => {
+    let heard: PortListener | undefined;
+    const { line, reports, executed } = lineOn(async (listener) => {
+      heard = listener;
+      const port: BytePort = {
+        ...echoingPort(listener, 0),
+        write: () => {
+          listener.onClose('unplugged');
+          return 'unplugged';
+        },
+      };
+      return { ok: true, port, notes: [] };
+    });
+    await line.start();
+    heard?.onData(WRITE);
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    await pause(20);
+    expect(executed()).toBe(1);
+    expect(reports).toEqual([
+      {
+        steps: [expect.objectContaining({ outcome: 'not achieved', reason: 'unplugged' })],
+        ended: 'disconnected',
+      },
+    ]);
+    await line.stop();
+  });
+});
+
 describe('a serial line that is stopped while it opens its port again', () => {
   it('has closed it when the stop is over', async () => {
     let heard: PortListener | undefined;

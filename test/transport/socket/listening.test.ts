@@ -37,7 +37,7 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     const { port } = await opened();
     const line = lineAt('127.0.0.1', port);
     const error = `Cannot listen on 127.0.0.1:${port}: another program, or another line, has this port (EADDRINUSE).`;
-    expect(await line.start()).toEqual({ ok: false, error });
+    expect(await line.start()).toEqual({ ok: false, error, inUse: true });
     expect(line.state).toEqual({ kind: 'failed', reason: error });
   });
 
