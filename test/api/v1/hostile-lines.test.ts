@@ -122,7 +122,7 @@ it('no request to /restapi/server is an internal error, what is right is done, a
   const hostile = fc.tuple(submit, fields).map(([submit, fields]) => ({ ...fields, submit }));
   const change = changes(hostile, [
     ['lan', { submit: 'Set', host: '127.0.0.1', port: '0', framer: 'socket' }],
-    ['lan', { submit: 'Set', units: { 1: 'meter', '*': { copyOf: 'meter' } } }],
+    ['lan', { submit: 'Set', units: { 1: 'meter', 9: { copyOf: 'meter' }, '*': 'meter' } }],
     ['bench', { submit: 'Set', port: 'virtual', baudrate: '9600', t3_5: null, gap: null }],
     ['bench', { submit: 'Set', framer: 'ascii', bytesize: 7 }],
     ['bench', { submit: 'Set', framer: 'rtu', bytesize: 8, t3_5: null, gap: null }],
