@@ -15,6 +15,11 @@ const CONFIG = {
   lines: {
     virtual: VIRTUAL_LINE,
     paced: { ...VIRTUAL_LINE, serial: { ...VIRTUAL_LINE.serial, pacing: { chunk: 'usb' } } },
+    hasty: {
+      ...VIRTUAL_LINE,
+      serial: { ...VIRTUAL_LINE.serial, pacing: { chunk: 'usb' } },
+      timing: { gap: 5 },
+    },
     ascii: { ...VIRTUAL_LINE, framing: 'ascii' },
     lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
     datagrams: { udp: { port: 0 }, units: { '*': 'meter' } },
@@ -41,6 +46,12 @@ describe.concurrent('modbus-sim selftest', () => {
   it.each(['paced', 'ascii', 'lan', 'datagrams'])('asks the line %s by itself, too', async (line) => {
     const { stdout } = await selftest(line);
     expect(stdout).toMatch(/requests {4}(?<asked>\d+) from the built-in client, \k<asked> answered\n/);
+  });
+
+  it('does not call a line good that throws longer requests away', async () => {
+    const { code, stdout } = await selftest('hasty');
+    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,3}\.\d+ ms between/);
+    expect(code).toBe(1);
   });
 
   it('finds out that the frames of a client are cut', async () => {

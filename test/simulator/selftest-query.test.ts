@@ -1,19 +1,35 @@
 import { describe, expect, it } from 'vitest';
+import { RTU } from '../../src/protocol/framing.js';
 import { lostBetween } from '../../src/simulator/selftest/measure.js';
 import { query } from '../../src/simulator/selftest/query.js';
 
+const queries = Array.from({ length: 500 }, (_, i) => query(i + 1, 9));
+const short = queries.filter(({ request }) => request.pdu[0] === 8);
+const long = queries.filter(({ request }) => request.pdu[0] === 16);
+
 describe('the queries of a self-test', () => {
-  it('all have other data, and neighbours differ in both bytes, so none looks like an echo of the answer before', () => {
-    const words = Array.from({ length: 500 }, (_, n) => [...query(n, 1).pdu.subarray(3)] as [number, number]);
-    expect(new Set(words.map(String)).size).toBe(500);
+  it('are return query data, and each fourth is a write of 63 bytes in RTU, more than an adapter hands over at once', () => {
+    expect([short.length, long.length]).toEqual([375, 125]);
+    expect(queries.slice(0, 6).map(({ request }) => RTU.encode(request).length)).toEqual([
+      8, 63, 8, 8, 8, 63,
+    ]);
+    expect(query(7, 9).request).toMatchObject({ transactionId: 7, unitId: 9, pdu: { length: 5 } });
+    expect([...query(7, 9).request.pdu.subarray(0, 3)]).toEqual([8, 0, 0]);
+  });
+
+  it('that are short have other data each, and neighbours differ in both bytes, so none looks like an echo', () => {
+    const words = short.map(({ request }) => [...request.pdu.subarray(3)] as [number, number]);
+    expect(new Set(words.map(String)).size).toBe(short.length);
     for (const [n, [high, low]] of words.slice(1).entries()) {
       expect([high === words[n]?.[0], low === words[n]?.[1]]).toEqual([false, false]);
     }
   });
 
-  it('are return query data', () => {
-    expect([...query(7, 9).pdu.subarray(0, 3)]).toEqual([8, 0, 0]);
-    expect(query(7, 9)).toMatchObject({ transactionId: 7, unitId: 9, pdu: { length: 5 } });
+  it('that are long write no register: they say so, and are refused as an illegal data value', () => {
+    for (const { request, reply } of long) {
+      expect([...request.pdu.subarray(3, 6)]).toEqual([0, 0, 54]);
+      expect([...reply.pdu]).toEqual([0x90, 3]);
+    }
   });
 });
 

@@ -18,6 +18,11 @@ const COUNTERS = {
 
 const NOBODY = { ...COUNTERS, requests: 0, replies: 0 };
 
+/** Each of the samples four times: enough for a median to tell. */
+function many(...samples: number[]): number[] {
+  return [samples, samples, samples, samples].flat();
+}
+
 const GOOD: Measurements = {
   description: 'RTU on /dev/ttyUSB0 19200 8E1, units 1',
   own: undefined,
@@ -30,8 +35,8 @@ const GOOD: Measurements = {
     direction: 'the adapter switches by itself',
   },
   times: { t15: 0.859, t35: 2.005, gap: 6, turnaround: 2.005, characterTime: 0.573 },
-  timers: percentiles([0.01, 0.02, 0.4]),
-  turnaround: percentiles([2.02, 2.1, 2.3]),
+  timers: percentiles(many(0.01, 0.02, 0.4)),
+  turnaround: percentiles(many(2.02, 2.1, 2.3)),
   chunks: [[8, 100]],
   longestPause: 1.2,
   counters: COUNTERS,
@@ -55,19 +60,48 @@ describe('the verdict of a self-test', () => {
     ],
     [
       'half of the replies come late',
-      { turnaround: percentiles([2.1, 3.1, 3.2]) },
-      'half of the replies are more than 1.095 ms late: is the machine busy?',
+      { turnaround: percentiles(many(2.1, 3.1, 3.2)) },
+      'half of the replies came more than 1.095 ms late: is the machine busy?',
     ],
     [
       'the adapter keeps the pieces of a frame apart for longer than the discard gap',
       { longestPause: 16 },
       'frames are cut: 16.000 ms between two pieces, and they are discarded after 6.000 ms; set timing.gap higher',
     ],
-    ['requests stay unanswered', { own: { asked: 100, answered: 97 } }, '3 requests were not answered'],
+    [
+      'requests stay unanswered',
+      { own: { asked: 100, answered: 97 } },
+      '3 of 100 requests were not answered',
+    ],
+    [
+      'frames of the built-in client are cut',
+      { own: { asked: 6, answered: 4 }, longestPause: 16 },
+      '2 of 6 requests were not answered; frames are cut: 16.000 ms between two pieces',
+    ],
+    [
+      'the line closes the connection of the built-in client',
+      { own: { asked: 40, answered: 40, closed: { reason: undefined } } },
+      'the line closed the connection of the built-in client after 40 requests',
+    ],
+    [
+      'the line closes the connection for a known reason',
+      { own: { asked: 0, answered: 0, closed: { reason: 'another client took its place' } } },
+      'the line closed the connection of the built-in client after 0 requests: another client took its place',
+    ],
+    [
+      'all of a few replies come late',
+      { turnaround: percentiles([3.1, 3.2]) },
+      'all 2 replies came more than 1.095 ms late',
+    ],
+    [
+      'the only reply comes late',
+      { turnaround: percentiles([3.1]) },
+      'the only reply came more than 1.095 ms late',
+    ],
     [
       'the timers are late, though nobody has asked yet',
-      { timers: percentiles([0.1, 0.7, 0.8]), turnaround: undefined },
-      'half of the waits end more than 0.700 ms late: is the machine busy?',
+      { timers: percentiles(many(0.1, 0.7, 0.8)), turnaround: undefined },
+      'half of the waits ended more than 0.700 ms late: is the machine busy?',
     ],
     [
       'bytes came and no frame among them',
@@ -92,8 +126,19 @@ describe('the verdict of a self-test', () => {
 
   it('promises nothing about when an eager line replies', () => {
     const times = { t15: 0.859, t35: 2.005, gap: 6, turnaround: undefined, characterTime: 0.573 };
-    const late = { turnaround: percentiles([0.2, 30]), timers: percentiles([3, 3, 3]) };
+    const late = { turnaround: percentiles([0.2, 30]), timers: percentiles(many(3)) };
     expect(verdict({ ...GOOD, times, ...late }).ok).toBe(true);
+  });
+
+  it('says on how few replies it rests, and is not bad for one that was late', () => {
+    const { ok, text } = verdict({ ...GOOD, turnaround: percentiles([2.1, 9, 9]) });
+    expect(ok).toBe(true);
+    expect(text).toContain('verdict     as configured, as far as 3 replies can tell');
+  });
+
+  it('does not call frames cut that were all answered: a busy machine makes pauses, too', () => {
+    const own = { asked: 100, answered: 100 };
+    expect(verdict({ ...GOOD, own, longestPause: 16 }).ok).toBe(true);
   });
 
   it('says so when nobody asked', () => {

@@ -5,13 +5,13 @@ import { openRealPort } from '../../transport/port/real-port.js';
 
 /** Sends one query after the other. */
 export interface Client {
-  /** Resolves with whether the answer came, which is the bytes of the query themselves. */
-  ask(request: Uint8Array): Promise<boolean>;
+  /** Sends `request` and waits `patience` ms at most for the bytes of `reply`. */
+  ask(request: Uint8Array, reply: Uint8Array, patience: number): Promise<Asked>;
   close(): Promise<void>;
 }
 
-/** How long a reply may take, in ms: longer than any that is not lost. */
-const TIMEOUT_MS = 3000;
+/** What became of a query; `closed` when the other side has ended the connection, before it or since. */
+type Asked = 'answered' | 'unanswered' | 'closed';
 
 /** A client on the other end of a virtual line: opens it as another program would. Else what is wrong, in words. */
 export async function serialClient(
@@ -21,11 +21,11 @@ export async function serialClient(
   const exchange = new Exchange();
   const opened = await openRealPort(
     { path, baudRate, dataBits, parity, stopBits },
-    { onData: (chunk) => exchange.received(chunk), onDamaged: () => {}, onClose: () => {} },
+    { onData: (chunk) => exchange.received(chunk), onDamaged: () => {}, onClose: () => exchange.closed() },
   );
   if (!opened.ok) return opened.error;
   const { port } = opened;
-  return { ask: (request) => exchange.ask(request, () => port.write(request)), close: () => port.close() };
+  return { ask: exchange.asking((request) => port.write(request)), close: () => port.close() };
 }
 
 /** A client of a TCP line on this machine. */
@@ -36,9 +36,9 @@ export async function tcpClient(host: string, port: number): Promise<Client | st
     socket.once('connect', () => resolve(undefined)).on('error', resolve);
   });
   if (failed) return failed.message;
-  socket.on('data', (chunk) => exchange.received(chunk));
+  socket.on('data', (chunk) => exchange.received(chunk)).on('close', () => exchange.closed());
   return {
-    ask: (request) => exchange.ask(request, () => socket.write(request)),
+    ask: exchange.asking((request) => socket.write(request)),
     close: async () => {
       socket.destroy();
     },
@@ -51,7 +51,7 @@ export async function udpClient(host: string, port: number): Promise<Client> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.on('message', (datagram) => exchange.received(datagram)).on('error', () => {});
   return {
-    ask: (request) => exchange.ask(request, () => socket.send(request, port, host)),
+    ask: exchange.asking((request) => socket.send(request, port, host)),
     close: () =>
       new Promise((resolve) => {
         socket.close(() => resolve());
@@ -59,30 +59,41 @@ export async function udpClient(host: string, port: number): Promise<Client> {
   };
 }
 
-/** A request is answered once its own bytes end what has come since it was sent. */
+/** A request is answered once its reply ends what has come since it was sent. */
 class Exchange {
   #pending: Uint8Array = new Uint8Array(0);
-  #request: Uint8Array = new Uint8Array(0);
-  #answered = () => {};
+  #reply: Uint8Array = new Uint8Array(0);
+  #isClosed = false;
+  #ended: (asked: Asked) => void = () => {};
 
   received(chunk: Uint8Array): void {
-    const { length } = this.#request;
+    const { length } = this.#reply;
     // What comes before it is a late answer to another one.
     this.#pending = Buffer.concat([this.#pending, chunk]).subarray(-length);
-    if (this.#pending.length === length && this.#pending.every((byte, i) => byte === this.#request[i]))
-      this.#answered();
+    if (this.#pending.length === length && this.#pending.every((byte, i) => byte === this.#reply[i]))
+      this.#ended('answered');
   }
 
-  ask(request: Uint8Array, send: () => void): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timeout = setTimeout(() => resolve(false), TIMEOUT_MS);
-      this.#pending = new Uint8Array(0);
-      this.#request = request;
-      this.#answered = () => {
-        clearTimeout(timeout);
-        resolve(true);
-      };
-      send();
-    });
+  closed(): void {
+    this.#isClosed = true;
+    this.#ended('closed');
+  }
+
+  asking(send: (request: Uint8Array) => void): Client['ask'] {
+    return (request, reply, patience) =>
+      new Promise((resolve) => {
+        if (this.#isClosed) {
+          resolve('closed');
+          return;
+        }
+        const timeout = setTimeout(() => resolve('unanswered'), patience);
+        this.#pending = new Uint8Array(0);
+        this.#reply = reply;
+        this.#ended = (asked) => {
+          clearTimeout(timeout);
+          resolve(asked);
+        };
+        send(request);
+      });
   }
 }

@@ -12,6 +12,7 @@ import type { Simulator } from '../simulator.js';
 import { type Client, serialClient, tcpClient, udpClient } from './client.js';
 import { type Percentiles, percentiles } from './percentiles.js';
 import { query } from './query.js';
+import { asksOn, patience, pauseBetween } from './schedule.js';
 
 /** What a line was found to do on this machine. Times in ms. */
 export interface Measurements {
@@ -35,17 +36,18 @@ export interface Measurements {
 }
 
 interface OwnRequests {
+  /** Those of which the fate is known: answered, or waited for in vain. */
   readonly asked: number;
   readonly answered: number;
+  /** The line has closed the connection: why, as far as that is known, in words. */
+  readonly closed?: { readonly reason: string | undefined };
 }
 
+/** Waits are measured so many times, fewer where t3.5 is long: no new one begins after so many ms. */
 const TIMER_SAMPLES = 500;
+const TIMER_TIME_MS = 3000;
 /** What is waited for when a line has no t3.5 to keep. */
 const USUAL_WAIT_MS = 1.75;
-
-/** Requests of our own, one after the other; fewer where the line is slow. */
-const OWN_REQUESTS = 500;
-const OWN_TIME_MS = 5000;
 
 /** Measures a line of a simulator that was built for it; an error when it does not open, or its client doesn't. */
 export async function measureLine(
@@ -61,7 +63,7 @@ export async function measureLine(
     const timers = await timerLateness(lineStatus(line).times?.t35 ?? USUAL_WAIT_MS);
     const client = await ownClient(line);
     if (typeof client === 'string') return { error: client };
-    const own = client && (await askRepeatedly(client, line));
+    const own = client && (await askRepeatedly(client, line, simulator));
     if (!client) await delay(1000 * seconds);
     const { port, times, errorCounts } = lineStatus(line);
     return {
@@ -84,7 +86,8 @@ export async function measureLine(
 
 async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   const samples: number[] = [];
-  for (let i = 0; i < TIMER_SAMPLES; i++) {
+  const until = performance.now() + TIMER_TIME_MS;
+  while (samples.length < TIMER_SAMPLES && performance.now() < until) {
     const due = performance.now() + waitMs;
     await new Promise<void>((resolve) => {
       callAt(due, resolve);
@@ -112,20 +115,40 @@ async function ownClient(line: Line): Promise<Client | string | undefined> {
 /** Where all addresses of this machine are listened on, this one is. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-async function askRepeatedly(client: Client, { bus, definition }: Line): Promise<OwnRequests> {
-  const [unit = '*'] = definition.units.keys();
+/** Asks the first unit of the line, one query after the other. */
+async function askRepeatedly(client: Client, line: Line, simulator: Simulator): Promise<OwnRequests> {
+  const { framing } = line.bus;
+  const { times } = lineStatus(line);
+  const [unit = '*'] = line.definition.units.keys();
   const unitId = unit === '*' ? 1 : unit;
-  const until = performance.now() + OWN_TIME_MS;
+  const startedAt = performance.now();
   let asked = 0;
   let answered = 0;
-  while (asked < OWN_REQUESTS && performance.now() < until) {
+  let closed: OwnRequests['closed'];
+  while (asksOn(asked, answered, performance.now() - startedAt)) {
+    const { request, reply } = query(asked + 1, unitId);
+    const [requestAdu, replyAdu] = [framing.encode(request), framing.encode(reply)];
+    const bytes = requestAdu.length + replyAdu.length;
+    const fate = await client.ask(requestAdu, replyAdu, patience(times, bytes));
+    if (fate === 'closed') {
+      closed = { reason: whyClosed(line, simulator.ledger.latest(1)[0]?.receivedAt ?? startedAt) };
+      break;
+    }
     asked++;
-    if (await client.ask(bus.framing.encode(query(asked, unitId)))) answered++;
-    // A client on a bus lets t3.5 pass, and more, before it asks again.
-    if (definition.kind === 'serial') await delay(5);
+    if (fate === 'answered') answered++;
+    if (times) await delay(pauseBetween(times));
   }
   await client.close();
-  return { asked, answered };
+  return { asked, answered, ...(closed && { closed }) };
+}
+
+/** Why a line has just closed the connection of a client that keeps to the rules. */
+function whyClosed({ definition, counters }: Line, lastRequestAt: number): string | undefined {
+  if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
+  const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;
+  return performance.now() - lastRequestAt >= idleTimeout
+    ? `no request came for ${idleTimeout} ms, its idleTimeout; set it higher`
+    : `another client took its place, as maxClients is ${maxClients}`;
 }
 
 /** Characters lost in the UART, or because the kernel's buffer was full; 0 where the driver doesn't count. */

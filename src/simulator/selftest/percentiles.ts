@@ -8,6 +8,9 @@ export interface Percentiles {
   readonly max: number;
 }
 
+/** Of fewer samples the median says little: one bad one can be it. */
+export const ENOUGH = 10;
+
 /** Undefined for no samples. */
 export function percentiles(samples: readonly number[]): Percentiles | undefined {
   if (samples.length === 0) return undefined;

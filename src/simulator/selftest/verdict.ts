@@ -1,6 +1,6 @@
 import type { SerialTimes } from '../serial-transport.js';
 import type { Measurements } from './measure.js';
-import type { Percentiles } from './percentiles.js';
+import { ENOUGH, type Percentiles } from './percentiles.js';
 
 /** A report in plain words; `ok` is false when the line is worse than its configuration promises. */
 export interface Verdict {
@@ -8,8 +8,8 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** How much later than due the median reply may be, and the median wait on which it rests, in ms. */
-const MEDIAN_ALLOWANCE_MS = 0.5;
+/** How much later than due the typical reply may be, and the typical wait on which it rests, in ms. */
+const ALLOWANCE_MS = 0.5;
 
 /** Judges what was measured. */
 export function verdict(found: Measurements): Verdict {
@@ -86,10 +86,19 @@ function trouble({ counters, overruns }: Measurements): string[] {
 }
 
 function shortcomings(found: Measurements): string[] {
-  const { own } = found;
-  const unanswered =
-    own && own.asked > own.answered ? [`${own.asked - own.answered} requests were not answered`] : [];
-  return [...unanswered, ...lateness(found), ...unreadable(found)];
+  return [...unanswered(found), ...lateness(found), ...unreadable(found)];
+}
+
+function unanswered({ own }: Measurements): string[] {
+  if (!own) return [];
+  const { asked, answered, closed } = own;
+  const found: string[] = [];
+  if (asked > answered) found.push(`${asked - answered} of ${asked} requests were not answered`);
+  if (closed) {
+    const text = `the line closed the connection of the built-in client after ${asked} requests`;
+    found.push(closed.reason === undefined ? text : `${text}: ${closed.reason}`);
+  }
+  return found;
 }
 
 /** Only where a time is promised. */
@@ -100,21 +109,36 @@ function lateness({ turnaround, timers, times }: Measurements): string[] {
   if (turnaround && turnaround.min < promised) {
     found.push(`a reply came after ${ms(turnaround.min)}, before it was due`);
   }
-  if (turnaround && turnaround.median > promised + MEDIAN_ALLOWANCE_MS) {
+  if (turnaround && typical(turnaround) > promised + ALLOWANCE_MS) {
+    const late = ms(typical(turnaround) - promised);
     found.push(
-      `half of the replies are more than ${ms(turnaround.median - promised)} late: is the machine busy?`,
+      `${typicalOnes(turnaround, 'reply', 'replies')} came more than ${late} late: is the machine busy?`,
     );
   }
-  if (timers && timers.median > MEDIAN_ALLOWANCE_MS) {
-    found.push(`half of the waits end more than ${ms(timers.median)} late: is the machine busy?`);
+  if (timers && typical(timers) > ALLOWANCE_MS) {
+    const late = ms(typical(timers));
+    found.push(`${typicalOnes(timers, 'wait', 'waits')} ended more than ${late} late: is the machine busy?`);
   }
   return found;
 }
 
+/** The median; of a few samples the best, so that they are judged only when all of them are bad. */
+function typical({ count, min, median }: Percentiles): number {
+  return count < ENOUGH ? min : median;
+}
+
+/** Of which samples `typical` is true. */
+function typicalOnes({ count }: Percentiles, one: string, many: string): string {
+  if (count >= ENOUGH) return `half of the ${many}`;
+  return count === 1 ? `the only ${one}` : `all ${count} ${many}`;
+}
+
 /** Why bytes become no frames. */
 function unreadable(found: Measurements): string[] {
-  const { times, longestPause, counters } = found;
-  if (times && longestPause >= times.gap) {
+  const { own, times, longestPause, counters } = found;
+  // Frames that were answered were not cut: a stall of this machine made the pause, or the gap took a little longer.
+  const allAnswered = own !== undefined && own.asked === own.answered;
+  if (times && longestPause >= times.gap && !allAnswered) {
     return [
       `frames are cut: ${ms(longestPause)} between two pieces, and they are discarded after ${ms(times.gap)}; set timing.gap higher`,
     ];
@@ -129,14 +153,20 @@ function heardFrames({ requests, foreignFrames, duplicates }: Measurements['coun
   return requests + foreignFrames + duplicates > 0;
 }
 
-function praise({ own, counters }: Measurements): string {
-  if (own) return 'as configured; there was no wire, so this tells of this machine and not of a bus';
-  if (counters.requests > 0) return 'as configured';
+function praise({ own, turnaround, counters }: Measurements): string {
+  const good = `as configured${turnaround ? restsOn(turnaround) : ''}`;
+  if (own) return `${good}; there was no wire, so this tells of this machine and not of a bus`;
+  if (counters.requests > 0) return good;
   const advice = 'let your client poll this line, then run this again';
   if (counters.foreignFrames + counters.duplicates > 0) {
     return `frames were heard, but nobody asked the units of this line: ${advice}`;
   }
   return `nothing wrong found, but nobody asked: ${advice}`;
+}
+
+function restsOn({ count }: Percentiles): string {
+  if (count >= ENOUGH) return '';
+  return count === 1 ? ', as far as one reply can tell' : `, as far as ${count} replies can tell`;
 }
 
 function summary({ count, median, p99, max }: Percentiles): string {
