@@ -87,7 +87,7 @@ function readValue(
   return type === 'string' ? '' : 0;
 }
 
-/** The action with its bounds. The type must hold them: pymodbus fails at the first value that it can't. */
+/** The action with its bounds, where it has any: the other actions take no notice of parameters, as in pymodbus. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,
@@ -95,13 +95,12 @@ function withBounds(
   path: Path,
   issues: Issue[],
 ): Action {
-  for (const [key, bound] of [['minval', minval] as const, ['maxval', maxval] as const]) {
-    // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
-    if (bound === undefined || (key === 'maxval' && bound === RANDOM_MAX)) continue;
-    // It cuts off what is behind the point.
-    const whole = integerRange(type) ? Math.trunc(bound) : bound;
-    const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
-    if (!parsed.ok) issues.push({ path: [...path, key], message: expectedMessage(parsed.expected, bound) });
+  if (name !== 'increment' && name !== 'random') return { name };
+  // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
+  const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
+  for (const [key, bound] of Object.entries(bounds)) {
+    const problem = bound === undefined ? undefined : boundProblem(type, bound);
+    if (problem !== undefined) issues.push({ path: [...path, key], message: problem });
   }
   if (minval !== undefined && maxval !== undefined && minval > maxval) {
     issues.push({
@@ -109,6 +108,13 @@ function withBounds(
       message: `expected at most maxval, which is ${maxval}, got ${minval}`,
     });
   }
-  // The other actions take no notice of parameters, as in pymodbus.
-  return name === 'increment' || name === 'random' ? compact({ name, minval, maxval }) : { name };
+  return compact({ name, minval, maxval });
+}
+
+/** The type must hold a bound: pymodbus fails at the first value that it can't. */
+function boundProblem(type: PymodbusType, bound: number): string | undefined {
+  // What is behind the point of a bound, it cuts off.
+  const whole = integerRange(type) ? Math.trunc(bound) : bound;
+  const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
+  return parsed.ok ? undefined : expectedMessage(parsed.expected, bound);
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
 import { realPathOf } from '../transport/port/adapter.js';
 import { defaultLink } from './default-link.js';
@@ -22,8 +23,14 @@ function linkOf({ link, name }: SerialLineDefinition): string {
   return link ?? defaultLink(name);
 }
 
-/** Whatever the addresses: 0.0.0.0 takes the port of all others. UDP has ports of its own. */
+/** UDP has ports of its own. */
 function isSameSocket(open: SocketLineDefinition, place: string, next: SocketLineDefinition): boolean {
   if (next.port === 0 || (open.kind === 'udp') !== (next.kind === 'udp')) return false;
+  if (isOneAddress(open.host) && isOneAddress(next.host) && open.host !== next.host) return false;
   return next.port === open.port || next.port === Number(place.slice(place.lastIndexOf(':') + 1));
+}
+
+/** 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */
+function isOneAddress(host: string): boolean {
+  return isIP(host) !== 0 && !/^[0.:]+$/.test(host);
 }

@@ -99,7 +99,7 @@ export class LineTransport {
     return this.#turns.take(() => {
       const framing = definition.framing === this.#framing.name ? this.#framing : newFraming(definition);
       return this.#change(definition, framing, (end) => {
-        if (end !== this.#end) this.#context.bus.forgetClients();
+        if (end !== this.#end) this.#context.bus.reopened();
         this.#context.bus.change(busLine(definition, framing), units);
         this.#definition = definition;
         this.#framing = framing;
@@ -179,27 +179,31 @@ export class LineTransport {
     });
   }
 
+  /** Opens `next` beside what is open, or instead of it where both need the same port. */
   async #exchange(next: End, definition: LineDefinition, adopt: () => void): Promise<LineOutcome> {
     const { state } = this;
     const before = this.#transport;
     const contends = contend(this.#definition, state.kind === 'open' ? state.place : '', definition);
     // Of sockets the system knows best whether both can be open.
-    let inPlace = contends && definition.kind === 'serial';
-    if (inPlace) await before.stop();
-    let started = await next.transport.start();
-    if (!started.ok && started.inUse && contends) {
-      inPlace = true;
-      await before.stop();
-      started = await next.transport.start();
-    }
-    if (started.ok) {
-      adopt();
-      this.#failure = undefined;
-      await before.stop();
-      return OK;
-    }
+    const beside = contends && definition.kind === 'serial' ? undefined : await next.transport.start();
+    const collides = beside === undefined || (contends && !beside.ok && beside.inUse === true);
+    const started = collides ? await this.#replace(next) : beside;
+    if (!started.ok) return started;
+    adopt();
+    this.#failure = undefined;
+    await before.stop();
+    return OK;
+  }
+
+  /** Closes what is open and opens `next`; when that can't be, opens again what was open. */
+  async #replace(next: End): Promise<TransportStart> {
+    const { kind } = this.state;
+    await this.#transport.stop();
+    const started = await next.transport.start();
     // A line that had failed stays so, with its reason.
-    if (inPlace && state.kind !== 'failed') this.#noted(await before.start({ waits: true }));
+    if (started.ok || kind === 'failed') return started;
+    this.#context.bus.reopened();
+    this.#noted(await this.#transport.start({ waits: true }));
     return started;
   }
 }

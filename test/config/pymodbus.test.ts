@@ -348,6 +348,11 @@ describe('a mistake in a device of a pymodbus file', () => {
       expect(small({ [type]: [{ addr, value, action, parameters }] })).toEqual([]);
   });
 
+  it.each(['uptime', 'timestamp', 'reset'])('is not what %s, which has no bounds, is given', (action) => {
+    const parameters = { minval: 1e9, maxval: -1 };
+    expect(small({ uint16: [{ addr: [1, 7], action, parameters }] })).toEqual([]);
+  });
+
   it('is told where a default string does not fit', () => {
     expect(broken('string', [5])).toContain(
       'device_list.pump.string[0]: expected text of at most 2 bytes (two to a register), got 4, got "five" (from setup.defaults.value)',

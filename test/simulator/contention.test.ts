@@ -22,6 +22,7 @@ const virtual = (link?: string) => line({ serial: { path: 'virtual', ...(link &&
 it.each([
   ['the same TCP port', tcp(502), '127.0.0.1:502', tcp(502)],
   ['the same TCP port at all addresses', tcp(502), '127.0.0.1:502', tcp(502, '0.0.0.0')],
+  ['the same TCP port of a name', tcp(502), '127.0.0.1:502', tcp(502, 'localhost')],
   ['TLS on the port of TCP', tcp(502), '127.0.0.1:502', line({ tls: { port: 502, cert: 'a', key: 'b' } })],
   ['the port that the system had chosen', tcp(0), '[::1]:40123', tcp(40123)],
   ['the same UDP port', udp(502), '127.0.0.1:502', udp(502)],
@@ -34,6 +35,7 @@ it.each([
 
 it.each([
   ['another TCP port', tcp(502), '127.0.0.1:502', tcp(503)],
+  ['the same port of another address', tcp(502), '127.0.0.1:502', tcp(502, '127.0.0.2')],
   ['any free port', tcp(0), '127.0.0.1:40123', tcp(0)],
   ['a UDP port', tcp(502), '127.0.0.1:502', udp(502)],
   ['another serial port', serial('/dev/ttyUSB8'), '/dev/ttyUSB8', serial('/dev/ttyUSB9')],

@@ -95,7 +95,8 @@ function unanswered({ own }: Measurements): string[] {
   const found: string[] = [];
   if (asked > answered) found.push(`${asked - answered} of ${asked} requests were not answered`);
   if (closed) {
-    const text = `the line closed the connection of the built-in client after ${asked} requests`;
+    const requests = asked === 1 ? 'one request' : `${asked} requests`;
+    const text = `the line closed the connection of the built-in client after ${requests}`;
     found.push(closed.reason === undefined ? text : `${text}: ${closed.reason}`);
   }
   return found;

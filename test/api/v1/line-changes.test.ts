@@ -218,6 +218,14 @@ describe('a line that can not be as it was asked to be', () => {
     expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
   });
 
+  it('a TCP one keeps its clients when another program has its port at the address it is to have', async () => {
+    const port = await takenPort('127.0.0.2');
+    await changed('lan', { tcp: { port } });
+    const master = await tcpMaster(port);
+    expect(await put('lan', { tcp: { host: '127.0.0.2' } })).toMatchObject({ status: 409 });
+    expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
   it('a TCP one is served again when another program has its port at one of the addresses it is to have', async () => {
     const port = await takenPort('127.0.0.2');
     await changed('lan', { tcp: { port } });
