@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Bus } from '../../src/bus/bus.js';
 import { abilities } from '../../src/faults/ability.js';
 import { FaultRules } from '../../src/faults/rules.js';
-import { AsciiFraming } from '../../src/protocol/ascii.js';
+import { ASCII_TIMEOUT_MS, AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU } from '../../src/protocol/framing.js';
 import { silence } from '../../src/protocol/reply-plan.js';
 import { recordEvent } from '../../src/simulator/line-events.js';
@@ -35,7 +35,7 @@ const port: BytePort = {
 };
 
 /** A line that nobody answers on, with what it counts. */
-function listenWith(framing: Framing, framer: Framer) {
+function listenWith(framing: Framing, framer: Framer, gap: number) {
   const log = pino({ level: 'silent' });
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 };
@@ -48,8 +48,8 @@ function listenWith(framing: Framing, framer: Framer) {
       framer,
       mayBeRequest: () => false,
       timing: { t35: T35, turnaround: T35, wireTime: 0, outputHold: 0, lead: 0 },
-      gap: GAP,
-      inputHold: GAP,
+      gap,
+      inputHold: gap,
       whenBusy: 'replace',
       isPseudoTerminal: false,
       joinsTraffic: false,
@@ -65,10 +65,10 @@ function listenWith(framing: Framing, framer: Framer) {
   return { session, counters, errors: () => bus.activity.errors };
 }
 
-const rtu = () => listenWith(RTU, new RtuFramer(() => true, T35));
+const rtu = (gap = GAP) => listenWith(RTU, new RtuFramer(() => true, T35), gap);
 const ascii = () => {
   const framing = new AsciiFraming();
-  return listenWith(framing, new AsciiFramer(() => true, framing));
+  return listenWith(framing, new AsciiFramer(() => true, framing), ASCII_TIMEOUT_MS);
 };
 
 describe('the communication errors of function 8/12', () => {
@@ -82,6 +82,7 @@ describe('the communication errors of function 8/12', () => {
   });
 
   const FRAME = RTU.encode({ transactionId: 0, unitId: 17, pdu: READ_PDU });
+  const text = (content: string) => new TextEncoder().encode(content);
   const quiet = () => vi.advanceTimersByTime(10 * GAP);
 
   it('count a frame once, wherever in it a character was damaged', () => {
@@ -138,7 +139,6 @@ describe('the communication errors of function 8/12', () => {
 
   it('count each ASCII message, which needs no silence behind it', () => {
     const { session, errors } = ascii();
-    const text = (content: string) => new TextEncoder().encode(content);
     for (const expected of [1, 2, 3]) {
       session.received(text(':1103'));
       session.damaged(1);
@@ -152,5 +152,92 @@ describe('the communication errors of function 8/12', () => {
       expect(errors()).toBe(expected);
     }
     session.end();
+  });
+
+  describe('on a line that is never silent for the gap count', () => {
+    it('each ASCII message of which nothing can be read', () => {
+      const { session, errors } = ascii();
+      for (let message = 1; message <= 10; message++) {
+        for (let i = 0; i < 17; i++) session.damaged(1);
+        expect(errors()).toBe(message);
+        vi.advanceTimersByTime(300);
+      }
+      session.end();
+    });
+
+    it.each([0, 300])('each ASCII message of which only the end is damaged, %d ms apart', (pause) => {
+      const { session, errors } = ascii();
+      for (let message = 1; message <= 10; message++) {
+        session.received(text(':110300000001EB\r'));
+        session.damaged(1);
+        expect(errors()).toBe(message);
+        vi.advanceTimersByTime(pause);
+      }
+      session.end();
+    });
+
+    it('an ASCII message with a wrong check behind one whose end was damaged', () => {
+      for (const rest of ['', '\n', '0000']) {
+        for (const at of [0, 1, 5]) {
+          const { session, errors } = ascii();
+          session.received(text(':110300000001EB'));
+          session.damaged(1);
+          const wrong = `${rest}:110300000001FF\r\n`;
+          session.received(text(wrong.slice(0, at)));
+          session.received(text(wrong.slice(at)));
+          expect(errors(), `behind '${rest}', cut at ${at}`).toBe(2);
+          session.end();
+        }
+      }
+    });
+
+    it('what is left of a damaged ASCII message not again when a valid one follows in pieces', () => {
+      const { session, errors } = ascii();
+      session.received(text(':110300000001EB'));
+      session.damaged(1);
+      session.received(text('\n:1103'));
+      session.received(text('00000001EB\r\n'));
+      expect(errors()).toBe(1);
+      session.end();
+    });
+
+    it('each RTU message that comes later than the adapter holds back what belongs together', () => {
+      const { session, errors } = rtu(40);
+      for (let message = 1; message <= 5; message++) {
+        session.received(FRAME.subarray(0, 2));
+        session.damaged(1);
+        session.received(FRAME.subarray(3, 5));
+        session.damaged(1);
+        session.received(FRAME.subarray(6));
+        expect(errors()).toBe(message);
+        vi.advanceTimersByTime(25);
+      }
+      session.end();
+    });
+
+    it('an RTU message once of which a valid one comes so late behind', () => {
+      const { session, errors } = rtu(40);
+      session.received(FRAME.subarray(0, 2));
+      session.damaged(1);
+      session.received(FRAME.subarray(3));
+      vi.advanceTimersByTime(25);
+      session.received(FRAME);
+      quiet();
+      expect(errors()).toBe(1);
+      session.end();
+    });
+
+    it('an RTU message once in which the adapter paused for as long as it did in a valid one', () => {
+      const { session, errors } = rtu(40);
+      for (const piece of [FRAME.subarray(0, 3), FRAME.subarray(3)]) {
+        session.received(piece);
+        vi.advanceTimersByTime(30);
+      }
+      session.damaged(1);
+      vi.advanceTimersByTime(30);
+      session.damaged(1);
+      expect(errors()).toBe(1);
+      session.end();
+    });
   });
 });

@@ -70,6 +70,10 @@ export class AsciiFramer implements Framer {
     this.#late.forget();
   }
 
+  beginsMessage(bytes: Uint8Array): boolean {
+    return bytes.includes(COLON);
+  }
+
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
     this.#lastAt = at;

@@ -24,9 +24,14 @@ export interface Framer {
   readonly lastAt: number;
   /** Forgets everything; not `aligned` means that the first bytes may come from the middle of a frame. */
   reset(state: { readonly aligned: boolean }): void;
+  /** Does a message begin in these bytes, whatever came before them? Never, where only silence tells. */
+  beginsMessage(bytes: Uint8Array): boolean;
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
-  /** A character arrived damaged, as the port could tell: its frame is none, whatever its check says. */
+  /**
+   * A character arrived damaged, as the port could tell: its frame is none, whatever its check says. What is pending
+   * is noise, and nothing else is told.
+   */
   damaged(at: number): FramerEvent[];
   /** Nothing has arrived for the discard gap: what is pending is a frame as it stands, or noise. */
   silence(): FramerEvent[];

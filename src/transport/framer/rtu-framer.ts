@@ -90,6 +90,10 @@ export class RtuFramer implements Framer {
     this.#late.forget();
   }
 
+  beginsMessage(): boolean {
+    return false;
+  }
+
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
     // A FIFO hands over 8 or 16 characters of an unbroken frame at once, so the wire was busy for that long before.

@@ -28,13 +28,21 @@ const UNKNOWN_USB_LATENCY = 20;
 const SHORT_FIFO = 2;
 
 /**
- * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because an adapter delivers
- * the pieces of one unbroken frame up to K characters and its latency timer apart.
+ * How far apart an adapter may deliver the pieces of one unbroken frame, in ms: K characters and its latency.
+ * @param characterTime of one character on the wire, in ms
+ */
+export function inputPause({ fifoCharacters, latencyMs }: Adapter, characterTime: number): number {
+  return fifoCharacters * characterTime + latencyMs;
+}
+
+/**
+ * The silence after which an unfinished frame is given up, in ms. It is longer than t3.5, because of the pauses that
+ * the adapter may make (see `inputPause`).
  * @param characterTime of one character on the wire, in ms
  * @param t35 in ms
  */
 export function discardGap(adapter: Adapter, characterTime: number, t35: number): number {
-  return Math.max(t35, adapter.fifoCharacters * characterTime + adapter.latencyMs) + 3;
+  return Math.max(t35, inputPause(adapter, characterTime)) + 3;
 }
 
 /** A full-speed USB adapter takes bytes from the bus once in a frame of 1 ms. */

@@ -16,6 +16,11 @@ export interface BytePort {
    * Absent on ports that have no break (a pseudo-terminal).
    */
   sendBreak?: (ms: number) => Promise<string | undefined>;
+  /**
+   * Is something that was written still being sent, as far as the driver knows? What an adapter keeps may be
+   * unknown to it. Absent where bytes may not have been handed to the driver yet.
+   */
+  isSending?: () => boolean;
   /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
   errorCounts?: () => ErrorCounts | undefined;
   /** What is known of the open port, for people. */

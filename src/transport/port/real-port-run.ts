@@ -38,6 +38,8 @@ export function runPort(opened: OpenedPort): BytePort {
   let isOpen = true;
   let closed: Promise<void> | undefined;
   let goneBecause = 'the port is closed';
+  const shutting = new AbortController();
+  let breaking: Promise<string | undefined> | undefined;
 
   const gone = (reason: string): void => {
     if (!isOpen) return;
@@ -76,6 +78,9 @@ export function runPort(opened: OpenedPort): BytePort {
   async function shut(isThere: boolean): Promise<void> {
     isOpen = false;
     stopWatching();
+    shutting.abort();
+    // It is ended first: what closing makes of a break is up to the driver.
+    if (isThere) await breaking;
     if (isThere && direction.mustDrain) await drained(transmitter);
     writer.stop();
     rts?.stop();
@@ -92,17 +97,17 @@ export function runPort(opened: OpenedPort): BytePort {
   port.on('end', () => gone('hung up (end of file)'));
   port.on('error', (error: Error) => gone(error.message));
 
-  const sendBreak = async (ms: number): Promise<string | undefined> => {
+  const holdBreak = async (ms: number): Promise<string | undefined> => {
     if (direction.noBreak !== undefined) return direction.noBreak;
     const level = rts ? (direction.rts?.rtsOnSend ?? 'high') : 'high';
     await rts?.hold();
-    try {
-      if (!(await setLines(port, { rts: level, brk: true }))) return 'the driver refused a break';
-      await delay(ms);
-      return (await setLines(port, { rts: level })) ? undefined : 'the driver did not end the break';
-    } finally {
-      rts?.release();
-    }
+    if (!isOpen) return goneBecause;
+    const isSet = await setLines(port, { rts: level, brk: true });
+    const isWhole = isSet && (await delay(ms, true, { signal: shutting.signal }).catch(() => false));
+    const isEnded = isSet && (await setLines(port, { rts: level }));
+    if (isOpen) rts?.release();
+    if (isWhole) return isEnded ? undefined : 'the driver did not end the break';
+    return isOpen ? 'the driver refused a break' : goneBecause;
   };
   return {
     path,
@@ -110,7 +115,13 @@ export function runPort(opened: OpenedPort): BytePort {
       if (isOpen) (rts ?? writer).write(bytes);
       return isOpen ? undefined : goneBecause;
     },
-    ...(!isPseudoTerminal(device) && { sendBreak }),
+    ...(!isPseudoTerminal(device) && {
+      sendBreak: (ms) => {
+        breaking = holdBreak(ms);
+        return breaking;
+      },
+    }),
+    ...(!rts && { isSending: () => transmitter() === 'sending' }),
     ...(errorCounts && { errorCounts }),
     facts: () => facts,
     close: () => {

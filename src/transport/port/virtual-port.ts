@@ -128,6 +128,7 @@ function runPort(
       paced.write(bytes);
       return pty.hasClient() ? undefined : NOBODY;
     },
+    isSending: () => (paced?.pending() ?? 0) > 0,
     setPacing,
     facts: () => virtualFacts,
     close: () => {

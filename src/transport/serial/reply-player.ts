@@ -32,6 +32,8 @@ export interface ReplyPlayerOptions {
   readonly port: StepRunnerOptions['port'];
   readonly timing: ReplyTiming;
   readonly listening: Listening;
+  /** How long the adapter may hold received bytes back, in ms. */
+  readonly inputHold: number;
   readonly whenBusy?: WhenBusy;
   readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
 }
@@ -41,6 +43,8 @@ const MAX_QUEUE = 256;
 
 interface Pending {
   readonly request: TimedBytes;
+  /** When the player took it over. */
+  readonly takenAt: number;
   readonly plan: Extract<ReplyPlan, { kind: 'send' }>;
   readonly ended: (report: PlayReport) => void;
 }
@@ -56,6 +60,7 @@ interface Pending {
 export class ReplyPlayer {
   #timing: ReplyTiming;
   #listening: Listening;
+  #inputHold: number;
   #whenBusy: WhenBusy;
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
@@ -64,9 +69,10 @@ export class ReplyPlayer {
   #held = false;
 
   constructor(options: ReplyPlayerOptions) {
-    const { timing, listening, whenBusy = 'replace' } = options;
+    const { timing, listening, inputHold, whenBusy = 'replace' } = options;
     this.#timing = timing;
     this.#listening = listening;
+    this.#inputHold = inputHold;
     this.#whenBusy = whenBusy;
     this.#runner = new StepRunner(runnerOptions(options));
   }
@@ -74,9 +80,10 @@ export class ReplyPlayer {
   /** Goes on with other settings; what is pending is given up. */
   change(options: ReplyPlayerOptions): void {
     this.supersede();
-    const { timing, listening, whenBusy = 'replace' } = options;
+    const { timing, listening, inputHold, whenBusy = 'replace' } = options;
     this.#timing = timing;
     this.#listening = listening;
+    this.#inputHold = inputHold;
     this.#whenBusy = whenBusy;
     this.#runner.change(runnerOptions(options));
   }
@@ -91,6 +98,7 @@ export class ReplyPlayer {
    * that can't be stopped, a break, is over by then.
    */
   play(request: TimedBytes, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
+    this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
     const merged = last && this.#beginOf(request) - last.request.receivedAt < this.#timing.t35;
     if (last && !merged && this.#whenBusy === 'replace') this.supersede();
@@ -98,7 +106,7 @@ export class ReplyPlayer {
       ended({ steps: [], ended: 'complete' });
       return;
     }
-    this.#queue.push({ request, plan, ended });
+    this.#queue.push({ request, takenAt: performance.now(), plan, ended });
     if (this.#queue.length === 1) this.#begin();
   }
 
@@ -124,49 +132,64 @@ export class ReplyPlayer {
     this.#start(performance.now());
   }
 
-  /**
-   * A reply that waits for nothing else keeps t3.5 to one of ours all the same: to one that is still on the
-   * wire, though it was written long ago, and to one that it has `waited` for.
-   */
-  #begin(waited = false): void {
+  #begin(): void {
     const current = this.#queue[0];
-    if (!current) return;
-    const { receivedAt } = current.request;
-    const { t35, turnaround } = this.#timing;
-    const { wireFreeAt } = this.#runner;
-    if (!this.#mayInterrupt(current)) this.#wait(receivedAt + (turnaround ?? 0));
-    else if (waited || wireFreeAt > performance.now()) this.#wait(Math.max(receivedAt, wireFreeAt + t35));
-    else this.#wait(receivedAt);
+    if (current) this.#wait(this.#earliest(current));
   }
 
-  /** When a request began on the wire: a FIFO hands over 8 or 16 characters of it at once, and so late. */
+  /**
+   * When a reply may begin, as far as is known now. Even one that waits for nothing else keeps t3.5 to what we
+   * were still sending when it was taken over, or have sent since: the replies before it, a break that was called
+   * off.
+   */
+  #earliest(current: Pending): number {
+    const { takenAt } = current;
+    const { receivedAt } = current.request;
+    const { t35, turnaround = 0 } = this.#timing;
+    const { wireFreeAt } = this.#runner;
+    if (this.#mayInterrupt(current))
+      return wireFreeAt > takenAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
+    return Math.max(receivedAt + turnaround, Math.max(this.#listening.lastAt, wireFreeAt) + t35);
+  }
+
+  /**
+   * When a request began on the wire: a FIFO hands over 8 or 16 characters of it at once, and so late. It is never
+   * later than the adapter can be: what a port without a wire hands over at once may be much longer.
+   */
   #beginOf({ bytes, startedAt, receivedAt }: TimedBytes): number {
-    return Math.min(startedAt, receivedAt - bytes.length * this.#timing.wireTime);
+    const asOnWire = receivedAt - bytes.length * this.#timing.wireTime;
+    return Math.min(startedAt, Math.max(asOnWire, startedAt - this.#inputHold));
   }
 
   #mayInterrupt({ plan }: Pending): boolean {
     return plan.early || this.#timing.turnaround === undefined;
   }
 
-  /** The turnaround is over. Bytes since the request, and ours on the wire, put it off for t3.5 more. */
+  /** The reply was due at `due`, as far as was known; what has happened since may put it off. */
   #start(due: number): void {
     const current = this.#queue[0];
     if (!current) return;
-    if (!this.#mayInterrupt(current)) {
-      if (this.#listening.busy) {
-        this.#held = true;
-        return;
-      }
-      const quietAt = Math.max(this.#listening.lastAt, this.#runner.wireFreeAt) + this.#timing.t35;
-      if (quietAt > performance.now()) {
-        this.#wait(quietAt);
-        return;
-      }
+    const { breaking } = this.#runner;
+    if (breaking !== undefined) {
+      // It was called off and still holds the line, perhaps for longer than it was meant to.
+      void breaking.then(() => {
+        if (current === this.#queue[0]) this.#start(performance.now());
+      });
+      return;
+    }
+    if (!this.#mayInterrupt(current) && this.#listening.busy) {
+      this.#held = true;
+      return;
+    }
+    const earliest = this.#earliest(current);
+    if (earliest > performance.now()) {
+      this.#wait(earliest);
+      return;
     }
     this.#runner.start(current.plan.steps, due, (steps) => {
       this.#queue.shift();
       current.ended({ steps, ended: 'complete' });
-      this.#begin(true);
+      this.#begin();
     });
   }
 

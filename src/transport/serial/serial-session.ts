@@ -4,10 +4,12 @@ import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { TimedBytes } from '../framer/burst.js';
 import type { Framer, FramerEvent } from '../framer/framer.js';
+import { inputPause } from '../port/adapter.js';
 import type { BytePort } from '../port/port.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions } from './echo-filter.js';
+import { MessageDamage } from './message-damage.js';
 import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming, type WhenBusy } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 
@@ -44,8 +46,8 @@ export class SerialSession {
   readonly #chunks: ChunkStatistics;
   /** Lost characters that were reported, as the driver counts them. */
   #overruns: number;
-  /** Has damage been told of a message that has not ended? Its rest is noise, and not another error. */
-  #isDamaged = false;
+  #damage = new MessageDamage();
+  #timing: ReplyTiming;
 
   constructor(port: BytePort, behaviour: SerialBehaviour, handler: LineHandler, chunks: ChunkStatistics) {
     this.#port = port;
@@ -53,6 +55,7 @@ export class SerialSession {
     this.#chunks = chunks;
     this.#framing = behaviour.framing;
     this.#framer = newFramer(behaviour);
+    this.#timing = behaviour.timing;
     this.#echo = new EchoFilter(echoOptions(behaviour));
     this.#player = new ReplyPlayer(this.#playerOptions(behaviour));
     this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
@@ -66,7 +69,8 @@ export class SerialSession {
   change(behaviour: SerialBehaviour): void {
     this.#framing = behaviour.framing;
     this.#framer = newFramer(behaviour);
-    this.#isDamaged = false;
+    this.#damage = new MessageDamage();
+    this.#timing = behaviour.timing;
     this.#echo.change(echoOptions(behaviour));
     this.#player.change(this.#playerOptions(behaviour));
     this.#silenceDetector.stop();
@@ -79,18 +83,22 @@ export class SerialSession {
     if (noticed) this.#handler.event({ kind: noticed });
     const pause = this.#framer.busy ? now - this.#framer.lastAt : undefined;
     // Not our own echo: it says nothing of what clients send.
-    if (bytes.length > 0) this.#chunks.chunk(bytes.length, pause);
+    if (bytes.length > 0) {
+      this.#chunks.chunk(bytes.length, pause);
+      this.#hear(now);
+      if (this.#framer.beginsMessage(bytes)) this.#damage.begun();
+    }
     this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
     this.#silenceDetector.heard(now);
   }
 
   damaged(count: number): void {
     const now = performance.now();
-    this.#handler.event({ kind: 'damaged', count, isRest: this.#isDamaged });
-    this.#isDamaged = true;
-    this.#dispatch(this.#framer.damaged(now));
-    // What came before it has been told; the message goes on.
-    this.#isDamaged = true;
+    this.#hear(now);
+    this.#handler.event({ kind: 'damaged', count, isRest: this.#damage.tell() });
+    // What came before it is of the same message, which goes on.
+    for (const event of this.#framer.damaged(now)) if (event.kind === 'noise') this.#noise(event, true);
+    this.#player.listened();
     this.#silenceDetector.heard(now);
   }
 
@@ -100,10 +108,10 @@ export class SerialSession {
     this.#silenceDetector.stop();
   }
 
-  #playerOptions({ timing, whenBusy }: SerialBehaviour): ReplyPlayerOptions {
+  #playerOptions({ timing, inputHold, whenBusy }: SerialBehaviour): ReplyPlayerOptions {
     const onSent: ReplyPlayerOptions['onSent'] = (bytes, endsAt, piece) =>
       this.#echo.sent(bytes, endsAt, piece);
-    return { port: this.#port, timing, listening: this.#framer, whenBusy, onSent };
+    return { port: this.#port, timing, listening: this.#framer, inputHold, whenBusy, onSent };
   }
 
   #onSilence(): void {
@@ -111,13 +119,19 @@ export class SerialSession {
     if (noticed) this.#handler.event({ kind: noticed });
     const events = bytes.length > 0 ? this.#framer.push(bytes, performance.now()) : [];
     this.#dispatch([...events, ...this.#framer.silence()]);
-    this.#isDamaged = false;
+    this.#damage.ended();
+  }
+
+  /** Another message comes t3.5 later than the adapter may deliver the rest of one, or was seen to. */
+  #hear(at: number): void {
+    const { wireTime, t35 } = this.#timing;
+    const known = inputPause(this.#port.facts().adapter, wireTime);
+    this.#damage.heard(at, Math.max(known, this.#chunks.longestPause) + t35);
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
     for (const event of events) {
-      if (event.kind === 'noise') this.#chunks.discarded(event, (bytes) => this.#isFrame(bytes));
-      else this.#chunks.frame();
+      if (event.kind !== 'noise') this.#chunks.frame();
       switch (event.kind) {
         case 'request':
           this.#request(event);
@@ -131,11 +145,17 @@ export class SerialSession {
           this.#handler.event({ kind: 'duplicate', frame: event });
           break;
         case 'noise':
-          this.#handler.event({ kind: 'noise', noise: event, isRest: this.#isDamaged });
+          this.#noise(event, this.#damage.isTold && !this.#framer.beginsMessage(event.bytes));
       }
-      this.#isDamaged = false;
+      this.#damage.ended();
     }
     this.#player.listened();
+  }
+
+  /** @param isRest of a message whose damage was told */
+  #noise(noise: TimedBytes, isRest: boolean): void {
+    this.#chunks.discarded(noise, (bytes) => this.#isFrame(bytes));
+    this.#handler.event({ kind: 'noise', noise, isRest });
   }
 
   #isFrame(bytes: Uint8Array): boolean {

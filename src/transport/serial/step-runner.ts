@@ -5,7 +5,7 @@ import { callAt } from '../precise-timer.js';
 import type { Piece } from './echo-filter.js';
 
 export interface StepRunnerOptions {
-  readonly port: Pick<BytePort, 'write' | 'sendBreak'>;
+  readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;
   /** How long one character keeps the wire busy after it was written, in ms; 0 on a line without a wire. */
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire, in ms. */
@@ -23,10 +23,12 @@ interface Run {
   readonly steps: readonly Step[];
   /** One for each step that is over. */
   readonly reports: StepReport[];
-  /** Gets the reports, once, when nothing more will be added to them. */
-  done: Done;
+  /** Gets the reports when all steps are over. */
+  readonly done: Done;
   /** A step is being done at this moment, which has to be reported whatever comes. */
   isBusy: boolean;
+  /** Gets the reports instead of `done` when the step is over in which the run was called off. */
+  calledOff: Done | undefined;
 }
 
 /** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
@@ -36,6 +38,7 @@ export class StepRunner {
   #cancelTimer: (() => void) | undefined;
   #breaking: Promise<number> | undefined;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: StepRunnerOptions) {
     this.#options = options;
@@ -51,19 +54,28 @@ export class StepRunner {
     return this.#wireFreeAt;
   }
 
+  /** A break that holds the line now, called off or not: nothing else would be heard before it has ended. */
+  get breaking(): Promise<unknown> | undefined {
+    return this.#breaking;
+  }
+
   /**
-   * Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. Steps
-   * that were started before are over or called off.
+   * A whole request was received, the first bytes of it at `startedAt`. When that was after the last write, the wire
+   * was free by then, or the client would not have been heard: a port may have no wire of its baud rate (a USB
+   * gadget, CDC-ACM, a null modem in software). Not so while the driver still sends: a full-duplex line carries both.
+   */
+  requestBegan(startedAt: number): void {
+    if (startedAt <= this.#writtenAt || startedAt >= this.#wireFreeAt || this.#breaking !== undefined) return;
+    if (this.#options.port.isSending?.() === false) this.#wireFreeAt = startedAt;
+  }
+
+  /**
+   * Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. Steps that
+   * were started before are over or called off, and no break holds the line.
    */
   start(steps: readonly Step[], from: number, done: Done): void {
-    const run: Run = { steps, reports: [], done, isBusy: false };
-    this.#run = run;
-    // A break that was called off still holds the line: nothing is heard before it has ended.
-    const begin = () => {
-      if (run === this.#run) this.#continue(run, 0, from);
-    };
-    if (this.#breaking === undefined) begin();
-    else void this.#breaking.then(begin);
+    this.#run = { steps, reports: [], done, isBusy: false, calledOff: undefined };
+    this.#continue(this.#run, 0, from);
   }
 
   /**
@@ -74,7 +86,7 @@ export class StepRunner {
     this.#cancelTimer?.();
     const run = this.#run;
     this.#run = undefined;
-    if (run?.isBusy) run.done = done;
+    if (run?.isBusy) run.calledOff = done;
     else done(run?.reports ?? []);
   }
 
@@ -105,7 +117,11 @@ export class StepRunner {
           ? this.#send(run, step, continuesWith(steps[i + 1]), plannedAt)
           : this.#refuse(run, plannedAt);
     }
-    if (run === this.#run) this.#run = undefined;
+    if (run !== this.#run) {
+      run.calledOff?.(run.reports);
+      return;
+    }
+    this.#run = undefined;
     run.done(run.reports);
   }
 
@@ -124,6 +140,7 @@ export class StepRunner {
     // Bytes that were written before may still be on the wire: these leave behind them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
+    this.#writtenAt = writtenAt;
     this.#wireFreeAt = achievedAt + bytes.length * wireTime;
     onSent?.(bytes, this.#wireFreeAt, { continues, more });
     return this.#wireFreeAt;

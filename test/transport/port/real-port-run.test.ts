@@ -15,13 +15,19 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+interface PlayedPort {
+  readonly rtsFails?: boolean;
+  /** It has a break state. */
+  readonly breaks?: boolean;
+}
+
 /**
  * A port that runs on a pseudo-terminal, with modem lines and a transmitter that are played: no port with real ones
  * can be had without hardware.
  */
 async function newPort(
   direction: Partial<Direction>,
-  { rtsFails = false, ...other }: Partial<SerialSettings> & { rtsFails?: boolean } = {},
+  { rtsFails = false, breaks = false, ...other }: Partial<SerialSettings> & PlayedPort = {},
 ) {
   const loaded = await loadLibc();
   const opened = await openPty();
@@ -60,10 +66,19 @@ async function newPort(
   };
   const serialPort = await openExclusively(settings);
   if (typeof serialPort === 'string') throw new Error(serialPort);
+  const device = statSync(pty.path);
+  if (breaks) {
+    vi.spyOn(serialPort, 'set').mockImplementation((lines, done) => {
+      log.push(`break ${lines.brk}, port ${serialPort.isOpen ? 'open' : 'closed'}`);
+      done?.(null);
+    });
+    // The first console: no pseudo-terminal by its number.
+    device.rdev = 0x0401;
+  }
   const port = runPort({
     port: serialPort,
     loaded: { ok: true, libc: { ...loaded.libc, ioctl } },
-    device: statSync(pty.path),
+    device,
     settings,
     listener: { onData() {}, onDamaged() {}, onClose: (reason) => closings.push(reason) },
     facts: {
@@ -96,8 +111,9 @@ describe('a port whose direction this program switches', () => {
     const { port, log, setQueued } = await newPort({ rts: {} });
     setQueued(1);
     port.write(Uint8Array.of(1, 2, 3));
-    await pause(50);
-    expect(log).toEqual(['RTS high 4 0 0 0', 'sent 1 2 3']);
+    await expect.poll(() => log).toEqual(['RTS high 4 0 0 0', 'sent 1 2 3']);
+    await pause(20);
+    expect(log).toHaveLength(2);
     setQueued(0);
     await expect.poll(() => log.at(-1)).toBe('RTS low 4 0 0 0');
   });
@@ -183,5 +199,55 @@ describe('a port that is closed underneath, without an event', () => {
     expect(closings).toEqual([`${path}: closed`]);
     await pause(20);
     expect(log.filter((entry) => entry.startsWith('sent'))).toEqual(['sent 1']);
+  });
+});
+
+describe('a break that does not come to its end', () => {
+  const HOUR = 3_600_000;
+
+  it.each([
+    ['as it is', {}],
+    ['with RTS', { rts: {} }],
+  ])('is ended on the wire before its port is closed, and tells why (%s)', async (_, direction) => {
+    const { port, log } = await newPort(direction, { breaks: true });
+    const breaking = port.sendBreak?.(HOUR);
+    await expect.poll(() => log).toContain('break true, port open');
+    await port.close();
+    expect(await breaking).toBe('the port is closed');
+    const order = log.filter((entry) => !entry.startsWith('RTS high'));
+    const switched = 'rts' in direction ? ['RTS low 4 0 0 0'] : [];
+    expect(order).toEqual(['break true, port open', 'break false, port open', ...switched, 'put back']);
+  });
+
+  it('tells why its port went away', async () => {
+    const { port, serialPort, log } = await newPort({}, { breaks: true });
+    const breaking = port.sendBreak?.(HOUR);
+    await expect.poll(() => log).toContain('break true, port open');
+    await new Promise((resolve) => serialPort.close(resolve));
+    expect(await breaking).toBe('hung up (closed)');
+  });
+
+  it('is not begun on a port that is closed meanwhile', async () => {
+    const rts = { delayBeforeSend: 30 };
+    const { port, log } = await newPort({ rts }, { breaks: true });
+    const breaking = port.sendBreak?.(HOUR);
+    await port.close();
+    expect(await breaking).toBe('the port is closed');
+    expect(log).not.toContain('break true, port open');
+  });
+});
+
+describe('what was written to a port', () => {
+  it('is being sent for as long as the driver says so', async () => {
+    const { port, setQueued } = await newPort({});
+    setQueued(1);
+    expect(port.isSending?.()).toBe(true);
+    setQueued(0);
+    expect(port.isSending?.()).toBe(false);
+  });
+
+  it('may not have been handed to the driver where RTS is switched, so that is not asked', async () => {
+    const { port } = await newPort({ rts: {} });
+    expect(port.isSending).toBeUndefined();
   });
 });

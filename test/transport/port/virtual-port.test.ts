@@ -318,6 +318,21 @@ describe('a paced virtual line', () => {
     });
   });
 
+  it('sends for as long as its characters take, and without pacing for no time at all', async () => {
+    const { port } = await newLine({ pacing: { baudRate: 1200, chunk: 1, ...EVEN } });
+    const client = openClient(port.path);
+    ends.push(() => closeSync(client));
+    expect(port.isSending?.()).toBe(false);
+    const writtenAt = performance.now();
+    port.write(Uint8Array.of(1, 2, 3, 4));
+    expect(port.isSending?.()).toBe(true);
+    await expect.poll(() => port.isSending?.(), { interval: 1 }).toBe(false);
+    expect(performance.now() - writtenAt).toBeGreaterThan((4 * 11 * 1000) / 1200);
+    port.setPacing(undefined);
+    port.write(Uint8Array.of(5));
+    expect(port.isSending?.()).toBe(false);
+  });
+
   it('forgets what is under way when it is closed', async () => {
     const line = await newLine({ pacing: { ...EVEN, baudRate: 9600, chunk: 1 } });
     const client = openClient(line.port.path);

@@ -4,6 +4,8 @@ import { plainReply, silence } from '../../../src/protocol/reply-plan.js';
 import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
 
 const T35 = 4;
+/** Of an adapter with a FIFO of 16. */
+const INPUT_HOLD = 20;
 const FIRST = Uint8Array.of(1);
 const SECOND = Uint8Array.of(2);
 /** Eight characters. */
@@ -14,8 +16,19 @@ interface Sent {
   readonly bytes: number[];
 }
 
+interface PlayerOptions {
+  readonly wireTime?: number;
+  /** What the driver says of what was written; without it, it tells nothing. */
+  readonly isSending?: () => boolean;
+  /** A break takes so much longer than asked for, in ms. */
+  readonly overrun?: number;
+}
+
 /** A player on a port that only notes what was written when; `listening` is what the framer would say. */
-function playerWith(turnaround: number | undefined, wireTime = 1) {
+function playerWith(
+  turnaround: number | undefined,
+  { wireTime = 1, isSending, overrun = 0 }: PlayerOptions = {},
+) {
   const sent: Sent[] = [];
   const ended: PlayReport['ended'][] = [];
   const listening = { busy: false, lastAt: 0 };
@@ -25,15 +38,17 @@ function playerWith(turnaround: number | undefined, wireTime = 1) {
       return undefined;
     },
     sendBreak: async (ms: number) => {
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      await new Promise((resolve) => setTimeout(resolve, ms + overrun));
       return undefined;
     },
+    ...(isSending && { isSending }),
   };
   const start = performance.now();
   const player = new ReplyPlayer({
     port,
     timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
     listening,
+    inputHold: INPUT_HOLD,
   });
   return {
     sent,
@@ -41,10 +56,10 @@ function playerWith(turnaround: number | undefined, wireTime = 1) {
     listening,
     player,
     /** Plays a reply to a request that was received now. */
-    reply(bytes: Uint8Array) {
+    reply(bytes: Uint8Array, asked = REQUEST.bytes) {
       const now = performance.now();
       listening.lastAt = now;
-      const request = { ...REQUEST, startedAt: now, receivedAt: now };
+      const request = { bytes: asked, startedAt: now, receivedAt: now };
       player.play(request, plainReply(bytes), (report) => ended.push(report.ended));
     },
     /** A byte comes in now. */
@@ -133,14 +148,54 @@ describe('when a reply leaves', () => {
   );
 
   it('does not wait for the wire where there is none', () => {
-    const line = playerWith(undefined, 0);
+    const line = playerWith(undefined, { wireTime: 0 });
     line.reply(FIRST);
     line.reply(SECOND);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[1], [2]]);
   });
 
-  it('keeps t3.5 behind a break that was called off', async () => {
-    const line = playerWith(T35);
+  it.each([
+    ['as usual', T35, T35],
+    ['eager', undefined, 0],
+  ])(
+    'answers at once whose request shows that what was written is not on a wire any more: %s',
+    (_, wait, expected) => {
+      const line = playerWith(wait, { isSending: () => false });
+      line.reply(new Uint8Array(255));
+      vi.advanceTimersByTime(20);
+      const askedAt = 20;
+      line.reply(SECOND);
+      vi.advanceTimersByTime(10);
+      expect(line.sent).toHaveLength(2);
+      expect(line.sent[1]?.at).toBeGreaterThanOrEqual(askedAt + expected);
+      expect(line.sent[1]?.at).toBeLessThan(askedAt + expected + 2);
+    },
+  );
+
+  it('does not believe a request that its driver contradicts, nor one that came before the reply', () => {
+    const sending = playerWith(undefined, { isSending: () => true });
+    sending.reply(new Uint8Array(100));
+    vi.advanceTimersByTime(20);
+    sending.reply(SECOND);
+    const merged = playerWith(undefined, { isSending: () => false });
+    merged.reply(new Uint8Array(100));
+    merged.reply(SECOND);
+    vi.advanceTimersByTime(20 + T35);
+    expect(sending.sent).toHaveLength(1);
+    expect(merged.sent).toHaveLength(1);
+    vi.advanceTimersByTime(100);
+    expect(sending.sent[1]?.at).toBeGreaterThanOrEqual(100 + T35);
+    expect(merged.sent[1]?.at).toBeGreaterThanOrEqual(100 + T35);
+  });
+
+  it.each([
+    ['as usual', T35, false, 0],
+    ['as usual, and it overruns', T35, false, 30],
+    ['eager', undefined, false, 0],
+    ['eager, and it overruns', undefined, false, 30],
+    ['when the driver tells of characters only', T35, true, 30],
+  ])('keeps t3.5 behind a break that was called off: %s', async (_, wait, tells, overrun) => {
+    const line = playerWith(wait, { overrun, ...(tells && { isSending: () => false }) });
     const now = performance.now();
     const steps = [{ kind: 'break' as const, waitMs: 0, ms: 50 }];
     line.player.play(
@@ -152,7 +207,7 @@ describe('when a reply leaves', () => {
     line.reply(SECOND);
     await vi.advanceTimersByTimeAsync(100);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
-    expect(line.sent[0]?.at).toBeGreaterThanOrEqual(50 + T35);
+    expect(line.sent[0]?.at).toBeGreaterThanOrEqual(50 + overrun + T35);
   });
 
   it('answers requests without a pause between them that a FIFO hands over each in one piece', () => {
@@ -165,6 +220,29 @@ describe('when a reply leaves', () => {
     vi.advanceTimersByTime(100);
     expect(line.sent.map(({ bytes }) => bytes.length)).toEqual([9, 1, 1]);
     expect(line.ended).toEqual(['complete', 'complete', 'complete']);
+  });
+
+  it('starts nothing twice when several replies in turn waited for a break', async () => {
+    const line = playerWith(T35, { overrun: 30 });
+    const steps = [{ kind: 'break' as const, waitMs: 0, ms: 20 }];
+    line.player.play(REQUEST, { kind: 'send', early: true, steps }, () => {});
+    for (const bytes of [FIRST, SECOND]) {
+      await vi.advanceTimersByTimeAsync(15);
+      line.reply(bytes);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
+    expect(line.ended).toEqual(['superseded', 'complete']);
+  });
+
+  it('drops the pending reply when a long request comes at once, though it would take long on a wire', () => {
+    const line = playerWith(300);
+    line.reply(FIRST);
+    vi.advanceTimersByTime(200);
+    line.reply(SECOND, new Uint8Array(255));
+    vi.advanceTimersByTime(500);
+    expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
+    expect(line.ended).toEqual(['superseded', 'complete']);
   });
 
   it('drops the pending reply when the client sends anew after a pause', () => {
