@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { compileWithLibmodbus, findLibmodbus } from '../test/support/libmodbus.mjs';
 import { makeTempDir, startProgram } from '../test/support/program.mjs';
@@ -112,7 +113,7 @@ async function startLibmodbus(flags) {
   const binary = join(directory, 'server');
   compileWithLibmodbus(fileURLToPath(new URL('peers/server.c', import.meta.url)), binary, flags);
   const server = startCommand(binary);
-  const [port] = await once(server.stdout, 'data');
+  const port = await firstLine(server);
   const end = async () => {
     await stop(server);
     rmSync(directory, { recursive: true });
@@ -131,7 +132,12 @@ function findPymodbus() {
 /** @returns {Promise<Server>} */
 async function startPymodbus(python) {
   const server = startCommand(python, fileURLToPath(new URL('peers/pymodbus_server.py', import.meta.url)));
-  const [line] = await once(server.stdout, 'data');
-  const [port, version] = String(line).trim().split(' ');
+  const [port, version] = (await firstLine(server)).split(' ');
   return { what: `pymodbus ${version}`, port: Number(port), pid: server.pid, end: () => stop(server) };
+}
+
+/** What a server prints when it is ready, however many pieces that comes in. */
+async function firstLine({ stdout }) {
+  const [line] = await once(createInterface(stdout), 'line');
+  return line;
 }
