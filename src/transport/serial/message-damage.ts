@@ -14,7 +14,7 @@ export class MessageDamage {
   }
 
   /**
-   * Characters came at `at`, damaged or not.
+   * Characters came at `at`, damaged or not, since damage was told.
    * @param longestPause between two pieces of one message, in ms
    */
   heard(at: number, longestPause: number): void {
@@ -27,8 +27,9 @@ export class MessageDamage {
     this.#isPast = true;
   }
 
-  /** Damage is told. @returns whether it is that of a message of which it was told before. */
-  tell(): boolean {
+  /** Damage that came at `at` is told. @returns whether it is that of a message of which it was told before. */
+  tell(at: number): boolean {
+    this.#lastAt = at;
     const isRest = this.#isTold && !this.#isPast;
     this.#isTold = true;
     this.#isPast = false;

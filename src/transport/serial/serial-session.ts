@@ -32,7 +32,8 @@ export interface SerialBehaviour {
   readonly joinsTraffic: boolean;
 }
 
-const UNHEARD = { bytes: new Uint8Array(0), noticed: undefined };
+const NO_BYTES = new Uint8Array(0);
+const UNHEARD = { bytes: NO_BYTES, noticed: undefined };
 
 /** What happens on one open port: bytes to requests, plans to bytes. Ends with the port. */
 export class SerialSession {
@@ -85,8 +86,7 @@ export class SerialSession {
     // Not our own echo: it says nothing of what clients send.
     if (bytes.length > 0) {
       this.#chunks.chunk(bytes.length, pause);
-      this.#hear(now);
-      if (this.#framer.beginsMessage(bytes)) this.#damage.begun();
+      if (this.#damage.isTold) this.#hearBehindDamage(bytes, now);
     }
     this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
     this.#silenceDetector.heard(now);
@@ -94,8 +94,8 @@ export class SerialSession {
 
   damaged(count: number): void {
     const now = performance.now();
-    this.#hear(now);
-    this.#handler.event({ kind: 'damaged', count, isRest: this.#damage.tell() });
+    if (this.#damage.isTold) this.#hearBehindDamage(NO_BYTES, now);
+    this.#handler.event({ kind: 'damaged', count, isRest: this.#damage.tell(now) });
     // What came before it is of the same message, which goes on.
     for (const event of this.#framer.damaged(now)) if (event.kind === 'noise') this.#noise(event, true);
     this.#player.listened();
@@ -123,10 +123,11 @@ export class SerialSession {
   }
 
   /** Another message comes t3.5 later than the adapter may deliver the rest of one, or was seen to. */
-  #hear(at: number): void {
+  #hearBehindDamage(bytes: Uint8Array, at: number): void {
     const { wireTime, t35 } = this.#timing;
     const known = inputPause(this.#port.facts().adapter, wireTime);
     this.#damage.heard(at, Math.max(known, this.#chunks.longestPause) + t35);
+    if (this.#framer.beginsMessage(bytes)) this.#damage.begun();
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
