@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Certificates } from '../../transport/socket/certificates.js';
 import { until } from '../../transport/socket/raw-client.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
@@ -83,11 +83,14 @@ async function ask(port: number, request: string): Promise<string> {
   return answer.toString();
 }
 
-/** Until the test ends; the certificate is not looked at. */
-async function tlsClient(port: number): Promise<TLSSocket> {
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+/** A client of the line `lan`, until the test ends; the certificate is not looked at. */
+async function tlsClient(): Promise<TLSSocket> {
+  const socket = connectTls({ port: await tcpPort(), host: '127.0.0.1', rejectUnauthorized: false });
+  socket.on('error', () => {});
   onTestFinished(() => void socket.destroy());
   await once(socket, 'secureConnect');
+  // With TLS 1.3 it is done before the line is.
+  await vi.waitFor(async () => expect(await view('lan')).toMatchObject({ clients: 1 }), 5000);
   return socket;
 }
 
@@ -241,10 +244,10 @@ describe('a line that can not be as it was asked to be', () => {
     onTestFinished(() => certificates.remove());
     const server = certificates.selfSigned('server');
     await changed('lan', { tcp: null, tls: { ...server, port: 0 } });
-    const client = await tlsClient(await tcpPort());
+    const client = await tlsClient();
     expect(await post('lan', 'restart')).toMatchObject({ status: 200, body: { state: 'open', clients: 0 } });
     await until(() => client.destroyed, 'the client is disconnected');
-    const second = await tlsClient(await tcpPort());
+    const second = await tlsClient();
     const before = await still('lan');
     rmSync(server.cert);
     expect(await post('lan', 'restart')).toMatchObject({
