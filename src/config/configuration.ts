@@ -3,8 +3,8 @@ import type { IdentityName } from '../device/identification.js';
 import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
-import type { CharacterSettings } from '../protocol/timing.js';
 import type { RegisterLayout } from '../registers/layout.js';
+import type { SerialSettings, SocketSettings } from '../transport/settings.js';
 
 /** What a simulator is built from, whichever kind of file said it. Plain data, already checked. */
 export interface Configuration {
@@ -55,66 +55,12 @@ export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 /** Name of the device that answers for a unit identifier; `*` for every one that is not listed. */
 export type UnitNames = ReadonlyMap<number | '*', string>;
 
-export interface SerialLineDefinition extends CharacterSettings {
-  readonly kind: 'serial';
-  readonly name: string;
-  readonly framing: 'rtu' | 'ascii';
-  /** Path of the port, or `virtual` for a pseudo-terminal of our own. */
-  readonly path: string;
-  /** Who switches the RS-485 driver; absent where the adapter does it by itself. */
-  readonly rs485?: Rs485Definition;
-  /** Whether the port marks characters that arrive damaged; where it can when absent. */
-  readonly parityMarks?: boolean;
-  readonly timing: TimingDefinition;
-  /** What a request does that comes while an earlier one is still to be answered. */
-  readonly whenBusy: 'queue' | 'drop' | 'replace';
-  /** Virtual line only: where the client's path is linked, and how bytes are paced. */
-  readonly link?: string;
-  readonly pacing?: PacingDefinition;
+export interface SerialLineDefinition extends SerialSettings {
   readonly units: UnitNames;
 }
 
-/** Direction control by the kernel, or by this program with RTS. */
-export interface Rs485Definition {
-  readonly mode: 'kernel' | 'rts';
-  /** Level of RTS while sending. */
-  readonly rtsOnSend: 'high' | 'low';
-  /** RTS is switched so long before the first character and after the last one, in ms. */
-  readonly delayBeforeSend: number;
-  readonly delayAfterSend: number;
-  /** The receiver stays on while sending (kernel mode). */
-  readonly receiveWhileSending: boolean;
-}
-
-/** Times in ms; what is absent follows from the baud rate and the adapter. */
-interface TimingDefinition {
-  readonly t35?: number;
-  /** Wait before a reply: t3.5, t3.5 and that many ms more, or none at all. */
-  readonly turnaround: number | 't3.5' | 'eager';
-  /** Silence after which an incomplete frame is thrown away. */
-  readonly gap?: number;
-}
-
-interface PacingDefinition {
-  /** Bytes that arrive at once: a FIFO's worth, or a USB packet's. */
-  readonly chunk: 1 | 8 | 16 | 'usb';
-  /** USB only: how long the adapter holds bytes back, in ms. */
-  readonly latency?: number;
-}
-
-/** A listening socket. */
-export interface SocketLineDefinition {
-  readonly kind: 'tcp' | 'tls' | 'udp';
+export interface SocketLineDefinition extends SocketSettings {
   readonly name: string;
-  readonly framing: 'socket' | 'rtu' | 'ascii';
-  readonly host: string;
-  readonly port: number;
-  /** Clients at one time. */
-  readonly maxClients: number;
-  /** A connection without a complete request for so long is closed, in ms; UDP has none. */
-  readonly idleTimeout?: number;
-  /** Paths of PEM files (TLS); with `ca` clients must have a certificate of it. */
-  readonly files?: { readonly cert: string; readonly key: string; readonly ca?: string };
   readonly units: UnitNames;
   /** What a request for a unit that is not there gets: exception 11, or nothing. */
   readonly missingUnit: 'exception' | 'silence';

@@ -1,16 +1,23 @@
 import { resolve } from 'node:path';
+import type { z } from 'zod';
 import { t35 } from '../protocol/timing.js';
 import { check, isMapping, sectionOf } from '../schema/parts.js';
 import { describeFound, expectedMessage, type Issue, type Path } from '../schema/problem.js';
+import type { Rs485Settings } from '../transport/settings.js';
 import { compact } from './compact.js';
 import type {
   LineDefinition,
-  Rs485Definition,
   SerialLineDefinition,
   SocketLineDefinition,
   UnitNames,
 } from './configuration.js';
-import { serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './native-schema.js';
+import {
+  type rs485Schema,
+  serialLineSchema,
+  tcpLineSchema,
+  tlsLineSchema,
+  udpLineSchema,
+} from './native-schema.js';
 import { type DeviceNames, readUnits } from './native-units.js';
 
 /** What a line may refer to. */
@@ -83,7 +90,8 @@ function serialLine(
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
     issues.push({ path: [...path, 'serial', 'pacing', 'latency'], message: 'only chunk usb has a latency' });
   }
-  if (rs485?.mode === 'kernel') kernelDelays(rs485, [...path, 'serial', 'rs485'], issues);
+  const direction = rs485 && directionOf(rs485);
+  if (direction?.mode === 'kernel') kernelDelays(direction, [...path, 'serial', 'rs485'], issues);
   const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
   if (timing.gap !== undefined && timing.gap < shortest) {
     const message = expectedMessage(`at least t3.5, ${shortest} ms`, timing.gap);
@@ -96,7 +104,7 @@ function serialLine(
     path: port,
     ...settings,
     dataBits,
-    rs485: rs485 && direction(rs485),
+    rs485: direction,
     timing: compact(timing),
     whenBusy,
     pacing: pacing && compact(pacing),
@@ -105,17 +113,14 @@ function serialLine(
 }
 
 /** Undefined where nothing is to be done: the adapter switches by itself. */
-function direction({
-  mode,
-  ...rest
-}: Omit<Rs485Definition, 'mode'> & { mode: 'auto' | 'kernel' | 'rts' }): Rs485Definition | undefined {
-  return mode === 'auto' ? undefined : { mode, ...rest };
+function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
+  return mode === 'auto' ? undefined : { mode, ...compact(rest) };
 }
 
 /** The longest delay that the kernel's RS-485 mode knows, in ms; it has whole ones only. */
 const MAX_KERNEL_DELAY = 100;
 
-function kernelDelays(rs485: Omit<Rs485Definition, 'mode'>, path: Path, issues: Issue[]): void {
+function kernelDelays(rs485: Rs485Settings, path: Path, issues: Issue[]): void {
   for (const key of ['delayBeforeSend', 'delayAfterSend'] as const) {
     const delay = rs485[key];
     if (Number.isInteger(delay) && delay <= MAX_KERNEL_DELAY) continue;

@@ -143,12 +143,12 @@ const pacingSchema = section({
 
 const DELAY = milliseconds(0, 1000);
 
-const rs485Schema = section({
+export const rs485Schema = section({
   mode: oneOf(['auto', 'kernel', 'rts']),
   rtsOnSend: oneOf(['high', 'low']).default('high'),
   delayBeforeSend: DELAY.default(0),
   delayAfterSend: DELAY.default(0),
-  receiveWhileSending: flag.default(false),
+  receiveWhileSending: flag.optional(),
 });
 
 export const serialLineSchema = section({

@@ -48,8 +48,7 @@ describe('a line in the native file', () => {
           rtsOnSend: 'low',
           delayBeforeSend: 0,
           delayAfterSend: 2,
-          receiveWhileSending: false,
-        },
+          },
       },
     ],
     [

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
  */
 interface Room {
   readonly knows: readonly string[];
+  /** Rooms of which it may import types, and nothing that runs. */
+  readonly knowsTypesOf?: readonly string[];
   readonly external?: RegExp;
   readonly why: string;
 }
@@ -34,7 +36,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   traffic: { knows: ['protocol', 'faults'], external: NOTHING, why: 'it is told of frames and asks nobody' },
   config: {
     knows: ['protocol', 'schema', 'registers', 'device', 'faults'],
-    why: 'it yields plain data; others build from it',
+    knowsTypesOf: ['transport'],
+    why: 'it yields plain data, settings of transports among it; others build from it',
   },
   simulator: {
     knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
@@ -63,6 +66,7 @@ const CONFINED = [
 
 interface Import {
   readonly specifier: string;
+  readonly isTypeOnly: boolean;
   readonly line: number;
 }
 
@@ -79,6 +83,7 @@ function importsOf(source: string): Import[] {
   );
   return [...bare.matchAll(/\b(?:from|import)\s*«(\d+)»|\bimport\s*\(\s*«(\d+)»/g)].map((match) => ({
     specifier: strings[Number(match[1] ?? match[2])] ?? '',
+    isTypeOnly: /\bimport type\b[^;]*$/.test(bare.slice(0, match.index)),
     line: bare.slice(0, match.index + match[0].length).split('\n').length,
   }));
 }
@@ -95,7 +100,7 @@ function targetOf(path: string, specifier: string): string | undefined {
 }
 
 /** What is wrong with one import, or `undefined`. */
-function mistakeOf(path: string, specifier: string): string | undefined {
+function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | undefined {
   const from = roomOf(path);
   const room = ROOMS[from];
   if (from !== MAY_KNOW_ALL && room === undefined) {
@@ -114,6 +119,7 @@ function mistakeOf(path: string, specifier: string): string | undefined {
   if (!target.startsWith('src/')) return `'${specifier}' leaves src: the program is built from src alone`;
   const to = roomOf(target);
   if (to === from || room === undefined || room.knows.includes(to)) return undefined;
+  if (isTypeOnly && room.knowsTypesOf?.includes(to)) return undefined;
   const known = room.knows.length > 0 ? `knows only ${room.knows.join(', ')}` : 'knows no other room';
   return `${from} may not import ${to} ('${specifier}'): ${from} ${known}, because ${room.why}`;
 }
@@ -123,9 +129,9 @@ type Sources = Readonly<Record<string, string>>;
 /** One line for each import that goes the wrong way: file, line, rule and reason. */
 function wrongImports(sources: Sources): string[] {
   return Object.entries(sources).flatMap(([path, source]) =>
-    importsOf(source).flatMap(({ specifier, line }) => {
-      const mistake = mistakeOf(path, specifier);
-      return mistake === undefined ? [] : [`${path}:${line}: ${mistake}`];
+    importsOf(source).flatMap((imported) => {
+      const mistake = mistakeOf(path, imported);
+      return mistake === undefined ? [] : [`${path}:${imported.line}: ${mistake}`];
     }),
   );
 }
@@ -187,6 +193,7 @@ describe('the check of the imports', () => {
     ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/port/'],
     ['src/api/server.ts', 'koffi', 'only src/transport/ may'],
     ['src/api/server.ts', '../transport/socket/line.js', 'api may not import transport'],
+    ['src/config/lines.ts', '../transport/settings.js', 'config may not import transport'],
     ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
     ['src/simulator.ts', './main.js', 'simulator may not import main'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
@@ -206,6 +213,13 @@ describe('the check of the imports', () => {
     ['src/main.ts', './api/server.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
+  });
+
+  it('lets the configuration take types of a transport, and nothing that runs', () => {
+    const types = "import type { X } from '../transport/settings.js';";
+    expect(wrongImports({ 'src/config/lines.ts': types })).toEqual([]);
+    const both = `${types}\nimport { y } from '../transport/settings.js';`;
+    expect(wrongImports({ 'src/config/lines.ts': both })).toHaveLength(1);
   });
 
   it.each([

@@ -1,19 +1,12 @@
 import { type CharacterSettings, characterTime } from '../../protocol/timing.js';
 import { callAt } from '../precise-timer.js';
+import type { PacingSettings } from '../settings.js';
 
 /**
  * How a real adapter would hand over bytes, for a line that is none. A pseudo-terminal passes any write in one piece
  * and in no time; a UART takes a character time per byte and reports them in bursts.
  */
-export interface Pacing extends CharacterSettings {
-  /**
-   * 1, 8 or 16: a UART's FIFO hands over every n-th character as it arrives, and the rest after 32 bit times of
-   * idle line. 'usb': a USB adapter collects and hands over 62 bytes, or what it has when its latency timer ends.
-   */
-  readonly chunk: 1 | 8 | 16 | 'usb';
-  /** Latency timer of 'usb' in ms, running from the first byte; 16 when not given (the default of FTDI). */
-  readonly latency?: number;
-}
+export type Pacing = PacingSettings & CharacterSettings;
 
 /** One direction of a paced line as pure arithmetic. All times in ms on one clock of the caller's. */
 export interface PacedQueue {

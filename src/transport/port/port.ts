@@ -1,4 +1,3 @@
-import type { CharacterSettings } from '../../protocol/timing.js';
 import type { Adapter } from './adapter.js';
 import type { ErrorCounts } from './error-counts.js';
 
@@ -63,40 +62,3 @@ export interface PortListener {
 export type OpenResult<Port extends BytePort = BytePort> =
   | { readonly ok: true; readonly port: Port; readonly notes: readonly string[] }
   | { readonly ok: false; readonly error: string };
-
-/** Settings of a serial line as in the native configuration file. */
-export interface SerialSettings extends CharacterSettings {
-  readonly path: string;
-  /** Who switches the driver of an RS-485 bus; 'auto' when not given. */
-  readonly rs485?: Rs485Settings;
-  /** Have damaged characters marked; not given, it is done where the port can. */
-  readonly parityMarks?: boolean;
-}
-
-/**
- * Who lets an RS-485 transceiver send and listen again.
- * 'auto': the adapter by itself; nothing is done. 'kernel': the serial driver. 'rts': this program, through the RTS
- * line; late by milliseconds under load, so the last resort.
- */
-export type Rs485Settings =
-  | { readonly mode: 'auto' }
-  | (RtsSwitching & {
-      readonly mode: 'kernel';
-      /** Keep the receiver on while sending; false (default) spares the line its own echo. */
-      readonly receiveWhileSending?: boolean;
-    })
-  | (RtsSwitching & { readonly mode: 'rts' });
-
-/** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
-export interface RtsSwitching {
-  /**
-   * Level of RTS while sending; it is the other one while listening. Default 'high', as most transceivers have it.
-   * With 'rts' it is the modem signal, and 'high' is asserted, 0 V at a logic pin; with 'kernel' it is what the driver
-   * takes it for, the pin's voltage (PL011) or the signal (8250).
-   */
-  readonly rtsOnSend?: 'high' | 'low';
-  /** From switching to sending until the first start bit, in ms; default 0. */
-  readonly delayBeforeSend?: number;
-  /** From the last stop bit until switching to listening, in ms; default 0. */
-  readonly delayAfterSend?: number;
-}

@@ -1,9 +1,9 @@
 import type { SerialPort } from 'serialport';
-import type { SerialSettings } from './port.js';
+import type { PortSettings } from '../settings.js';
 import { lockHolder } from './port-path.js';
 
 /** @returns the open port, or why it did not open. */
-export async function openExclusively(settings: SerialSettings): Promise<SerialPort | string> {
+export async function openExclusively(settings: PortSettings): Promise<SerialPort | string> {
   const { path, baudRate, dataBits, parity, stopBits } = settings;
   // serialport changes the settings before it tries its lock, so whoever has the port would feel a failed attempt.
   const holder = lockHolder(path);

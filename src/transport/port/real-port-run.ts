@@ -2,10 +2,11 @@ import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SerialPort } from 'serialport';
 import { characterTime } from '../../protocol/timing.js';
+import type { PortSettings, RtsSwitching } from '../settings.js';
 import { outputHold } from './adapter.js';
 import type { LibcResult } from './libc.js';
 import { createMarkDecoder } from './parity-marks.js';
-import type { BytePort, PortFacts, PortListener, SerialSettings } from './port.js';
+import type { BytePort, PortFacts, PortListener } from './port.js';
 import { isPseudoTerminal } from './port-path.js';
 import { startWriter } from './port-writer.js';
 import { closePort, setLines } from './real-port-binding.js';
@@ -21,7 +22,7 @@ export interface OpenedPort {
   readonly loaded: LibcResult;
   /** What was behind the path when it was opened. */
   readonly device: Stats;
-  readonly settings: SerialSettings;
+  readonly settings: PortSettings;
   readonly listener: PortListener;
   readonly facts: PortFacts;
   readonly direction: Direction;
@@ -55,13 +56,13 @@ export function runPort(opened: OpenedPort): BytePort {
     const open = fd();
     return loaded.ok && open !== undefined ? transmitterState(loaded.libc, open) : 'empty';
   };
-  const rts = direction.rts && switchByRts();
+  const rts = direction.rts && switchByRts(direction.rts);
   const stopWatching = startWatchdog({ path, device, fd, loaded }, gone);
 
-  function switchByRts(): RtsSwitch {
+  function switchByRts(switching: RtsSwitching): RtsSwitch {
     const time = characterTime(settings);
     return startRtsSwitch({
-      switching: direction.rts ?? {},
+      switching,
       characterTime: time,
       outputHold: outputHold(facts.adapter, time),
       setRts(level) {

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
+import type { PortSettings } from '../settings.js';
 import { type Libc, TCGETS2, TCSETS2 } from './libc.js';
-import type { SerialSettings } from './port.js';
 import {
   describeSettings,
   hasParityMarks,
@@ -29,7 +29,7 @@ export type AppliedSettings =
 export function applySettings(
   libc: Libc,
   fd: number,
-  wanted: SerialSettings,
+  wanted: PortSettings,
   isVerifiable: boolean,
 ): AppliedSettings {
   const unmarked = wanted.parityMarks === false ? 'not asked for' : setParityMarks(libc, fd);
@@ -60,7 +60,7 @@ export function applySettings(
 }
 
 /** The same where the C library can't be called. */
-export function unverifiedSettings(wanted: SerialSettings, reason: string): AppliedSettings {
+export function unverifiedSettings(wanted: PortSettings, reason: string): AppliedSettings {
   if (wanted.parityMarks === true) {
     return { ok: false, error: `parityMarks: true is not possible: ${reason}` };
   }

@@ -1,9 +1,10 @@
 import type { SerialPort } from 'serialport';
+import type { PortSettings } from '../settings.js';
 import { type Adapter, identifyAdapter } from './adapter.js';
 import { consoleHint } from './console-hint.js';
 import { type ErrorCounts, readErrorCounts } from './error-counts.js';
 import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
-import type { OpenResult, PortFacts, PortListener, SerialSettings } from './port.js';
+import type { OpenResult, PortFacts, PortListener } from './port.js';
 import { checkPath, isPseudoTerminal } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
 import { runPort } from './real-port-run.js';
@@ -18,7 +19,7 @@ import { setRts } from './rts-line.js';
  * @param load how to get at the C library; tests pass one that plays hardware
  */
 export async function openRealPort(
-  settings: SerialSettings,
+  settings: PortSettings,
   listener: PortListener,
   load: () => Promise<LibcResult> = loadLibc,
 ): Promise<OpenResult> {
@@ -68,10 +69,10 @@ export async function openRealPort(
 function letGoOfBus(
   port: SerialPort,
   libc: Libc,
-  { rs485 }: SerialSettings,
+  { rs485 }: PortSettings,
   listening: 'high' | 'low',
 ): string | undefined {
-  if (rs485 === undefined || rs485.mode === 'auto') return undefined;
+  if (rs485 === undefined) return undefined;
   const fd = port.port?.fd ?? -1;
   setRts(libc, fd, listening);
   const unkept = listening === 'high' ? keepLinesOnClose(libc, fd) : undefined;
@@ -88,7 +89,7 @@ interface Prepared {
 async function prepare(
   port: SerialPort,
   loaded: LibcResult,
-  settings: SerialSettings,
+  settings: PortSettings,
   isVerifiable: boolean,
 ): Promise<Prepared | string> {
   const fd = port.port?.fd ?? -1;

@@ -1,8 +1,8 @@
 import { getSystemErrorName } from 'node:util';
+import type { Rs485Settings, RtsSwitching } from '../settings.js';
 import type { Adapter } from './adapter.js';
 import { type LibcResult, TIOCMGET } from './libc.js';
-import type { Rs485Settings, RtsSwitching } from './port.js';
-import { describeSwitching, withDefaults } from './rs485.js';
+import { describeSwitching } from './rs485.js';
 import { describeKernelSwitching, enableKernelMode, readKernelMode } from './rs485-kernel.js';
 
 /** Who switches an open port between sending and listening. */
@@ -27,16 +27,16 @@ export type DirectionResult =
 /** Sets a port up for the direction settings, and verifies that it can do what they ask for. */
 export function openDirection(
   fd: number,
-  settings: Rs485Settings = { mode: 'auto' },
+  settings: Rs485Settings | undefined,
   loaded: LibcResult,
 ): DirectionResult {
-  const { mode } = settings;
   if (!loaded.ok) {
-    if (mode === 'auto') return { ok: true, direction: byItself('not known whether the kernel switches') };
-    return { ok: false, error: `rs485: {mode: ${mode}} is not possible: ${loaded.reason}` };
+    if (settings === undefined)
+      return { ok: true, direction: byItself('not known whether the kernel switches') };
+    return { ok: false, error: `rs485: {mode: ${settings.mode}} is not possible: ${loaded.reason}` };
   }
   const { libc } = loaded;
-  if (mode === 'kernel') {
+  if (settings?.mode === 'kernel') {
     const enabled = enableKernelMode(libc, fd, settings);
     return enabled.ok
       ? {
@@ -50,7 +50,7 @@ export function openDirection(
       : enabled;
   }
   const found = readKernelMode(libc, fd);
-  if (mode === 'auto') {
+  if (settings === undefined) {
     return {
       ok: true,
       direction: found?.enabled
@@ -81,12 +81,12 @@ const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
  * With the kernel's mode it counts before that is on and after it is off.
  */
 export function rtsWhileListening(
-  settings: Rs485Settings = { mode: 'auto' },
+  settings: Rs485Settings | undefined,
   adapter: Adapter['kind'],
 ): 'high' | 'low' {
-  if (settings.mode === 'auto') return 'high';
-  const { rtsOnSend } = withDefaults(settings);
-  if (settings.mode === 'kernel' && pinLevelKinds.includes(adapter)) return rtsOnSend;
+  if (settings === undefined) return 'high';
+  const { mode, rtsOnSend } = settings;
+  if (mode === 'kernel' && pinLevelKinds.includes(adapter)) return rtsOnSend;
   return rtsOnSend === 'high' ? 'low' : 'high';
 }
 

@@ -1,9 +1,9 @@
 import { getSystemErrorName } from 'node:util';
+import type { Rs485Settings } from '../settings.js';
 import { type Libc, TIOCGRS485, TIOCSRS485 } from './libc.js';
 import {
   describeKernelMode,
   type KernelMode,
-  type KernelSwitching,
   packRs485,
   parseRs485,
   rs485Difference,
@@ -25,7 +25,7 @@ export function readKernelMode(libc: Libc, fd: number): KernelMode | undefined {
  * Switches the kernel's RS-485 mode on and reads back what the driver made of it.
  * On failure the mode is left as it was found, and so does `restore`, which is for before the port is closed.
  */
-export function enableKernelMode(libc: Libc, fd: number, wanted: KernelSwitching): KernelModeResult {
+export function enableKernelMode(libc: Libc, fd: number, wanted: Rs485Settings): KernelModeResult {
   const before = readStruct(libc, fd);
   if (typeof before === 'number') return { ok: false, error: explain(before) };
   const written = libc.ioctl(fd, TIOCSRS485, packRs485(wanted, before));

@@ -1,6 +1,5 @@
 import { callAt } from '../precise-timer.js';
-import type { RtsSwitching } from './port.js';
-import { withDefaults } from './rs485.js';
+import type { RtsSwitching } from '../settings.js';
 import type { TransmitterState } from './transmitter.js';
 
 /** What switching by RTS needs of a port, and of the time. */
@@ -53,7 +52,7 @@ const systemClock: RtsClock = { now: () => performance.now(), callAt };
  */
 export function startRtsSwitch(options: RtsOptions): RtsSwitch {
   const { characterTime, outputHold, transmitter, clock = systemClock } = options;
-  const { rtsOnSend, delayBeforeSend, delayAfterSend } = withDefaults(options.switching);
+  const { rtsOnSend, delayBeforeSend, delayAfterSend } = options.switching;
   const rtsOnListen = rtsOnSend === 'high' ? 'low' : 'high';
   let isOurs = false;
   let isHeld = false;

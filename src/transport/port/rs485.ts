@@ -1,7 +1,4 @@
-import type { Rs485Settings, RtsSwitching } from './port.js';
-
-/** Who switches, with the defaults of port.ts filled in. */
-export type KernelSwitching = Extract<Rs485Settings, { mode: 'kernel' }>;
+import type { Rs485Settings, RtsSwitching } from '../settings.js';
 
 /**
  * The kernel's `struct serial_rs485` (linux/serial.h), 32 bytes, little-endian: flags, delay before and after sending
@@ -46,10 +43,10 @@ export function parseRs485(struct: Uint8Array): KernelMode {
  * The structure that asks for a mode.
  * @param found the structure as the driver has it now; a bus termination in it is kept
  */
-export function packRs485(wanted: KernelSwitching, found: Uint8Array): Uint8Array {
+export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array {
   const struct = new Uint8Array(SERIAL_RS485_BYTES);
   const view = viewOf(struct);
-  const { rtsOnSend, delayBeforeSend, delayAfterSend } = withDefaults(wanted);
+  const { rtsOnSend, delayBeforeSend, delayAfterSend } = wanted;
   const termination = viewOf(found).getUint32(offsets.flags, true) & TERMINATE_BUS;
   const level = rtsOnSend === 'high' ? RTS_ON_SEND : RTS_AFTER_SEND;
   const receiving = wanted.receiveWhileSending ? RX_DURING_TX : 0;
@@ -66,11 +63,11 @@ export function packRs485(wanted: KernelSwitching, found: Uint8Array): Uint8Arra
  * @returns undefined when it has taken everything, else both for people: `{wanted: 'RTS high …', found: 'off'}`.
  */
 export function rs485Difference(
-  wanted: KernelSwitching,
+  wanted: Rs485Settings,
   found: KernelMode,
 ): { readonly wanted: string; readonly found: string } | undefined {
   const full: KernelMode = {
-    ...withDefaults(wanted),
+    ...wanted,
     enabled: true,
     receiveWhileSending: wanted.receiveWhileSending ?? found.receiveWhileSending,
   };
@@ -90,17 +87,8 @@ export function describeKernelMode(mode: KernelMode): string {
 }
 
 /** For people: 'RTS high while sending, 1 ms before and 0 ms after'. */
-export function describeSwitching(switching: RtsSwitching): string {
-  const { rtsOnSend, delayBeforeSend, delayAfterSend } = withDefaults(switching);
+export function describeSwitching({ rtsOnSend, delayBeforeSend, delayAfterSend }: RtsSwitching): string {
   return `RTS ${rtsOnSend} while sending, ${delayBeforeSend} ms before and ${delayAfterSend} ms after`;
-}
-
-export function withDefaults({
-  rtsOnSend = 'high',
-  delayBeforeSend = 0,
-  delayAfterSend = 0,
-}: RtsSwitching): Required<RtsSwitching> {
-  return { rtsOnSend, delayBeforeSend, delayAfterSend };
 }
 
 function viewOf(bytes: Uint8Array): DataView {

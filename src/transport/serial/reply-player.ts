@@ -2,6 +2,7 @@ import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import type { TimedBytes } from '../framer/burst.js';
 import { callAt } from '../precise-timer.js';
+import type { WhenBusy } from '../settings.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** When a line may speak. */
@@ -16,9 +17,6 @@ export interface ReplyTiming {
   /** How long the port waits before it sends what was written to a free line, in ms. */
   readonly lead: number;
 }
-
-/** What a request does that comes while an earlier one is still to be answered. */
-export type WhenBusy = 'queue' | 'drop' | 'replace';
 
 /** What the player asks about the bytes that come in. */
 export interface Listening {

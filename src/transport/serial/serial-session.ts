@@ -6,11 +6,12 @@ import type { TimedBytes } from '../framer/burst.js';
 import type { Framer, FramerEvent } from '../framer/framer.js';
 import { inputPause } from '../port/adapter.js';
 import type { BytePort } from '../port/port.js';
+import type { WhenBusy } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions } from './echo-filter.js';
 import { MessageDamage } from './message-damage.js';
-import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming, type WhenBusy } from './reply-player.js';
+import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /** How a line behaves on an open port. Times in ms. */

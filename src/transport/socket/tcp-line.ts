@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:net';
 import { type Framing, SOCKET } from '../../protocol/framing.js';
+import type { TlsFiles } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { hostPort } from './address.js';
 import { ALREADY_OPEN, cannotListen, listen, type NotListening, STOPPED } from './listen.js';
 import { TcpClients } from './tcp-clients.js';
-import { readTlsCredentials, type TlsFiles } from './tls-credentials.js';
+import { readTlsCredentials } from './tls-credentials.js';
 import { TlsHandshakes } from './tls-handshakes.js';
 
 export interface TcpLineSettings {

@@ -1,16 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  /** The certificate of the line, those of intermediate CAs behind it. */
-  readonly cert: string;
-  /** Its private key, without a passphrase. */
-  readonly key: string;
-  /** One or more CA certificates; a client needs a certificate signed by one of them. Without it clients need none. */
-  readonly ca?: string;
-}
+import type { TlsFiles } from '../settings.js';
 
 export interface TlsCredentials {
   readonly cert: string;

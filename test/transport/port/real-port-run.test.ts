@@ -4,11 +4,12 @@ import { ReadStream } from 'node:tty';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ptyAdapter } from '../../../src/transport/port/adapter.js';
 import { loadLibc, TIOCMBIC, TIOCMBIS, TIOCOUTQ, TIOCSERGETLSR } from '../../../src/transport/port/libc.js';
-import type { SerialSettings } from '../../../src/transport/port/port.js';
 import { openPty } from '../../../src/transport/port/pty.js';
 import { openExclusively } from '../../../src/transport/port/real-port-binding.js';
 import { runPort } from '../../../src/transport/port/real-port-run.js';
 import type { Direction } from '../../../src/transport/port/rs485-direction.js';
+import type { PortSettings } from '../../../src/transport/settings.js';
+import { switching } from './rs485-settings.js';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,7 +28,7 @@ interface PlayedPort {
  */
 async function newPort(
   direction: Partial<Direction>,
-  { rtsFails = false, breaks = false, ...other }: Partial<SerialSettings> & PlayedPort = {},
+  { rtsFails = false, breaks = false, ...other }: Partial<PortSettings> & PlayedPort = {},
 ) {
   const loaded = await loadLibc();
   const opened = await openPty();
@@ -56,7 +57,7 @@ async function newPort(
     }
     return loaded.libc.ioctl(fd, request, argument);
   };
-  const settings: SerialSettings = {
+  const settings: PortSettings = {
     path: pty.path,
     baudRate: 9600,
     dataBits: 8,
@@ -108,7 +109,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 describe('a port whose direction this program switches', () => {
   it('raises RTS, sends, and lowers RTS when the transmitter is empty', async () => {
-    const { port, log, setQueued } = await newPort({ rts: {} });
+    const { port, log, setQueued } = await newPort({ rts: switching() });
     setQueued(1);
     port.write(Uint8Array.of(1, 2, 3));
     await expect.poll(() => log).toEqual(['RTS high 4 0 0 0', 'sent 1 2 3']);
@@ -118,12 +119,12 @@ describe('a port whose direction this program switches', () => {
     await expect.poll(() => log.at(-1)).toBe('RTS low 4 0 0 0');
   });
 
-  it.each<[string, Partial<SerialSettings>, number]>([
+  it.each<[string, Partial<PortSettings>, number]>([
     ['8N1', { parity: 'none' }, 10],
     ['8E1', {}, 11],
     ['8E2', { stopBits: 2 }, 12],
   ])('has RTS raised for as many bits as its characters have: %s', async (_, format, bits) => {
-    const { port, log } = await newPort({ rts: {} }, format);
+    const { port, log } = await newPort({ rts: switching() }, format);
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
     });
@@ -137,13 +138,13 @@ describe('a port whose direction this program switches', () => {
   });
 
   it('is given up when RTS can not be set any more', async () => {
-    const { port, closings, path } = await newPort({ rts: {} }, { rtsFails: true });
+    const { port, closings, path } = await newPort({ rts: switching() }, { rtsFails: true });
     port.write(Uint8Array.of(1));
     expect(closings).toEqual([`${path}: RTS can't be set high (EIO)`]);
   });
 
   it('lets go of the bus when it is closed in the middle of a reply that does not end', async () => {
-    const { port, log, setQueued } = await newPort({ rts: {} });
+    const { port, log, setQueued } = await newPort({ rts: switching() });
     setQueued(1);
     port.write(Uint8Array.of(1));
     await port.close();
@@ -187,7 +188,7 @@ describe('a port that is closed underneath, without an event', () => {
 
   it.each([
     ['as it is', {}],
-    ['with RTS', { rts: {} }],
+    ['with RTS', { rts: switching() }],
   ])('does not pretend to have sent anything (%s)', async (_, direction) => {
     const { port, serialPort, log, closings, path } = await newPort(direction);
     expect(port.write(Uint8Array.of(1))).toBeUndefined();
@@ -207,7 +208,7 @@ describe('a break that does not come to its end', () => {
 
   it.each([
     ['as it is', {}],
-    ['with RTS', { rts: {} }],
+    ['with RTS', { rts: switching() }],
   ])('is ended on the wire before its port is closed, and tells why (%s)', async (_, direction) => {
     const { port, log } = await newPort(direction, { breaks: true });
     const breaking = port.sendBreak?.(HOUR);
@@ -228,7 +229,7 @@ describe('a break that does not come to its end', () => {
   });
 
   it('is not begun on a port that is closed meanwhile', async () => {
-    const rts = { delayBeforeSend: 30 };
+    const rts = switching({ delayBeforeSend: 30 });
     const { port, log } = await newPort({ rts }, { breaks: true });
     const breaking = port.sendBreak?.(HOUR);
     await port.close();
@@ -247,7 +248,7 @@ describe('what was written to a port', () => {
   });
 
   it('may not have been handed to the driver where RTS is switched, so that is not asked', async () => {
-    const { port } = await newPort({ rts: {} });
+    const { port } = await newPort({ rts: switching() });
     expect(port.isSending).toBeUndefined();
   });
 });

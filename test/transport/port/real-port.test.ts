@@ -29,10 +29,12 @@ import {
   TIOCMGET,
   TIOCSRS485,
 } from '../../../src/transport/port/libc.js';
-import type { BytePort, OpenResult, SerialSettings } from '../../../src/transport/port/port.js';
+import type { BytePort, OpenResult } from '../../../src/transport/port/port.js';
 import { openPty } from '../../../src/transport/port/pty.js';
 import { openRealPort } from '../../../src/transport/port/real-port.js';
 import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
+import type { PortSettings } from '../../../src/transport/settings.js';
+import { rs485 } from './rs485-settings.js';
 
 // Permissions can't be tested here: tests run as root, whom no mode keeps out.
 
@@ -69,7 +71,7 @@ async function newWire() {
   };
 }
 
-const settingsOf = (path: string): SerialSettings => ({
+const settingsOf = (path: string): PortSettings => ({
   path,
   baudRate: 19200,
   dataBits: 8,
@@ -77,7 +79,7 @@ const settingsOf = (path: string): SerialSettings => ({
   stopBits: 1,
 });
 
-async function open(settings: SerialSettings, load?: () => Promise<LibcResult>) {
+async function open(settings: PortSettings, load?: () => Promise<LibcResult>) {
   const received: number[] = [];
   const closings: string[] = [];
   const chunks: (number[] | string)[] = [];
@@ -251,7 +253,7 @@ describe('marks for damaged characters', () => {
 describe('RS-485 direction that a port can not switch is refused', () => {
   it('by the kernel, when its driver has no such mode', async () => {
     const wire = await newWire();
-    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'kernel' } });
+    const { result } = await open({ ...settingsOf(wire.path), rs485: rs485('kernel') });
     expect(result).toEqual({
       ok: false,
       error: `${wire.path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`,
@@ -261,7 +263,7 @@ describe('RS-485 direction that a port can not switch is refused', () => {
 
   it('by RTS, when it has no modem lines', async () => {
     const wire = await newWire();
-    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'rts' } });
+    const { result } = await open({ ...settingsOf(wire.path), rs485: rs485('rts') });
     expect(result).toMatchObject({
       ok: false,
       error: expect.stringMatching(/has no modem lines \(TIOCMGET: E/),
@@ -314,7 +316,7 @@ describe('a port that is being opened', () => {
   it('has everything ready before, and lets go of the bus before anything else', async () => {
     const wire = await newWire();
     const { load, log } = newHardware(wire.path);
-    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'rts' } }, load);
+    const { result } = await open({ ...settingsOf(wire.path), rs485: rs485('rts') }, load);
     portOf(result);
     expect(log).toEqual(['not open yet', 'RTS low']);
   });
@@ -322,15 +324,15 @@ describe('a port that is being opened', () => {
   it('listens before the kernel begins to switch, and after', async () => {
     const wire = await newWire();
     const { load, log } = newHardware(wire.path);
-    const { result } = await open({ ...settingsOf(wire.path), rs485: { mode: 'kernel' } }, load);
+    const { result } = await open({ ...settingsOf(wire.path), rs485: rs485('kernel') }, load);
     await portOf(result).close();
     expect(log).toEqual(['not open yet', 'RTS low', 'RS-485 mode 3', 'RS-485 mode 0']);
   });
 
-  it.each<[string, SerialSettings['rs485'], boolean]>([
-    ['is lowered where that is listening', { mode: 'rts' }, true],
-    ['stays where low is sending', { mode: 'rts', rtsOnSend: 'low' }, false],
-    ['stays where low is sending, with the kernel switching', { mode: 'kernel', rtsOnSend: 'low' }, false],
+  it.each<[string, PortSettings['rs485'], boolean]>([
+    ['is lowered where that is listening', rs485('rts'), true],
+    ['stays where low is sending', rs485('rts', { rtsOnSend: 'low' }), false],
+    ['stays where low is sending, with the kernel switching', rs485('kernel', { rtsOnSend: 'low' }), false],
     ['is lowered as ever where nobody switches', undefined, true],
   ])('decides about RTS after its end: it %s', async (_, rs485, hangsUp) => {
     const HUPCL = 0x04;

@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { type Libc, TIOCGRS485, TIOCMGET, TIOCSRS485 } from '../../../src/transport/port/libc.js';
-import type { Rs485Settings } from '../../../src/transport/port/port.js';
 import { openDirection, rtsWhileListening } from '../../../src/transport/port/rs485-direction.js';
+import type { Rs485Settings } from '../../../src/transport/settings.js';
+import { rs485 } from './rs485-settings.js';
 
 const { ENOTTY, EINVAL } = constants.errno;
 
@@ -51,7 +52,7 @@ function newDriver({
 describe('RS-485 direction by the kernel', () => {
   it('is switched on, read back and told, and is put back at the end', () => {
     const driver = newDriver();
-    const direction = driver.directionOf({ mode: 'kernel', delayAfterSend: 2 });
+    const direction = driver.directionOf(rs485('kernel', { delayAfterSend: 2 }));
     expect(driver.flags()).toBe(0b11);
     expect(direction.text).toBe(
       'the kernel switches: RTS high while sending, 0 ms before and 2 ms after, receiver off meanwhile (read back)',
@@ -63,30 +64,30 @@ describe('RS-485 direction by the kernel', () => {
 
   it('is put back as it was when it had been on already', () => {
     const driver = newDriver({ flags: 0b10101 });
-    const direction = driver.directionOf({ mode: 'kernel' });
+    const direction = driver.directionOf(rs485('kernel'));
     expect(driver.flags()).toBe(0b11);
     direction.restore();
     expect(driver.flags()).toBe(0b10101);
   });
 
   it('sends no break, and says so', () => {
-    expect(newDriver().directionOf({ mode: 'kernel' }).noBreak).toContain('no break');
+    expect(newDriver().directionOf(rs485('kernel')).noBreak).toContain('no break');
   });
 
   it('is refused where the driver has no such mode', () => {
-    expect(newDriver({ has: false }).errorOf({ mode: 'kernel' })).toBe(
+    expect(newDriver({ has: false }).errorOf(rs485('kernel'))).toBe(
       'this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}',
     );
   });
 
   it('is refused where a newer kernel answers only that the mode is off', () => {
-    expect(newDriver({ refusal: ENOTTY }).errorOf({ mode: 'kernel' })).toMatch(
+    expect(newDriver({ refusal: ENOTTY }).errorOf(rs485('kernel'))).toMatch(
       /^this driver has no RS-485 mode/,
     );
   });
 
   it('is refused with the reason where the driver does not want it', () => {
-    expect(newDriver({ refusal: EINVAL }).errorOf({ mode: 'kernel' })).toMatch(/refuses .* \(EINVAL\)/);
+    expect(newDriver({ refusal: EINVAL }).errorOf(rs485('kernel'))).toMatch(/refuses .* \(EINVAL\)/);
   });
 
   it('is refused, and put back, where the driver makes something else of it', () => {
@@ -96,7 +97,7 @@ describe('RS-485 direction by the kernel', () => {
         return struct;
       },
     });
-    expect(driver.errorOf({ mode: 'kernel', delayBeforeSend: 5 })).toMatch(
+    expect(driver.errorOf(rs485('kernel', { delayBeforeSend: 5 }))).toMatch(
       /did not take the RS-485 mode: wanted RTS high while sending, 5 ms before .* found RTS high while sending, 0 ms before/,
     );
     expect(driver.flags()).toBe(0);
@@ -105,25 +106,25 @@ describe('RS-485 direction by the kernel', () => {
 
 describe('RS-485 direction by RTS', () => {
   it('is told as the last resort it is', () => {
-    const direction = newDriver({ has: false }).directionOf({ mode: 'rts', rtsOnSend: 'low' });
+    const direction = newDriver({ has: false }).directionOf(rs485('rts', { rtsOnSend: 'low' }));
     expect(direction.text).toMatch(/^this program switches: RTS low while sending, .* last resort/);
     expect(direction.rts).toMatchObject({ rtsOnSend: 'low' });
   });
 
   it('is refused on a port without modem lines', () => {
-    expect(newDriver({ has: false, modemLines: false }).errorOf({ mode: 'rts' })).toMatch(
+    expect(newDriver({ has: false, modemLines: false }).errorOf(rs485('rts'))).toMatch(
       /no modem lines \(TIOCMGET: ENOTTY\)/,
     );
   });
 
   it('is refused where the kernel switches RTS already', () => {
-    expect(newDriver({ flags: 0b11 }).errorOf({ mode: 'rts' })).toMatch(/the kernel switches already/);
+    expect(newDriver({ flags: 0b11 }).errorOf(rs485('rts'))).toMatch(/the kernel switches already/);
   });
 
   it('has RTS the other way round while listening', () => {
-    expect(rtsWhileListening({ mode: 'rts' }, 'usb')).toBe('low');
-    expect(rtsWhileListening({ mode: 'rts', rtsOnSend: 'low' }, 'usb')).toBe('high');
-    expect(rtsWhileListening({ mode: 'rts' }, 'pl011'), 'the signal, whatever the pin').toBe('low');
+    expect(rtsWhileListening(rs485('rts'), 'usb')).toBe('low');
+    expect(rtsWhileListening(rs485('rts', { rtsOnSend: 'low' }), 'usb')).toBe('high');
+    expect(rtsWhileListening(rs485('rts'), 'pl011'), 'the signal, whatever the pin').toBe('low');
   });
 });
 
@@ -136,12 +137,12 @@ describe('RTS on a port that listens, around the RS-485 mode of the kernel', () 
     ['mini-uart', 'high', 'high'],
     ['mini-uart', 'low', 'low'],
   ] as const)('of a %s that sends with RTS %s is %s', (adapter, rtsOnSend, expected) => {
-    expect(rtsWhileListening({ mode: 'kernel', rtsOnSend }, adapter)).toBe(expected);
+    expect(rtsWhileListening(rs485('kernel', { rtsOnSend }), adapter)).toBe(expected);
   });
 
   it('is as every program has it where the adapter switches by itself', () => {
     expect(rtsWhileListening(undefined, '16550')).toBe('high');
-    expect(rtsWhileListening({ mode: 'auto' }, 'pl011')).toBe('high');
+    expect(rtsWhileListening(undefined, 'pl011')).toBe('high');
   });
 });
 
@@ -157,7 +158,7 @@ describe('RS-485 direction by the adapter', () => {
 
   it('tells when it is the kernel that switches, as the device tree may say', () => {
     const driver = newDriver({ flags: 0b11 });
-    const direction = driver.directionOf({ mode: 'auto' });
+    const direction = driver.directionOf(undefined);
     expect(direction.text).toMatch(
       /^the kernel switches: RTS high while sending.* before this program came$/,
     );
@@ -170,7 +171,7 @@ describe('without koffi', () => {
   const loaded = { ok: false, reason: 'koffi did not load (no binary)' } as const;
 
   it.each(['kernel', 'rts'] as const)('direction by %s is refused with that reason', (mode) => {
-    expect(openDirection(3, { mode }, loaded)).toEqual({
+    expect(openDirection(3, rs485(mode), loaded)).toEqual({
       ok: false,
       error: `rs485: {mode: ${mode}} is not possible: koffi did not load (no binary)`,
     });

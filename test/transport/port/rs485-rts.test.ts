@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { characterTime } from '../../../src/protocol/timing.js';
-import type { RtsSwitching, SerialSettings } from '../../../src/transport/port/port.js';
 import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
 import type { TransmitterState } from '../../../src/transport/port/transmitter.js';
+import type { PortSettings, RtsSwitching } from '../../../src/transport/settings.js';
+import { switching } from './rs485-settings.js';
 
-type Format = Pick<SerialSettings, 'baudRate' | 'dataBits' | 'parity' | 'stopBits'>;
+type Format = Pick<PortSettings, 'baudRate' | 'dataBits' | 'parity' | 'stopBits'>;
 
 /** A character of 11 bits takes 1 ms. */
 const EVEN: Format = { baudRate: 11_000, dataBits: 8, parity: 'even', stopBits: 1 };
 
 /** A port with RTS, on a clock that stands still until told to go on. Its adapter holds bytes for 2 ms. */
 function newPort(
-  switching: RtsSwitching = {},
+  of: Partial<RtsSwitching> = {},
   transmitter: (now: number) => TransmitterState = () => 'empty',
   format = EVEN,
 ) {
@@ -20,7 +21,7 @@ function newPort(
   const log: string[] = [];
   const note = (what: string): void => void log.push(`${Number(now.toFixed(2))} ${what}`);
   const rts = startRtsSwitch({
-    switching,
+    switching: switching(of),
     characterTime: characterTime(format),
     outputHold: 2,
     setRts: (level) => note(`RTS ${level}`),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   describeKernelMode,
-  type KernelSwitching,
   packRs485,
   parseRs485,
   rs485Difference,
 } from '../../../src/transport/port/rs485.js';
+import type { Rs485Settings } from '../../../src/transport/settings.js';
+import { rs485 } from './rs485-settings.js';
 
 /** struct serial_rs485: flags, delay before, delay after as little-endian hex; the rest is zero. */
 const struct = (hex: string): Uint8Array => {
@@ -16,7 +17,7 @@ const struct = (hex: string): Uint8Array => {
 const off = struct('');
 
 describe('the structure of the RS-485 mode', () => {
-  const table: [string, Omit<KernelSwitching, 'mode'>, string][] = [
+  const table: [string, Partial<Rs485Settings>, string][] = [
     ['nothing but the mode', {}, '03000000 00000000 00000000'],
     ['RTS low while sending', { rtsOnSend: 'low' }, '05000000 00000000 00000000'],
     ['delays', { delayBeforeSend: 1, delayAfterSend: 258 }, '03000000 01000000 02010000'],
@@ -25,16 +26,16 @@ describe('the structure of the RS-485 mode', () => {
     ['a receiver that goes off', { receiveWhileSending: false }, '03000000 00000000 00000000'],
   ];
   it.each(table)('asks for %s', (_, wanted, hex) => {
-    expect(packRs485({ mode: 'kernel', ...wanted }, off)).toEqual(struct(hex));
+    expect(packRs485(rs485('kernel', wanted), off)).toEqual(struct(hex));
   });
 
   it('keeps a bus termination that the board has switched on, and nothing else', () => {
     const found = struct('ff010000 07000000 07000000');
-    expect(packRs485({ mode: 'kernel' }, found)).toEqual(struct('23000000 00000000 00000000'));
+    expect(packRs485(rs485('kernel'), found)).toEqual(struct('23000000 00000000 00000000'));
   });
 
   it('is 32 bytes long', () => {
-    expect(packRs485({ mode: 'kernel' }, off)).toHaveLength(32);
+    expect(packRs485(rs485('kernel'), off)).toHaveLength(32);
   });
 
   it.each([
@@ -51,7 +52,7 @@ describe('the structure of the RS-485 mode', () => {
 });
 
 describe('what a driver made of the RS-485 mode', () => {
-  const wanted = { mode: 'kernel', delayAfterSend: 1 } as const;
+  const wanted = rs485('kernel', { delayAfterSend: 1 });
 
   it('is right when it is what was asked for', () => {
     expect(rs485Difference(wanted, parseRs485(struct('03000000 00000000 01000000')))).toBeUndefined();

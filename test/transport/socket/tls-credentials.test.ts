@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TlsFiles } from '../../../src/transport/settings.js';
 import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
-import type { TlsFiles } from '../../../src/transport/socket/tls-credentials.js';
 import { Certificates, type Identity } from './certificates.js';
 import { HoldingRegisters } from './holding-registers.js';
 

@@ -1,0 +1,104 @@
+import type { CharacterSettings } from '../protocol/timing.js';
+
+/*
+ * What can be set of a line: the words of the native file, checked, with its defaults filled in. The configuration
+ * adds which devices answer. Times are in ms.
+ */
+
+export type LineSettings = SerialSettings | SocketSettings;
+
+/** A serial line: a port, and how the line behaves on it. */
+export interface SerialSettings extends PortSettings {
+  readonly kind: 'serial';
+  /** Name of the line. The link of a virtual line is named after it where `link` is absent. */
+  readonly name: string;
+  readonly framing: 'rtu' | 'ascii';
+  readonly timing: TimingSettings;
+  readonly whenBusy: WhenBusy;
+  /** Virtual line only: where the client's path is linked, and how bytes are paced. */
+  readonly link?: string;
+  readonly pacing?: PacingSettings;
+}
+
+/** A serial port with its settings. */
+export interface PortSettings extends CharacterSettings {
+  /** Path of the port, or `virtual` for a pseudo-terminal of our own. */
+  readonly path: string;
+  /** Who switches the RS-485 driver; absent where the adapter does it by itself. */
+  readonly rs485?: Rs485Settings;
+  /** Whether the port marks characters that arrive damaged; where it can when absent. */
+  readonly parityMarks?: boolean;
+}
+
+/**
+ * Who lets an RS-485 transceiver send and listen again: `kernel`, the serial driver; `rts`, this program through the
+ * RTS line, which is late by milliseconds under load and so the last resort.
+ */
+export interface Rs485Settings extends RtsSwitching {
+  readonly mode: 'kernel' | 'rts';
+  /** Keep the receiver on while sending (kernel mode). When absent, either is fine: the line expects its own echo. */
+  readonly receiveWhileSending?: boolean;
+}
+
+/** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
+export interface RtsSwitching {
+  /**
+   * Level of RTS while sending; it is the other one while listening. With `rts` it is the modem signal, and `high` is
+   * asserted, 0 V at a logic pin; with `kernel` it is what the driver takes it for, the pin's voltage (PL011) or the
+   * signal (8250).
+   */
+  readonly rtsOnSend: 'high' | 'low';
+  /** From switching to sending until the first start bit. */
+  readonly delayBeforeSend: number;
+  /** From the last stop bit until switching to listening. */
+  readonly delayAfterSend: number;
+}
+
+/** What is absent follows from the baud rate and the adapter. */
+export interface TimingSettings {
+  readonly t35?: number;
+  /** Wait before a reply: t3.5, t3.5 and that many ms more, or none at all. */
+  readonly turnaround: number | 't3.5' | 'eager';
+  /** Silence after which an incomplete frame is thrown away. */
+  readonly gap?: number;
+}
+
+/** What a request does that comes while an earlier one is still to be answered. */
+export type WhenBusy = 'queue' | 'drop' | 'replace';
+
+/** How a virtual line hands over bytes, as a real adapter would. */
+export interface PacingSettings {
+  /**
+   * 1, 8 or 16: a UART's FIFO hands over every n-th character as it arrives, and the rest after 32 bit times of
+   * idle line. `usb`: a USB adapter collects and hands over 62 bytes, or what it has when its latency timer ends.
+   */
+  readonly chunk: 1 | 8 | 16 | 'usb';
+  /** Latency timer of `usb`, running from the first byte; 16 when absent (the default of FTDI). */
+  readonly latency?: number;
+}
+
+/** A listening socket. */
+export interface SocketSettings {
+  readonly kind: 'tcp' | 'tls' | 'udp';
+  readonly framing: 'socket' | 'rtu' | 'ascii';
+  /** An IP address or a name; `::` is all addresses of both families. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Clients at one time. */
+  readonly maxClients: number;
+  /** A connection without a complete request for so long is closed; absent on UDP lines. */
+  readonly idleTimeout?: number;
+  /** TLS only. */
+  readonly files?: TlsFiles;
+}
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  /** The certificate of the line, those of intermediate CAs behind it. */
+  readonly cert: string;
+  /** Its private key, without a passphrase. */
+  readonly key: string;
+  /** One or more CA certificates; a client needs a certificate signed by one of them. Without it clients need none. */
+  readonly ca?: string;
+}
