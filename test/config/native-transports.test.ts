@@ -48,7 +48,7 @@ describe('a line in the native file', () => {
           rtsOnSend: 'low',
           delayBeforeSend: 0,
           delayAfterSend: 2,
-          },
+        },
       },
     ],
     [

@@ -90,7 +90,6 @@ describe('GET /api/v1/lines', () => {
             rtsOnSend: 'high',
             delayBeforeSend: 0,
             delayAfterSend: 2,
-            receiveWhileSending: false,
           },
         },
         framing: 'rtu',
