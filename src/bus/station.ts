@@ -1,5 +1,6 @@
 import type { Device } from '../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
+import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 
 /** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
@@ -27,9 +28,15 @@ export class Station {
     this.#diagnostics = new Diagnostics(activity);
   }
 
-  /** Lets the device process a request; undefined when nothing is answered. */
-  process(requestPdu: Uint8Array): Uint8Array | undefined {
+  /** What the messages after the last request to this unit are in; undefined before the first. */
+  get framing(): Framing | undefined {
+    return this.#diagnostics.framing;
+  }
+
+  /** Lets the device process a request that came in this framing; undefined when nothing is answered. */
+  process(requestPdu: Uint8Array, framing: Framing): Uint8Array | undefined {
     const wasListening = this.#diagnostics.listenOnly;
+    this.#diagnostics.framing = framing;
     this.#diagnostics.received(false);
     if (wasListening && !isRestart(requestPdu)) return undefined;
     const response = this.device.respond(requestPdu, this.#diagnostics);
@@ -40,15 +47,17 @@ export class Station {
   }
 
   /** A fault rule answered in the device's place: an exception counts as the device's own, as its client sees it. */
-  stoodIn(responsePdu: Uint8Array | undefined): void {
+  stoodIn(responsePdu: Uint8Array | undefined, framing: Framing): void {
+    this.#diagnostics.framing = framing;
     if (((responsePdu?.[0] ?? 0) & EXCEPTION_FLAG) === 0) return;
     this.#diagnostics.received(false);
     this.#diagnostics.processed(responsePdu, true);
   }
 
   /** Takes a broadcast: counts it, and executes it once on the device if its function may be broadcast. */
-  broadcast(requestPdu: Uint8Array, executed: Executed): void {
+  broadcast(requestPdu: Uint8Array, framing: Framing, executed: Executed): void {
     const wasListening = this.#diagnostics.listenOnly;
+    this.#diagnostics.framing = framing;
     this.#diagnostics.received(true);
     if (wasListening && !isRestart(requestPdu)) return;
     if (!BROADCASTABLE.has(requestPdu[0] as number)) {

@@ -1,7 +1,8 @@
-import { LINE_FEED, mayDelimit } from '../protocol/ascii.js';
+import { LINE_FEED } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
 import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
+import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 
 /** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
@@ -47,11 +48,7 @@ export interface Activity {
   errors: number;
   /** Characters that the UART lost. */
   overruns: number;
-  /** What ends the messages after the one being answered, as the last device was told; on ASCII lines only. */
-  asciiDelimiter?: number | undefined;
 }
-
-type Counts = Omit<Activity, 'asciiDelimiter'>;
 
 /** Counters that belong to one server; the numbers are the sub-functions of function 8 that return them. */
 type OwnCounter =
@@ -68,9 +65,11 @@ const BITS_16 = 0xffff;
  * (Application Protocol V1.1b3, 6.8 to 6.10; counted as in Modbus over Serial Line V1.02, 2.7).
  */
 export class Diagnostics {
+  /** That of the line: set before each request. Function 8/3 and a restart change it for what follows their response. */
+  framing: Framing | undefined;
   readonly #activity: Activity;
   /** The line's activity when this server's counters were cleared. */
-  #cleared: Counts;
+  #cleared: Activity;
   /** What it had counted at this server's last request. */
   #lastErrors: number;
   #lastOverruns: number;
@@ -192,14 +191,14 @@ export class Diagnostics {
 
   /** False where there is no delimiter, and for one that would make messages unreadable. */
   #changeDelimiter(delimiter: number): boolean {
-    if (this.#activity.asciiDelimiter === undefined || !mayDelimit(delimiter)) return false;
-    this.#activity.asciiDelimiter = delimiter;
-    return true;
+    const changed = this.framing?.withDelimiter?.(delimiter);
+    this.framing = changed ?? this.framing;
+    return changed !== undefined;
   }
 
   #restart(clearsLog: boolean): void {
     this.#clearCounters();
-    if (this.#activity.asciiDelimiter !== undefined) this.#activity.asciiDelimiter = LINE_FEED;
+    this.#changeDelimiter(LINE_FEED);
     this.#listenOnly = false;
     if (clearsLog) this.#logged = 0;
     this.#enter(Event.restart);

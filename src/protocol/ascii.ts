@@ -39,20 +39,25 @@ export function mayDelimit(character: number): boolean {
 }
 
 /**
- * The framing of one ASCII line, which may change its delimiter. `decode` is strict but for lower-case digits;
- * `fields` and `recheck` go by the places of the characters alone, as a fault may have damaged any of them.
+ * ASCII messages that end with one delimiter. `decode` is strict but for lower-case digits; `fields` and `recheck` go
+ * by the places of the characters alone, as a fault may have damaged any of them.
  */
 export class AsciiFraming implements Framing {
   readonly name = 'ascii';
   readonly broadcasts = true;
   readonly characterBits = 7;
   readonly minLength = MIN_ASCII_LENGTH;
-  /**
-   * The character that ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function 3).
-   * It is of the line, not of a device. A request that changes it is answered with the old one still: so whoever
-   * carries the change over from the line's `Activity.asciiDelimiter` does it when the reply has been made.
-   */
-  delimiter = LINE_FEED;
+  readonly delimiter: number;
+
+  /** @param delimiter ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function 3) */
+  constructor(delimiter = LINE_FEED) {
+    this.delimiter = delimiter;
+  }
+
+  withDelimiter(character: number): AsciiFraming | undefined {
+    if (character === this.delimiter) return this;
+    return mayDelimit(character) ? new AsciiFraming(character) : undefined;
+  }
 
   encode({ unitId, pdu }: Pick<AduContent, 'unitId' | 'pdu'>): Uint8Array {
     const body = concatBytes([unitId], pdu);

@@ -9,7 +9,7 @@ export interface AduContent {
   readonly pdu: Uint8Array;
 }
 
-/** How a PDU becomes an ADU and back on one kind of line. */
+/** How a PDU becomes an ADU and back on one kind of line. A framing never changes: a line takes another one. */
 export interface Framing {
   readonly name: 'rtu' | 'ascii' | 'socket';
   /** Unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02, 2.1). */
@@ -18,6 +18,13 @@ export interface Framing {
   readonly characterBits: 7 | 8;
   /** Bytes of the shortest ADU: one with a function code alone. */
   readonly minLength: number;
+  /** The character that ends every message; absent on framings without one. */
+  readonly delimiter?: number;
+  /**
+   * This framing with another delimiter, as function 8/3 sets it; undefined for a character with which no message could
+   * be read any more. Absent on framings without a delimiter.
+   */
+  withDelimiter?(character: number): Framing | undefined;
   encode(content: AduContent): Uint8Array;
   /** The content of bytes that are one valid ADU and nothing else; otherwise undefined. */
   decode(adu: Uint8Array): AduContent | undefined;

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { Answer } from '../bus/bus.js';
-import { AsciiFraming } from '../protocol/ascii.js';
 import { hex } from '../protocol/bytes.js';
-import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { BROADCAST } from '../protocol/rtu.js';
 import type { Exchange, Ledger } from '../traffic/ledger.js';
 import type { LineRequest } from '../transport/transport.js';
 
@@ -60,10 +59,11 @@ export class LineRecord {
     this.#log = log;
   }
 
-  /** A request came and this is the answer to it, in the line's framing; passes the plan on. */
-  asked(request: LineRequest, { plan, acted }: Answer, framing: Framing): ReplyPlan {
+  /** A request came and this is the answer to it; passes the plan on. */
+  asked(request: LineRequest, { plan, acted, framing }: Answer): ReplyPlan {
     const { unitId, pdu, adu, receivedAt, client } = request;
     this.counters.requests++;
+    if (unitId === BROADCAST && framing.broadcasts) this.counters.broadcasts++;
     if (this.#log.isLevelEnabled('debug')) this.#log.debug({ unitId, client, adu: hex(adu) }, 'request');
     const exchange = this.#ledger.enter({
       time: new Date(),
@@ -73,7 +73,7 @@ export class LineRecord {
       requestPdu: pdu,
       // A copy: what the transport hands over may be a view of much more.
       requestAdu: new Uint8Array(adu),
-      framing: asItIs(framing),
+      framing,
       receivedAt,
       plan,
       acted,
@@ -99,14 +99,6 @@ export class LineRecord {
       'reply',
     );
   }
-}
-
-/** A framing that stays: that of an ASCII line changes with its delimiter. */
-function asItIs(framing: Framing): Framing {
-  if (!(framing instanceof AsciiFraming)) return framing;
-  const copy = new AsciiFraming();
-  copy.delimiter = framing.delimiter;
-  return copy;
 }
 
 function sentBytes(plan: ReplyPlan, report: PlayReport): number[] {

@@ -2,9 +2,9 @@ import type { SerialLineDefinition } from '../config/configuration.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
 import type { ErrorCounts } from '../transport/port/error-counts.js';
 import type { PortFacts } from '../transport/port/port.js';
+import { type SerialTimes, serialTimes } from '../transport/serial/serial-times.js';
 import { hostPort } from '../transport/socket/address.js';
 import type { Line } from './line.js';
-import { type SerialTimes, serialTimes } from './serial-transport.js';
 
 /** How a line is, for people and programs. */
 export interface LineStatus {
@@ -31,7 +31,7 @@ export function lineStatus(line: Line): LineStatus {
     state: state.kind,
     reason: 'reason' in state ? state.reason : undefined,
     place: state.kind === 'open' ? state.place : placeOf(line),
-    link: state.kind === 'open' ? serial?.link : undefined,
+    link: state.kind === 'open' ? port?.link : undefined,
     uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
     clients: line.clients,
     times: definition.kind === 'serial' ? timesOf(definition, serial?.adapter) : undefined,

@@ -1,15 +1,29 @@
 import type { Logger } from 'pino';
-import { Bus, type Units } from '../bus/bus.js';
+import { Bus, type BusLine, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
+import { faultLine } from '../config/fault-line.js';
 import { lineSource } from '../config/line-source.js';
 import type { FaultRules } from '../faults/rules.js';
+import { FRAMINGS } from '../protocol/framings.js';
+import type { PlayReport } from '../protocol/play-report.js';
+import { type ReplyPlan, silence } from '../protocol/reply-plan.js';
+import { characterTime } from '../protocol/timing.js';
 import type { Ledger } from '../traffic/ledger.js';
-import type { LineState } from '../transport/transport.js';
+import { newTransport } from '../transport/new-transport.js';
+import { realPathOf } from '../transport/port/adapter.js';
+import { SerialLine } from '../transport/serial/serial-line.js';
+import type {
+  LineEvent,
+  LineHandler,
+  LineRequest,
+  LineState,
+  Transport,
+  TransportStart,
+} from '../transport/transport.js';
+import { type WayOfChange, wayOfChange } from './line-change.js';
+import { recordEvent } from './line-events.js';
 import { type LineCounters, LineRecord } from './line-record.js';
-import { LineRequests } from './line-requests.js';
-import { busLine, type LineOutcome, LineTransport } from './line-transport.js';
-import { newFraming } from './new-transport.js';
-import type { SerialTransport } from './serial-transport.js';
+import { Turns } from './turns.js';
 
 export interface LineContext {
   readonly faults: FaultRules;
@@ -17,31 +31,45 @@ export interface LineContext {
   readonly log: Logger;
 }
 
+/** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
+export type LineOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string };
+
+/** What a line is to be. */
+export interface WantedLine {
+  readonly definition: LineDefinition;
+  readonly units: Units;
+}
+
+const OK: LineOutcome = { ok: true };
+
 /**
- * One serial port or one listening socket with the devices behind it. It can be stopped, started, and defined anew
- * while its devices keep their registers.
+ * One serial port or one listening socket with the devices behind it. A line can be stopped, started, and defined anew
+ * while its devices keep their registers. Starts, stops and changes wait for each other in one queue.
  */
-export class Line {
+export class Line implements LineHandler {
   readonly name: string;
   readonly bus: Bus;
-  readonly #transport: LineTransport;
   readonly #record: LineRecord;
   readonly #log: Logger;
+  readonly #turns = new Turns();
+  #definition: LineDefinition;
+  #transport: Transport;
+  /** Why the last start failed. */
+  #failure: string | undefined;
+  #openedAt: number | undefined;
+  #lastClientId = 0;
 
   constructor(definition: LineDefinition, units: Units, { faults, ledger, log }: LineContext) {
-    const framing = newFraming(definition);
     this.name = definition.name;
     this.#log = log;
-    this.bus = new Bus(busLine(definition, framing), units, faults);
+    this.#definition = definition;
+    this.bus = new Bus(busLine(definition), units, faults);
     this.#record = new LineRecord(definition.name, ledger, log);
-    this.#transport = new LineTransport(definition, framing, {
-      bus: this.bus,
-      newRequests: (firstClientId) => new LineRequests(this, this.#record, log, firstClientId),
-    });
+    this.#transport = this.#newTransport(definition);
   }
 
   get definition(): LineDefinition {
-    return this.#transport.definition;
+    return this.#definition;
   }
 
   get counters(): Readonly<LineCounters> {
@@ -49,7 +77,7 @@ export class Line {
   }
 
   get state(): LineState {
-    return this.#transport.state;
+    return this.#failure === undefined ? this.#transport.state : { kind: 'failed', reason: this.#failure };
   }
 
   /** Clients connected now; undefined where that can't be known. */
@@ -59,46 +87,184 @@ export class Line {
 
   /** When the line was opened, in ms of `performance.now()`; undefined while it isn't open. */
   get openSince(): number | undefined {
-    return this.#transport.openSince;
+    return this.state.kind === 'open' ? this.#openedAt : undefined;
   }
 
   /** The serial side of the line, where it has one. */
-  get serial(): SerialTransport | undefined {
-    return this.#transport.serial;
+  get serial(): SerialLine | undefined {
+    return this.#transport instanceof SerialLine ? this.#transport : undefined;
   }
 
   /** Opens the line; one that is open, or waits for its port, stays as it is. */
-  async start(): Promise<LineOutcome> {
-    return this.#noted(await this.#transport.start());
+  start(): Promise<LineOutcome> {
+    return this.#turns.take(() => this.#start());
   }
 
   /** Closes the line; replies that wait are given up. */
-  async stop(): Promise<void> {
-    const { kind } = this.state;
-    await this.#transport.stop();
-    if (kind === 'open' || kind === 'waiting') this.#log.info('line stopped');
+  stop(): Promise<void> {
+    return this.#turns.take(async () => {
+      const { kind } = this.state;
+      await this.#stop();
+      if (kind === 'open' || kind === 'waiting') this.#log.info('line stopped');
+    });
   }
 
-  /** Closes the line and opens it again; one that waits for its port goes on waiting when that is still not there. */
-  async restart(): Promise<LineOutcome> {
-    return this.#noted(await this.#transport.restart());
+  /**
+   * Closes the line and opens it again. A line that waits for its port goes on waiting when the port is still not
+   * there. A socket that can't be opened anew, because a certificate is wrong by now, is left as it was.
+   */
+  restart(): Promise<LineOutcome> {
+    return this.#turns.take(async () => {
+      const { kind } = this.state;
+      if (kind === 'open' && this.#definition.kind !== 'serial') {
+        return this.#exchange(this.#definition, 'beside or replace', () => {});
+      }
+      await this.#stop();
+      return this.#start({ waits: kind === 'waiting' });
+    });
   }
 
   /**
    * Gives the line another definition. Registers and counters stay; so does an open port that needs no other
    * settings. What the port or the system refuses leaves the line as it was; one that waits for its port waits for
    * it with the new settings.
+   * @param wanted makes the definition from what the line is when its turn comes; undefined leaves it as it is
    */
-  async change(definition: LineDefinition, units: Units): Promise<LineOutcome> {
-    const changed = await this.#transport.change(definition, units);
-    if (changed.ok) this.#log.info({ settings: lineSource(definition) }, 'line changed');
-    else this.#log.info({ reason: changed.error }, 'line not changed');
-    return changed;
+  change(wanted: (now: LineDefinition) => WantedLine | undefined): Promise<LineOutcome> {
+    return this.#turns.take(async () => {
+      const next = wanted(this.#definition);
+      if (next === undefined) return OK;
+      const changed = await this.#change(next);
+      if (changed.ok) this.#log.info({ settings: lineSource(next.definition) }, 'line changed');
+      else this.#log.info({ reason: changed.error }, 'line not changed');
+      return changed;
+    });
   }
 
-  /** Whoever asked for it is told the reason, too. */
-  #noted(outcome: LineOutcome): LineOutcome {
-    if (!outcome.ok) this.#log.info({ reason: outcome.error }, 'line did not open');
-    return outcome;
+  newClientId(): number {
+    return ++this.#lastClientId;
   }
+
+  owns(unitId: number): boolean {
+    return this.bus.owns(unitId);
+  }
+
+  request(request: LineRequest): ReplyPlan {
+    this.bus.activity.messages++;
+    const answer = this.bus.answer(request);
+    if (answer === undefined) return silence('no such unit');
+    if (answer.next) this.#transport.reframe(answer.next);
+    return this.#record.asked(request, answer);
+  }
+
+  played(request: LineRequest, report: PlayReport): void {
+    this.#record.played(request, report);
+  }
+
+  event(event: LineEvent): void {
+    if (event.kind === 'open') this.#openedAt = performance.now();
+    recordEvent(event, this.bus, this.#record.counters, this.#log);
+  }
+
+  #newTransport(definition: LineDefinition): Transport {
+    return newTransport(definition, FRAMINGS[definition.framing], this);
+  }
+
+  async #start({ waits = false } = {}): Promise<LineOutcome> {
+    const { kind } = this.state;
+    if (kind === 'open' || kind === 'waiting') return OK;
+    await this.#transport.stop();
+    return this.#opened(await this.#open({ waits }));
+  }
+
+  async #stop(): Promise<void> {
+    this.#failure = undefined;
+    await this.#transport.stop();
+  }
+
+  /** Opens the transport as after a power-up: an ASCII line has its usual delimiter again. */
+  #open(how: { readonly waits: boolean }): Promise<TransportStart> {
+    this.bus.reopened();
+    this.#transport.reframe(this.bus.framing);
+    return this.#transport.start(how);
+  }
+
+  /** A port that is waited for is not given up. */
+  #opened(started: TransportStart): LineOutcome {
+    if (started.ok || this.#transport.state.kind === 'waiting') {
+      this.#failure = undefined;
+      return OK;
+    }
+    this.#failure = started.error;
+    this.#log.info({ reason: started.error }, 'line did not open');
+    return started;
+  }
+
+  async #change({ definition, units }: WantedLine): Promise<LineOutcome> {
+    const { state } = this;
+    const way = this.#wayTo(definition);
+    const adopt = () => {
+      this.#definition = definition;
+      this.bus.change(busLine(definition), units);
+    };
+    if (way === 'keep') {
+      adopt();
+      if (definition.kind === 'serial') this.serial?.change(definition, this.bus.framing);
+      return OK;
+    }
+    const isWaiting = state.kind === 'waiting' && definition.kind === 'serial';
+    if (state.kind !== 'stopped' && !isWaiting) return this.#exchange(definition, way, adopt);
+    // Nobody is served who could lose anything. A line that waits does so for the port that is wanted now.
+    await this.#stop();
+    this.#transport = this.#newTransport(definition);
+    adopt();
+    return isWaiting ? this.#opened(await this.#open({ waits: true })) : OK;
+  }
+
+  #wayTo(definition: LineDefinition): WayOfChange {
+    const { state } = this;
+    const openPort = state.kind === 'open' ? state.port : undefined;
+    return wayOfChange(this.#definition, definition, openPort, (path) => realPathOf(path) ?? path);
+  }
+
+  /**
+   * Opens another transport beside the one that is open, or instead of it, and closes the old one. `adopt` is called
+   * when the new one is open and before anything arrives there. A refusal leaves the line as it was.
+   */
+  async #exchange(
+    definition: LineDefinition,
+    way: Exclude<WayOfChange, 'keep'>,
+    adopt: () => void,
+  ): Promise<LineOutcome> {
+    const before = this.#transport;
+    const next = this.#newTransport(definition);
+    const beside = way === 'replace' ? undefined : await next.start();
+    const collides = !beside || (way === 'beside or replace' && !beside.ok && beside.inUse === true);
+    const started = collides ? await this.#replaceBy(next) : beside;
+    if (!started.ok) return started;
+    adopt();
+    this.bus.reopened();
+    this.#transport = next;
+    this.#failure = undefined;
+    await before.stop();
+    return OK;
+  }
+
+  /** Closes what is open and opens `next`; when that can't be, opens again what was open. */
+  async #replaceBy(next: Transport): Promise<TransportStart> {
+    const { kind } = this.state;
+    await this.#transport.stop();
+    const started = await next.start();
+    // A line that had failed stays so, with its reason.
+    if (!started.ok && kind !== 'failed') this.#opened(await this.#open({ waits: true }));
+    return started;
+  }
+}
+
+/** The line as its bus sees it. */
+export function busLine(definition: LineDefinition): BusLine {
+  const framing = FRAMINGS[definition.framing];
+  return definition.kind === 'serial'
+    ? { ...faultLine(definition), framing, characterTime: characterTime(definition) }
+    : { ...faultLine(definition), framing, characterTime: 0, missingUnit: definition.missingUnit };
 }

@@ -12,8 +12,7 @@ import { Ledger } from '../traffic/ledger.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
-import { Line } from './line.js';
-import { Turns } from './turns.js';
+import { Line, type WantedLine } from './line.js';
 
 /** What happened to each line at the start, for the person who started the simulator. */
 export type SimulatorStart =
@@ -33,8 +32,6 @@ export class Simulator {
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #directory: string;
-  /** Changes of one line wait for each other: each starts from what the one before has left. */
-  readonly #turns = new Map<Line, Turns>();
   /** What lines are being changed to. */
   readonly #wanted = new Set<LineDefinition>();
 
@@ -50,7 +47,6 @@ export class Simulator {
         new Line(line, this.#units(line), { ...context, log: log.child({ line: line.name }) }),
       ]),
     );
-    for (const line of this.lines.values()) this.#turns.set(line, new Turns());
   }
 
   get devices(): ReadonlyMap<string, Device> {
@@ -79,36 +75,32 @@ export class Simulator {
    * Changes settings of a line while it serves; see `mergedSource` for how. All or nothing: registers stay, and what
    * can't be had leaves the line as it was. Copies of devices that units no longer ask for are gone.
    */
-  changeLine(line: Line, change: LineSource): Promise<LineChange> {
-    const turns = this.#turns.get(line);
-    if (!turns) throw new Error(`not a line of this simulator: ${line.name}`);
-    return turns.take(() => this.#changeLine(line, change));
-  }
-
-  async #changeLine(line: Line, change: LineSource): Promise<LineChange> {
+  async changeLine(line: Line, change: LineSource): Promise<LineChange> {
     const issues: Issue[] = [];
-    const definition = this.#read(line, change, issues);
-    if (!definition) return { ok: false, issues };
-    // Until the line has it, another line's change must not take the copies away.
-    this.#wanted.add(definition);
-    const changed = await line.change(definition, this.#units(definition));
-    this.#wanted.delete(definition);
+    let wanted: WantedLine | undefined;
+    const changed = await line.change((now) => {
+      wanted = this.#wantedLine(now, change, issues);
+      // Until the line has it, another line's change must not take the copies away.
+      if (wanted) this.#wanted.add(wanted.definition);
+      return wanted;
+    });
+    if (wanted) this.#wanted.delete(wanted.definition);
     this.#devices.keepCopies(this.#devicesInUse());
-    return changed;
+    return issues.length > 0 ? { ok: false, issues } : changed;
   }
 
   /** What the line is to be, with the copies that it needs; undefined after telling the mistakes. */
-  #read(line: Line, change: LineSource, issues: Issue[]): LineDefinition | undefined {
+  #wantedLine(now: LineDefinition, change: LineSource, issues: Issue[]): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
     const context = { devices, directory: this.#directory };
-    const source = mergedSource(lineSource(line.definition), change);
-    const definition = nativeLine(line.name, source, context, [], issues);
+    const source = mergedSource(lineSource(now), change);
+    const definition = nativeLine(now.name, source, context, [], issues);
     for (const name of this.#devices.takenNames(devices.copies)) {
       issues.push({ path: ['units'], message: `there is a device ${name} that is no such copy` });
     }
-    if (issues.length > 0) return undefined;
+    if (definition === undefined || issues.length > 0) return undefined;
     this.#devices.copy(devices.copies);
-    return definition;
+    return { definition, units: this.#units(definition) };
   }
 
   #devicesInUse(): ReadonlySet<string> {

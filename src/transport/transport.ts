@@ -1,3 +1,4 @@
+import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { TimedBytes } from './framer/burst.js';
@@ -13,7 +14,7 @@ export interface LineRequest {
   readonly transactionId: number;
   /** When its last byte was read; `performance.now()` ms. */
   readonly receivedAt: number;
-  /** Counts the clients of the transport from 1, never used twice; 0 on a serial line, which has one. */
+  /** That of `LineHandler.newClientId`; 0 on a serial line, which has one client. */
   readonly clientId: number;
   /** Address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;
@@ -21,6 +22,8 @@ export interface LineRequest {
 
 /** What a transport needs from the rest of the simulator. Nothing of it may throw. */
 export interface LineHandler {
+  /** A number for a new client: counts from 1, and no client of the line has had it. */
+  newClientId(): number;
   /** Does one of our devices answer for this unit identifier? */
   owns(unitId: number): boolean;
   /**
@@ -111,4 +114,6 @@ export interface Transport {
   start(how?: { readonly waits: boolean }): Promise<TransportStart>;
   /** Does not wait for plans to end. Twice is harmless. */
   stop(): Promise<void>;
+  /** What arrives and leaves from now on is in this framing: the one it had with another delimiter. */
+  reframe(framing: Framing): void;
 }

@@ -26,6 +26,8 @@ function busOf(units: Units, framing: Framing = RTU): Bus {
   );
 }
 
+const broadcast = (pdu: Uint8Array) => ({ unitId: 0, pdu, transactionId: 0, clientId: 0 });
+
 /** The PDU of the bus' reply as hex; undefined when it has none to give. */
 function reply(bus: Bus, unitId: number, pdu: string): string | undefined {
   const answer = bus.answer({ unitId, pdu: bytesOf(pdu), transactionId: 0, clientId: 1 });
@@ -57,7 +59,7 @@ describe('routing by unit identifier', () => {
     expect(bus.owns(unitId)).toBe(true);
   });
 
-  it.each([0, 2, 16, 18, 248, 255])('unit %i, which nobody is, gets no plan at all', (unitId) => {
+  it.each([2, 16, 18, 248, 255])('unit %i, which nobody is, gets no plan at all', (unitId) => {
     expect(reply(bus, unitId, READ)).toBeUndefined();
     expect(bus.owns(unitId)).toBe(false);
   });
@@ -93,6 +95,8 @@ describe('routing by unit identifier', () => {
         steps: [{ kind: 'bytes', waitMs: 0, bytes: bytesOf(adu), continues: false }],
       },
       acted: [],
+      framing,
+      next: undefined,
     });
   });
 });
@@ -105,7 +109,7 @@ describe('the unit *', () => {
         [5, holding(5)],
       ]),
     );
-    for (const unitId of [0, 1, 4, 6, 247, 255]) {
+    for (const unitId of [1, 4, 6, 247, 255]) {
       expect(reply(bus, unitId, READ), `unit ${unitId}`).toBe('0302002a');
       expect(bus.owns(unitId)).toBe(true);
     }
@@ -125,7 +129,7 @@ describe('a broadcast', () => {
         ['*', devices[2]],
       ]),
     );
-    expect(bus.broadcast(write)).toEqual({
+    expect(bus.answer(broadcast(write))).toMatchObject({
       plan: { kind: 'silence', reason: expect.any(String) as string },
       acted: [],
     });
@@ -142,7 +146,7 @@ describe('a broadcast', () => {
       ]),
     );
     expect(bus.devices.size).toBe(1);
-    bus.broadcast(write);
+    bus.answer(broadcast(write));
     expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
   });
 
@@ -154,7 +158,7 @@ describe('a broadcast', () => {
         [2, able],
       ]),
     );
-    expect(bus.broadcast(write).plan.kind).toBe('silence');
+    expect(bus.answer(broadcast(write))?.plan.kind).toBe('silence');
     expect(ask(able, READ)).toBe('03020063');
   });
 
@@ -167,7 +171,7 @@ describe('a broadcast', () => {
     '17 0000 0001 0000 0001 02 0007',
   ])('of %s writes', (pdu) => {
     const device = holding(0);
-    expect(busOf(new Map([[1, device]])).broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+    expect(busOf(new Map([[1, device]])).answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     const { coils, holding: registers } = device.tables;
     expect(coils.window.image.wordAt(0) + registers.window.image.wordAt(0)).toBeGreaterThan(0);
   });
@@ -188,7 +192,7 @@ describe('a broadcast', () => {
       { holding: [{ address: 0, value: 5, action: { name: 'increment' } }] },
       { size: 4 },
     );
-    expect(busOf(new Map([[1, device]])).broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+    expect(busOf(new Map([[1, device]])).answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     const { image } = device.tables.holding.window;
     expect([image.wordAt(0), image.reads.get(0), image.writes.get(0)]).toEqual([5, 0, 0]);
   });
@@ -197,7 +201,7 @@ describe('a broadcast', () => {
     const device = holding(5);
     const bus = busOf(new Map([[1, device]]));
     for (const pdu of ['06', '06 0000', '06 0000 0001 00', '10 0000 0002 02 0007', '05 0000 1234']) {
-      expect(bus.broadcast(bytesOf(pdu)).plan.kind).toBe('silence');
+      expect(bus.answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     }
     expect(ask(device, READ)).toBe('03020005');
   });
@@ -212,7 +216,7 @@ describe('a broadcast to two units that share a device', () => {
         [2, device],
       ]),
     );
-    bus.broadcast(bytesOf('06 0000 0007'));
+    bus.answer(broadcast(bytesOf('06 0000 0007')));
     for (const unitId of [1, 2]) {
       expect(reply(bus, unitId, '0B')).toContain('0b00000001');
       expect(reply(bus, unitId, '08 000F 0000')).toContain('08000f0001');
@@ -228,7 +232,7 @@ describe('a broadcast to two units that share a device', () => {
       ]),
     );
     bus.answer({ unitId: 1, pdu: bytesOf('08 0004 0000'), transactionId: 0, clientId: 1 });
-    bus.broadcast(bytesOf('06 0001 0007'));
+    bus.answer(broadcast(bytesOf('06 0001 0007')));
     expect(reply(bus, 2, '03 0001 0001')).toContain('03020007');
   });
 
@@ -240,7 +244,7 @@ describe('a broadcast to two units that share a device', () => {
         [2, device],
       ]),
     );
-    bus.broadcast(bytesOf('08 0004 0000'));
+    bus.answer(broadcast(bytesOf('08 0004 0000')));
     for (const unitId of [1, 2]) {
       const answer = bus.answer({ unitId, pdu: bytesOf('03 0000 0001'), transactionId: 0, clientId: 1 });
       expect(answer?.plan.kind).toBe('silence');
@@ -272,4 +276,72 @@ it('gives nobody a late reply in the framing that the line had before', () => {
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
   bus.change({ ...line, abilities: abilities('serial', 'ascii'), framing: new AsciiFraming() }, units);
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }]);
+});
+
+describe('a unit that is not there', () => {
+  const line = { name: 'lan', abilities: abilities('tcp', 'socket'), framing: SOCKET, characterTime: 0 };
+  const units = new Map([[1, holding(1)]]);
+  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const request = { unitId: 9, pdu: bytesOf(READ), transactionId: 7, clientId: 1 };
+
+  it('gets exception 11 where a gateway would say so', () => {
+    const answer = new Bus(line, units, rules).answer(request);
+    expect(answer?.plan).toMatchObject({ steps: [{ bytes: bytesOf('0007 0000 0003 09 83 0b') }] });
+  });
+
+  it('gets silence where that is wanted', () => {
+    const answer = new Bus({ ...line, missingUnit: 'silence' }, units, rules).answer(request);
+    expect(answer?.plan).toEqual({ kind: 'silence', reason: 'no such unit' });
+  });
+
+  it('is left to others on a bus', () => {
+    expect(new Bus({ ...line, framing: RTU }, units, rules).answer(request)).toBeUndefined();
+  });
+});
+
+describe('the framing of an ASCII line', () => {
+  const change = { unitId: 1, pdu: bytesOf('08 0003 2100'), transactionId: 0, clientId: 0 };
+  const asciiBus = () => busOf(new Map([[1, holding(1)]]), new AsciiFraming());
+
+  it('comes back with the answer to the request that changes it, which is in the old one', () => {
+    const bus = asciiBus();
+    const answer = bus.answer(change);
+    expect(answer?.framing.delimiter).toBe(0x0a);
+    expect(answer?.next?.delimiter).toBe(0x21);
+    expect(bus.framing.delimiter).toBe(0x21);
+    expect(bus.answer({ ...change, pdu: bytesOf(READ) })).toMatchObject({
+      framing: { delimiter: 0x21 },
+      next: undefined,
+    });
+  });
+
+  it('is changed by a broadcast too', () => {
+    expect(asciiBus().answer({ ...change, unitId: 0 })?.next?.delimiter).toBe(0x21);
+  });
+
+  it('is the usual one again when the line was opened anew', () => {
+    const bus = asciiBus();
+    bus.answer(change);
+    bus.reopened();
+    expect(bus.framing.delimiter).toBe(0x0a);
+  });
+
+  it('stays when a fault keeps the next request from the device that had changed it', () => {
+    const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+    const framing = new AsciiFraming();
+    const line = { name: 'bench', abilities: abilities('serial', 'ascii'), framing, characterTime: 0 };
+    const bus = new Bus(
+      line,
+      new Map([
+        [1, holding(1)],
+        [2, holding(2)],
+      ]),
+      rules,
+    );
+    bus.answer({ ...change, unitId: 2, pdu: bytesOf(READ) });
+    bus.answer(change);
+    rules.set(ruleSchema.parse({ name: 'busy', when: { unit: 2 }, do: [{ exception: 6 }] }));
+    expect(bus.answer({ ...change, unitId: 2, pdu: bytesOf(READ) })?.next).toBeUndefined();
+    expect(bus.framing.delimiter).toBe(0x21);
+  });
 });

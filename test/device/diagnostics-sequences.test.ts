@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Station } from '../../src/bus/station.js';
+import { RTU } from '../../src/protocol/framing.js';
 import { arbitraryOtherRequest, arbitraryRegisterRequest } from '../protocol/arbitrary-request.js';
 import { encodeRequest } from '../protocol/encode-request.js';
 import { run } from '../registers/build.js';
@@ -76,10 +77,12 @@ describe('any sequence of requests', () => {
           const isBroadcast = each.kind === 'broadcast';
           const wasListening = expected.listening;
           const fresh = new Station(newDevice(), { messages: 0, errors: 0, overruns: 0 });
-          const answer = fresh.process(each.pdu);
+          const answer = fresh.process(each.pdu, RTU);
           const request = hexOf(each.pdu);
           expected.request(request, isBroadcast, ((answer?.[0] ?? 0) & 0x80) !== 0);
-          const response = isBroadcast ? station.broadcast(each.pdu, new Map()) : station.process(each.pdu);
+          const response = isBroadcast
+            ? station.broadcast(each.pdu, RTU, new Map())
+            : station.process(each.pdu, RTU);
           const isSilent = wasListening || isBroadcast || request === '0800040000';
           if ((response === undefined) !== isSilent) throw new Error(`${request}: ${response}`);
         }
@@ -87,13 +90,13 @@ describe('any sequence of requests', () => {
         // out of listen-only mode, if it is in it: that clears everything
         if (expected.listening) {
           activity.messages++;
-          expect(station.process(bytesOf('08 0001 0000'))).toBeUndefined();
+          expect(station.process(bytesOf('08 0001 0000'), RTU)).toBeUndefined();
           expected.reset();
         }
         const { messages, errors, exceptions, own, silent, events } = expected.counts;
         const ask = (pdu: string) => {
           activity.messages++;
-          return hexOf(station.process(bytesOf(pdu)) ?? new Uint8Array());
+          return hexOf(station.process(bytesOf(pdu), RTU) ?? new Uint8Array());
         };
         const word = (value: number) => value.toString(16).padStart(4, '0');
         expect(ask('0B')).toBe(`0b0000${word(events)}`);

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Station } from '../../src/bus/station.js';
 import type { Activity } from '../../src/device/diagnostics.js';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
+import { type Framing, RTU } from '../../src/protocol/framing.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { deviceOf } from './build.js';
 
@@ -16,21 +18,22 @@ const EVENT_LOG = '0C';
 
 let activity: Activity;
 let station: Station;
+/** The line's, as its last station left it. */
+let framing: Framing;
 
 beforeEach(() => {
   activity = { messages: 0, errors: 0, overruns: 0 };
   station = new Station(deviceOf({ holding: [{ address: 0 }] }, { size: 4 }), activity);
+  framing = RTU;
 });
 
 /** What a line does with a request to this station: counts it and has it processed. The response as hex. */
 function ask(request: string, { broadcast = false } = {}): string | undefined {
   activity.messages++;
   const pdu = bytesOf(request);
-  if (broadcast) {
-    station.broadcast(pdu, new Map());
-    return undefined;
-  }
-  const response = station.process(pdu);
+  if (broadcast) station.broadcast(pdu, framing, new Map());
+  const response = broadcast ? undefined : station.process(pdu, framing);
+  framing = station.framing ?? framing;
   return response && hexOf(response);
 }
 
@@ -166,12 +169,12 @@ describe('counters (6.8; Modbus over Serial Line V1.02, annex on diagnostic coun
   it('belong to the unit: another one on the same line has its own', () => {
     const other = new Station(station.device, activity);
     activity.messages++;
-    other.process(bytesOf(READ_NOTHING));
+    other.process(bytesOf(READ_NOTHING), framing);
     expect(counter('busMessages')).toBe(2);
     expect(counter('exceptions')).toBe(0);
     ask(CLEAR);
     activity.messages++;
-    const exceptions = other.process(bytesOf('08 000D 0000'));
+    const exceptions = other.process(bytesOf('08 000D 0000'), framing);
     expect(exceptions && hexOf(exceptions)).toBe('08000d0001');
   });
 });
@@ -226,7 +229,7 @@ describe('the comm event log (6.10)', () => {
     ['48', [7]],
   ])('has the send event %s of the exceptions %j, which a fault rule may send', (event, codes) => {
     for (const code of codes) {
-      station.stoodIn(Uint8Array.of(0x83, code));
+      station.stoodIn(Uint8Array.of(0x83, code), framing);
       expect(events().slice(0, 2), `exception ${code}`).toEqual([event, '80']);
     }
   });
@@ -329,7 +332,7 @@ describe('listen-only mode (6.8, sub-function 4)', () => {
   it('is one of the unit, not of the device: the same device still answers for another unit', () => {
     const other = new Station(station.device, activity);
     ask(LISTEN_ONLY);
-    expect(other.process(bytesOf(READ))).toBeDefined();
+    expect(other.process(bytesOf(READ), framing)).toBeDefined();
   });
 
   it('leaves counters at 0, as every restart does', () => {
@@ -356,13 +359,13 @@ describe('other diagnostics', () => {
   it('refuse an ASCII delimiter on a line that has none', () => {
     for (const delimiter of ['0A', '21', '0D']) expect(ask(`08 0003 ${delimiter}00`)).toBe('8803');
     ask(RESTART);
-    expect(activity.asciiDelimiter).toBeUndefined();
+    expect(framing.delimiter).toBeUndefined();
   });
 });
 
 describe('the delimiter of an ASCII line (6.8, sub-function 3)', () => {
   beforeEach(() => {
-    activity.asciiDelimiter = 0x0a;
+    framing = new AsciiFraming();
   });
 
   it.each([
@@ -374,9 +377,9 @@ describe('the delimiter of an ASCII line (6.8, sub-function 3)', () => {
     ['47', 0x47],
     ['7f', 0x7f],
   ])('becomes %s, which the response repeats', (hex, delimiter) => {
-    activity.asciiDelimiter = 0x3b;
+    framing = new AsciiFraming(0x3b);
     expect(ask(`08 0003 ${hex}00`)).toBe(`080003${hex.toLowerCase()}00`);
-    expect(activity.asciiDelimiter).toBe(delimiter);
+    expect(framing.delimiter).toBe(delimiter);
   });
 
   it.each([
@@ -392,7 +395,7 @@ describe('the delimiter of an ASCII line (6.8, sub-function 3)', () => {
     ['the same', 'FF'],
   ])('is not %s: no message could be read any more', (_what, hex) => {
     expect(ask(`08 0003 ${hex}00`)).toBe('8803');
-    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(framing.delimiter).toBe(0x0a);
     expect(counter('exceptions')).toBe(1);
   });
 
@@ -400,40 +403,41 @@ describe('the delimiter of an ASCII line (6.8, sub-function 3)', () => {
     'stays when the request %s is not right',
     (request) => {
       expect(ask(request)).toBe('8803');
-      expect(activity.asciiDelimiter).toBe(0x0a);
+      expect(framing.delimiter).toBe(0x0a);
     },
   );
 
   it.each([RESTART, RESTART_AND_CLEAR_LOG])('is a line feed again after the restart %s', (request) => {
     ask('08 0003 2100');
     expect(ask(CLEAR)).toBeDefined();
-    expect(activity.asciiDelimiter).toBe(0x21);
+    expect(framing.delimiter).toBe(0x21);
     ask(request);
-    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(framing.delimiter).toBe(0x0a);
   });
 
   it('is changed and set back by broadcasts as well', () => {
     broadcast('08 0003 2100');
-    expect(activity.asciiDelimiter).toBe(0x21);
+    expect(framing.delimiter).toBe(0x21);
     broadcast(RESTART);
-    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(framing.delimiter).toBe(0x0a);
   });
 
   it('is not changed in listen-only mode, but set back by the restart that ends it', () => {
     ask('08 0003 2100');
     ask(LISTEN_ONLY);
     expect(ask('08 0003 2200')).toBeUndefined();
-    expect(activity.asciiDelimiter).toBe(0x21);
+    expect(framing.delimiter).toBe(0x21);
     expect(ask(RESTART)).toBeUndefined();
-    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(framing.delimiter).toBe(0x0a);
   });
 
   it('is one of the line: every unit of it changes the same', () => {
     const other = new Station(station.device, activity);
-    other.process(bytesOf('08 0003 2100'));
-    expect(activity.asciiDelimiter).toBe(0x21);
+    other.process(bytesOf('08 0003 2100'), framing);
+    framing = other.framing ?? framing;
+    expect(framing.delimiter).toBe(0x21);
     ask(RESTART);
-    expect(activity.asciiDelimiter).toBe(0x0a);
+    expect(framing.delimiter).toBe(0x0a);
   });
 
   it('counts as every success does', () => {

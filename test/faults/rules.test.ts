@@ -407,7 +407,8 @@ describe('on a bus', () => {
   it('a rule does not act on a broadcast, which nobody answers', () => {
     const rules = rulesWith({ do: [{ exception: 2 }] });
     const { bus, device } = busWith(rules);
-    expect(bus.broadcast(bytesOf('06 0000 0007')).acted).toEqual([]);
+    const request = { unitId: 0, pdu: bytesOf('06 0000 0007'), transactionId: 0, clientId: 0 };
+    expect(bus.answer(request)?.acted).toEqual([]);
     expect(ask(device, '03 0000 0001')).toBe('03020007');
     expect(rules.get('tested')?.matches).toBe(0);
   });

@@ -242,8 +242,7 @@ describe('the delimiter of an ASCII line', () => {
   it('is changed by function 8/3 after its own reply, and is a line feed again after a restart', async () => {
     const peer = await serialPeer('ascii');
     peers.push(peer);
-    const changed = new AsciiFraming();
-    changed.delimiter = 0x21;
+    const changed = new AsciiFraming(0x21);
     const usual = new AsciiFraming();
     const request = (framing: Framing, pdu: number[]) =>
       framing.encode({ transactionId: 0, unitId: 1, pdu: Uint8Array.from(pdu) });

@@ -165,13 +165,19 @@ describe('another LRC', () => {
 
 describe('a delimiter', () => {
   it('ends what is made and what is read, as long as it is in force', () => {
-    const changed = new AsciiFraming();
-    changed.delimiter = 0x21;
+    const changed = new AsciiFraming(0x21);
     expect(text(changed.encode(content(17, '03 006B 0003')))).toBe(':1103006B00037E\r!');
     expect(changed.decode(bytes(':1103006B00037E\r!'))).toEqual(content(17, '03 006B 0003'));
     expect(changed.decode(bytes(':1103006B00037E\r\n'))).toBeUndefined();
-    changed.delimiter = LINE_FEED;
-    expect(changed.decode(bytes(':1103006B00037E\r\n'))).toEqual(content(17, '03 006B 0003'));
+    const usual = changed.withDelimiter(LINE_FEED);
+    expect(usual?.decode(bytes(':1103006B00037E\r\n'))).toEqual(content(17, '03 006B 0003'));
+  });
+
+  it('leaves the framing as it is that has another one', () => {
+    expect(framing.withDelimiter(0x21)?.delimiter).toBe(0x21);
+    expect(framing.delimiter).toBe(LINE_FEED);
+    expect(framing.withDelimiter(LINE_FEED)).toBe(framing);
+    expect(framing.withDelimiter(COLON)).toBeUndefined();
   });
 
   it('is any character of seven bits that is not in a message already', () => {

@@ -55,6 +55,7 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
       joinsTraffic: false,
     },
     {
+      newClientId: () => 1,
       owns: () => true,
       request: () => silence('test'),
       played: () => {},

@@ -1,4 +1,4 @@
-import type { SerialTimes } from '../serial-transport.js';
+import type { SerialTimes } from '../../transport/serial/serial-times.js';
 import { ENOUGH } from './percentiles.js';
 
 /** At most so many requests, and for so long in ms. */

@@ -1,3 +1,4 @@
+import type { Framing } from '../../protocol/framing.js';
 import type { TimedBytes } from './burst.js';
 
 /** What a framer made of the bytes. */
@@ -26,6 +27,8 @@ export interface Framer {
   reset(state: { readonly aligned: boolean }): void;
   /** Does a message begin in these bytes, whatever came before them? Never, where only silence tells. */
   beginsMessage(bytes: Uint8Array): boolean;
+  /** Messages that end from now on are in this framing: the one it had with another delimiter. */
+  reframe(framing: Framing): void;
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**

@@ -90,6 +90,9 @@ export class RtuFramer implements Framer {
     this.#late.forget();
   }
 
+  /** RTU has no delimiter that could be another one. */
+  reframe(): void {}
+
   beginsMessage(): boolean {
     return false;
   }

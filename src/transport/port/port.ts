@@ -1,5 +1,6 @@
 import type { Adapter } from './adapter.js';
 import type { ErrorCounts } from './error-counts.js';
+import type { Pacing } from './pacing.js';
 
 /** A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual line. */
 export interface BytePort {
@@ -22,6 +23,10 @@ export interface BytePort {
   isSending?: () => boolean;
   /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
   errorCounts?: () => ErrorCounts | undefined;
+  /** The name that stays of a virtual line, where it has one. */
+  readonly link?: string;
+  /** Virtual lines only: changes the pacing without closing; what is under way at the old pace is delivered at once. */
+  setPacing?(pacing: Pacing | undefined): void;
   /** What is known of the open port, for people. */
   facts(): PortFacts;
   /** Closes the port; resolves when it is closed. Calling twice is fine. `onClose` is not called for it. */

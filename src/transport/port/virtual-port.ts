@@ -14,11 +14,7 @@ export interface VirtualPortOptions {
 }
 
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
-export interface VirtualPort extends BytePort {
-  readonly link?: string;
-  /** Changes the pacing without closing the line; what is under way at the old pace is delivered at once. */
-  setPacing(pacing: Pacing | undefined): void;
-}
+export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
 
 /** A client that writes faster than the paced line carries is made to wait from here on, as on a real port; bytes. */
 const PACED_INPUT_LIMIT = 4096;

@@ -1,14 +1,15 @@
+import type { Framing } from '../../protocol/framing.js';
 import type { Adapter } from '../port/adapter.js';
+import { openPort, pacingOf } from '../port/open-port.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
+import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
+import { serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
-import { type SerialBehaviour, SerialSession } from './serial-session.js';
+import { SerialSession } from './serial-session.js';
 
-export interface SerialLineOptions {
-  readonly open: (listener: PortListener) => Promise<OpenResult>;
-  /** Asked at each opening: after an adapter was plugged in again it may be another one. */
-  readonly behaviour: (adapter: Adapter) => SerialBehaviour;
-}
+/** Opens the port that settings name. */
+export type OpenPort = (settings: SerialSettings, listener: PortListener) => Promise<OpenResult>;
 
 const FIRST_RETRY_MS = 250;
 /** Looking for a port that is not there costs next to nothing, and its users wait for it. */
@@ -18,10 +19,13 @@ const LAST_RETRY_MS = 1000;
 export class SerialLine implements Transport, PortListener {
   readonly clients = undefined;
   readonly chunks = new ChunkStatistics();
-  #options: SerialLineOptions;
   readonly #handler: LineHandler;
+  readonly #open: OpenPort;
+  #settings: SerialSettings;
+  #framing: Framing;
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
+  #adapter: Adapter | undefined;
   #session: SerialSession | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   /** The last attempt to reopen, under way or over. */
@@ -29,9 +33,12 @@ export class SerialLine implements Transport, PortListener {
   /** Counts the stops: an attempt to reopen that began before one comes too late. */
   #stops = 0;
 
-  constructor(options: SerialLineOptions, handler: LineHandler) {
-    this.#options = options;
+  /** @param open tests pass one that plays a port */
+  constructor(settings: SerialSettings, framing: Framing, handler: LineHandler, open: OpenPort = openPort) {
+    this.#settings = settings;
+    this.#framing = framing;
     this.#handler = handler;
+    this.#open = open;
   }
 
   get state(): LineState {
@@ -43,9 +50,14 @@ export class SerialLine implements Transport, PortListener {
     return this.#port;
   }
 
+  /** The adapter found last: what it is can't be asked while it is unplugged. */
+  get adapter(): Adapter | undefined {
+    return this.#adapter;
+  }
+
   async start({ waits = false } = {}): Promise<TransportStart> {
     if (this.#state.kind !== 'stopped') return { ok: false, error: 'this line is started already' };
-    const opened = await this.#options.open(this);
+    const opened = await this.#open(this.#settings, this);
     if (!opened.ok) {
       if (waits) this.#wait(opened.error, FIRST_RETRY_MS);
       return opened;
@@ -65,10 +77,20 @@ export class SerialLine implements Transport, PortListener {
     await this.#attempt;
   }
 
-  /** From now on the line opens and behaves like this; an open port stays open, what was pending is given up. */
-  change(options: SerialLineOptions): void {
-    this.#options = options;
-    if (this.#port !== undefined) this.#session?.change(options.behaviour(this.#port.facts().adapter));
+  /**
+   * From now on the line behaves like this. An open port stays open, so the settings are for the same port with the
+   * same characters. Replies that were pending are given up.
+   */
+  change(settings: SerialSettings, framing: Framing): void {
+    this.#settings = settings;
+    this.#framing = framing;
+    this.#port?.setPacing?.(pacingOf(settings));
+    if (this.#port !== undefined) this.#session?.change(this.#behaviour(this.#port.facts().adapter));
+  }
+
+  reframe(framing: Framing): void {
+    this.#framing = framing;
+    this.#session?.reframe(framing);
   }
 
   onData(chunk: Uint8Array): void {
@@ -86,10 +108,17 @@ export class SerialLine implements Transport, PortListener {
     this.#wait(reason, FIRST_RETRY_MS);
   }
 
+  /** The adapter is asked at each opening: what was plugged in again may be another one. */
+  #behaviour(adapter: Adapter) {
+    const owns = (unitId: number) => this.#handler.owns(unitId);
+    return serialBehaviour(this.#settings, this.#framing, adapter, owns);
+  }
+
   #attach(port: BytePort, notes: readonly string[]): void {
+    const { adapter } = port.facts();
     this.#port = port;
-    const behaviour = this.#options.behaviour(port.facts().adapter);
-    this.#session = new SerialSession(port, behaviour, this.#handler, this.chunks);
+    this.#adapter = adapter;
+    this.#session = new SerialSession(port, this.#behaviour(adapter), this.#handler, this.chunks);
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
   }
@@ -109,7 +138,7 @@ export class SerialLine implements Transport, PortListener {
 
   async #reopen(delay: number): Promise<void> {
     const stops = this.#stops;
-    const opened = await this.#options.open(this);
+    const opened = await this.#open(this.#settings, this);
     if (this.#stops !== stops) {
       if (opened.ok) await opened.port.close();
       return;

@@ -79,6 +79,12 @@ export class SerialSession {
     this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
   }
 
+  /** The line's messages have another delimiter from now on. */
+  reframe(framing: Framing): void {
+    this.#framing = framing;
+    this.#framer.reframe(framing);
+  }
+
   received(chunk: Uint8Array): void {
     const now = performance.now();
     const { bytes, noticed } = this.#echo.received(chunk, now);

@@ -220,11 +220,11 @@ describe('the delimiter', () => {
     const hear = (some: string) => listening.push(bytes(some), 0).map(summary);
     const changed = READ.replace('\n', '!');
     expect(hear(READ)).toEqual([request(READ)]);
-    framing.delimiter = 0x21;
+    listening.reframe(new AsciiFraming(0x21));
     expect(hear(changed)).toEqual([request(changed)]);
     expect(hear(READ)).toEqual([]);
     expect(hear(changed)).toEqual([noise(READ), request(changed)]);
-    framing.delimiter = 0x0a;
+    listening.reframe(framing);
     expect(hear(READ)).toEqual([request(READ)]);
   });
 });

@@ -1,41 +1,28 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { Bus } from '../../src/bus/bus.js';
-import { abilities } from '../../src/faults/ability.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
-import { RTU } from '../../src/protocol/framing.js';
 import type { PlayReport, StepReport } from '../../src/protocol/play-report.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
-import { LineRecord } from '../../src/simulator/line-record.js';
-import { LineRequests } from '../../src/simulator/line-requests.js';
+import { Line } from '../../src/simulator/line.js';
 import { Ledger } from '../../src/traffic/ledger.js';
 import type { LineRequest } from '../../src/transport/transport.js';
 import { nativeSetup } from '../api/rest.js';
 import { deviceOf } from '../device/build.js';
 
-const log = pino({ level: 'silent' });
-
-/** What the transports of a line tell their requests to: the first one, and the one after it. */
-function requestsOfTwoTransports() {
+/** A line that is not open: the test plays its transport. */
+function newLine() {
   const { lines } = nativeSetup({
     devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
     lines: { lan: { tcp: {}, framing: 'rtu', units: { 1: 'meter' } } },
   });
   const [definition] = lines;
   if (!definition) throw new Error('no line');
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
-  const device = deviceOf({ holding: [{ address: 0, value: 7 }] }, { size: 2 });
-  const bus = new Bus(
-    { name: 'lan', abilities: abilities('tcp', 'rtu'), framing: RTU, characterTime: 0 },
-    new Map([[1, device]]),
-    rules,
-  );
+  const faults = new FaultRules({ now: () => new Date(0), random: () => 0 });
   const ledger = new Ledger();
-  const record = new LineRecord('lan', ledger, log);
-  const newRequests = (firstClientId: number) =>
-    new LineRequests({ bus, definition }, record, log, firstClientId);
-  return { first: newRequests(0), second: newRequests(2 ** 32), rules, record, ledger };
+  const units = new Map([[1, deviceOf({ holding: [{ address: 0, value: 7 }] }, { size: 2 })]]);
+  const line = new Line(definition, units, { faults, ledger, log: pino({ level: 'silent' }) });
+  return { line, faults, ledger };
 }
 
 function read(clientId: number): LineRequest {
@@ -56,28 +43,30 @@ it.each<[string, PlayReport, number]>([
   ['that nobody was there for', { steps: [step('not achieved')], ended: 'disconnected' }, 0],
   ['that is silence', { steps: [], ended: 'complete' }, 0],
 ])('a reply %s counts as it should', (_, report, replies) => {
-  const { first, record, ledger } = requestsOfTwoTransports();
+  const { line, ledger } = newLine();
   const request = read(1);
-  first.request(request);
-  first.played(request, report);
-  expect(record.counters).toMatchObject({ requests: 1, replies });
+  line.request(request);
+  line.played(request, report);
+  expect(line.counters).toMatchObject({ requests: 1, replies });
   expect(ledger.latest(1)).toMatchObject([{ report }]);
 });
 
-it('a client of the transport before, which has the same number, has no reply that could come late', () => {
-  const { first, second, rules, ledger } = requestsOfTwoTransports();
+it('a reply comes late to the client that asked for it, and to nobody after that client', () => {
+  const { line, faults, ledger } = newLine();
   const acted = () => ledger.latest(1)[0]?.acted;
   const none = [{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }];
-  first.request(read(1));
-  rules.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
-  second.request(read(1));
+  const [first, second] = [line.newClientId(), line.newClientId()];
+  line.request(read(first));
+  faults.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
+  line.request(read(second));
   expect(acted()).toEqual(none);
-  second.request(read(1));
+  line.request(read(second));
   expect(acted()).toEqual([{ rule: 'late', kind: 'stale' }]);
-  first.event({ kind: 'client-gone', client: '127.0.0.1:40112', clientId: 1, text: 'gone' });
-  second.request(read(1));
+  line.event({ kind: 'client-gone', client: '127.0.0.1:40112', clientId: first, text: 'gone' });
+  line.request(read(second));
   expect(acted()).toEqual([{ rule: 'late', kind: 'stale' }]);
-  second.event({ kind: 'client-gone', client: '127.0.0.1:40113', clientId: 1, text: 'gone' });
-  second.request(read(1));
+  line.event({ kind: 'client-gone', client: '127.0.0.1:40113', clientId: second, text: 'gone' });
+  line.request(read(second));
   expect(acted()).toEqual(none);
+  expect([first, second]).not.toContain(line.newClientId());
 });

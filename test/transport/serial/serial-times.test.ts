@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
-import type { SerialLineDefinition } from '../../src/config/configuration.js';
-import { RTU } from '../../src/protocol/framing.js';
-import { busLine } from '../../src/simulator/line-transport.js';
-import { serialTimes } from '../../src/simulator/serial-transport.js';
-import { ptyAdapter } from '../../src/transport/port/adapter.js';
+import { ptyAdapter } from '../../../src/transport/port/adapter.js';
+import { serialTimes } from '../../../src/transport/serial/serial-times.js';
+import type { SerialSettings } from '../../../src/transport/settings.js';
 
-const LINE: SerialLineDefinition = {
+const LINE: SerialSettings = {
   kind: 'serial',
   name: 'bench',
   framing: 'rtu',
@@ -16,21 +14,19 @@ const LINE: SerialLineDefinition = {
   stopBits: 1,
   timing: { turnaround: 't3.5' },
   whenBusy: 'replace',
-  units: new Map(),
 };
 
-it.each<[string, Partial<SerialLineDefinition>, characterTime: number, gap: number]>([
+it.each<[string, Partial<SerialSettings>, characterTime: number, gap: number]>([
   ['8N1', { parity: 'none' }, 1.0417, 41.75],
   ['7E1', { dataBits: 7 }, 1.0417, 41.75],
   ['8E1', {}, 1.1458, 43.625],
   ['8E2', { stopBits: 2 }, 1.25, 45.5],
 ])('a character of %s takes its own time on the wire, t1.5 and t3.5 stay', (_, format, time, gap) => {
-  const definition = { ...LINE, ...format };
-  const times = serialTimes(definition, ptyAdapter);
+  const settings = { ...LINE, ...format };
+  const times = serialTimes(settings, ptyAdapter);
   expect(times.characterTime).toBeCloseTo(time, 3);
   expect(times.gap).toBeCloseTo(gap, 3);
   expect(times.t15).toBeCloseTo(16.5 / 9.6, 6);
   expect(times.t35).toBeCloseTo(38.5 / 9.6, 6);
   expect(times.turnaround).toBe(times.t35);
-  expect(busLine(definition, RTU).characterTime).toBe(times.characterTime);
 });

@@ -1,0 +1,62 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
+import { linkOf } from '../transport/port/open-port.js';
+
+/**
+ * How a line gets another definition:
+ * - `keep`: what is open stays open.
+ * - `beside`: another transport is opened beside the one that is open, which is closed afterwards.
+ * - `replace`: both need the same port, so the old transport is closed first, and opened again when the new one fails.
+ * - `beside or replace`: both may need the same socket. The system knows best: `replace`, when the port is in use.
+ */
+export type WayOfChange = 'keep' | 'beside' | 'replace' | 'beside or replace';
+
+/**
+ * @param openPort the number of the port that a socket has open, where the system chose it
+ * @param realPathOf follows the links of a path; the path itself where it leads nowhere
+ */
+export function wayOfChange(
+  now: LineDefinition,
+  next: LineDefinition,
+  openPort: number | undefined,
+  realPathOf: (path: string) => string,
+): WayOfChange {
+  if (now.kind === 'serial') {
+    if (next.kind !== 'serial') return 'beside';
+    if (isDeepStrictEqual(portOf(now), portOf(next))) return 'keep';
+    return placeOf(now, realPathOf) === placeOf(next, realPathOf) ? 'replace' : 'beside';
+  }
+  if (next.kind === 'serial') return 'beside';
+  if (isDeepStrictEqual(socketOf(now), socketOf(next))) return 'keep';
+  return mayCollide(now, next, openPort) ? 'beside or replace' : 'beside';
+}
+
+/** Settings that an open port can't take. A virtual line has none but its place. */
+function portOf(line: SerialLineDefinition): unknown {
+  const { path, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;
+  if (path === 'virtual') return { path, link };
+  return { path, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
+}
+
+/** What can be open once only: the device behind a path, or the name of a virtual line. */
+function placeOf(line: SerialLineDefinition, realPathOf: (path: string) => string): string {
+  return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
+}
+
+/** All that the listening socket and its connections know. */
+function socketOf({ units, missingUnit, ...settings }: SocketLineDefinition): unknown {
+  return settings;
+}
+
+/** UDP has ports of its own. */
+function mayCollide(now: SocketLineDefinition, next: SocketLineDefinition, openPort?: number): boolean {
+  if (next.port === 0 || (now.kind === 'udp') !== (next.kind === 'udp')) return false;
+  if (isOneAddress(now.host) && isOneAddress(next.host) && now.host !== next.host) return false;
+  return next.port === now.port || next.port === openPort;
+}
+
+/** 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */
+function isOneAddress(host: string): boolean {
+  return isIP(host) !== 0 && !/^[0.:]+$/.test(host);
+}

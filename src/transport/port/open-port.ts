@@ -1,0 +1,44 @@
+import type { SerialSettings } from '../settings.js';
+import { realPathOf } from './adapter.js';
+import { defaultLink, isServed } from './default-link.js';
+import type { Pacing } from './pacing.js';
+import type { OpenResult, PortListener } from './port.js';
+import { openRealPort } from './real-port.js';
+import { isClientSide, openVirtualPort } from './virtual-port.js';
+
+/** Opens the port of a serial line: a real one, or a pseudo-terminal. */
+export function openPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+  return settings.path === 'virtual' ? openVirtual(settings, listener) : openReal(settings, listener);
+}
+
+/** How a virtual line is to hand over bytes; undefined where they pass at once. */
+export function pacingOf(settings: SerialSettings): Pacing | undefined {
+  const { pacing, baudRate, dataBits, parity, stopBits } = settings;
+  return pacing && { ...pacing, baudRate, dataBits, parity, stopBits };
+}
+
+/** Where clients find a virtual line by a name that stays. */
+export function linkOf({ link, name }: SerialSettings): string {
+  return link ?? defaultLink(name);
+}
+
+/** A line of ours on the client's side of another would be two servers on one bus, and on its own side end itself. */
+async function openReal(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+  const { path } = settings;
+  return isClientSide(realPathOf(path) ?? path)
+    ? { ok: false, error: `${path}: is where clients open a virtual line of this program` }
+    : openRealPort(settings, listener);
+}
+
+async function openVirtual(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+  const pacing = pacingOf(settings);
+  const options = pacing ? { pacing } : {};
+  const link = linkOf(settings);
+  const linked: OpenResult = isServed(link)
+    ? { ok: false, error: `${link}: leads to a line that is being served, so it is left alone` }
+    : await openVirtualPort({ ...options, link }, listener);
+  if (linked.ok || settings.link !== undefined) return linked;
+  // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
+  const unlinked = await openVirtualPort(options, listener);
+  return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;
+}
