@@ -1,7 +1,7 @@
 import type { Issue } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
-import { nativeConfiguration } from './native.js';
+import { nativeConfiguration } from './native/file.js';
 
 /** An energy meter as they are sold: measurements as floats, counters, status bits, set points. */
 const METER = {

@@ -3,17 +3,17 @@ import { formatProblems, type Issue, type Problem } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
-import { nativeConfiguration } from './native.js';
-import type { PymodbusDevices } from './native-device.js';
-import type { ParsedText, SourceText } from './parse-text.js';
+import type { PymodbusDevices } from './native/device.js';
+import { nativeConfiguration } from './native/file.js';
 import {
   checkPymodbus,
   isPymodbus,
   type PymodbusChoice,
   pymodbusConfiguration,
   pymodbusDeviceNamed,
-} from './pymodbus.js';
-import { readConfigFile } from './read-file.js';
+} from './pymodbus/file.js';
+import type { ParsedText, SourceText } from './text/parse-text.js';
+import { readConfigFile } from './text/read-file.js';
 
 /** A configuration, or every mistake that was found, in the order of the file. */
 export type LoadResult =

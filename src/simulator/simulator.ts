@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { type LineSource, lineSource, mergedSource } from '../config/line-source.js';
-import { nativeLine } from '../config/native-lines.js';
-import { DeviceNames } from '../config/native-units.js';
+import { nativeLine } from '../config/native/line.js';
+import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
 import type { ActionSource } from '../registers/action.js';

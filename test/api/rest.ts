@@ -5,7 +5,7 @@ import { buildApp } from '../../src/api/app.js';
 import type { AccessRules } from '../../src/api/guard.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import { loadPymodbus } from '../../src/config/load.js';
-import { nativeConfiguration } from '../../src/config/native.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
 import type { Issue } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { RawClient } from '../transport/socket/raw-client.js';

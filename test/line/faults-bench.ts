@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { SerialPort } from 'serialport';
-import { nativeConfiguration } from '../../src/config/native.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
 import type { Issue } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { Exchange } from '../../src/traffic/ledger.js';

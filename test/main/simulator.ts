@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { nativeConfiguration } from '../../src/config/native.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
 import type { Device } from '../../src/device/device.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { formatProblems, type Issue, pathText } from '../../src/schema/problem.js';

@@ -1,5 +1,5 @@
 import type { LineDefinition } from '../../config/configuration.js';
-import type { LineSource } from '../../config/line-source.js';
+import type { LineSource } from '../../config/native/line-source.js';
 import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
 import type { ServerSettings } from './server-request.js';

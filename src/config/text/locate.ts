@@ -8,7 +8,7 @@ import {
   type Pair,
   type YAMLMap,
 } from 'yaml';
-import { type Issue, type Path, type Problem, pathText } from '../schema/problem.js';
+import { type Issue, type Path, type Problem, pathText } from '../../schema/problem.js';
 import { keyOf } from './yaml-nodes.js';
 
 /** Finds the places of issues. Mappings are indexed when one is first looked into: a file may have a mistake per line. */

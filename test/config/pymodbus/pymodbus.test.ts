@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkFile, loadPymodbus } from '../../src/config/load.js';
-import { pymodbusConfiguration } from '../../src/config/pymodbus.js';
-import { deviceOf, fixture, imageOf, loaded, pymodbusMistakes, valueAt } from './helpers.js';
+import { checkFile, loadPymodbus } from '../../../src/config/load.js';
+import { pymodbusConfiguration } from '../../../src/config/pymodbus/file.js';
+import { deviceOf, fixture, imageOf, loaded, pymodbusMistakes, valueAt } from '../helpers.js';
 
 const file = fixture('plant.json');
 const onBus = loaded(loadPymodbus({ file, server: 'bus', device: 'pump' }));

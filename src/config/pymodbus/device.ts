@@ -1,13 +1,13 @@
-import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
-import { check, sectionOf } from '../schema/parts.js';
-import type { Issue, Path } from '../schema/problem.js';
-import type { DeviceRegisters, WindowDefinition } from './configuration.js';
-import { definePlaced, withoutOverlaps } from './place-values.js';
-import { readTypeSection } from './pymodbus-cells.js';
-import { readList, readRange } from './pymodbus-ranges.js';
-import { applyRepeats } from './pymodbus-repeat.js';
-import { PYMODBUS_TYPES, pymodbusDeviceSections } from './pymodbus-schema.js';
-import { type PymodbusSetup, readSetup } from './pymodbus-setup.js';
+import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { check, sectionOf } from '../../schema/parts.js';
+import type { Issue, Path } from '../../schema/problem.js';
+import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
+import { definePlaced, withoutOverlaps } from '../place-values.js';
+import { readTypeSection } from './cells.js';
+import { readList, readRange } from './ranges.js';
+import { applyRepeats } from './repeat.js';
+import { PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
+import { type PymodbusSetup, readSetup } from './setup.js';
 
 /** The registers of a device of a pymodbus file; undefined after telling its mistakes. */
 export function pymodbusDevice(value: unknown, path: Path, issues: Issue[]): DeviceRegisters | undefined {

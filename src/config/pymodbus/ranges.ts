@@ -1,4 +1,4 @@
-import { describeFound, type Issue, type Path } from '../schema/problem.js';
+import { describeFound, type Issue, type Path } from '../../schema/problem.js';
 
 /** Cells from `first` to `last`, both included. */
 export interface CellRange {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceNames, readUnits } from '../../src/config/native-units.js';
-import type { Issue } from '../../src/schema/problem.js';
+import { DeviceNames, readUnits } from '../../../src/config/native/units.js';
+import type { Issue } from '../../../src/schema/problem.js';
 
 function read(value: unknown, isTcp = false) {
   const issues: Issue[] = [];

@@ -1,24 +1,18 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { t35 } from '../protocol/timing.js';
-import { check, isMapping, sectionOf } from '../schema/parts.js';
-import { describeFound, expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import type { Rs485Settings } from '../transport/settings.js';
-import { compact } from './compact.js';
+import { t35 } from '../../protocol/timing.js';
+import { check, isMapping, sectionOf } from '../../schema/parts.js';
+import { describeFound, expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { Rs485Settings } from '../../transport/settings.js';
+import { compact } from '../compact.js';
 import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
   UnitNames,
-} from './configuration.js';
-import {
-  type rs485Schema,
-  serialLineSchema,
-  tcpLineSchema,
-  tlsLineSchema,
-  udpLineSchema,
-} from './native-schema.js';
-import { type DeviceNames, readUnits } from './native-units.js';
+} from '../configuration.js';
+import { type rs485Schema, serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './schema.js';
+import { type DeviceNames, readUnits } from './units.js';
 
 /** What a line may refer to. */
 export interface LineContext {

@@ -1,15 +1,15 @@
-import type { TableName } from '../device/tables.js';
-import type { Action } from '../registers/action.js';
-import { CELLS_PER_VALUE, type ValueType } from '../registers/cell-type.js';
-import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
-import { parseValue } from '../registers/parse-value.js';
-import { TIMESTAMP_FIELDS } from '../registers/run-action.js';
-import type { Value } from '../registers/value.js';
-import { check } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import { compact } from './compact.js';
-import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './native-schema.js';
-import { definePlaced, type PlacedValues, withoutOverlaps } from './place-values.js';
+import type { TableName } from '../../device/tables.js';
+import type { Action } from '../../registers/action.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
+import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { parseValue } from '../../registers/parse-value.js';
+import { TIMESTAMP_FIELDS } from '../../registers/run-action.js';
+import type { Value } from '../../registers/value.js';
+import { check } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
+import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './schema.js';
 
 /**
  * The registers of one table, only as long as its highest address needs.

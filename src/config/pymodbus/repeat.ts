@@ -1,8 +1,8 @@
-import { type LayoutBuilder, typeOfMeta } from '../registers/layout.js';
-import { check } from '../schema/parts.js';
-import type { Issue, Path } from '../schema/problem.js';
-import { type CellRange, readList, readRange } from './pymodbus-ranges.js';
-import { repeatEntrySchema } from './pymodbus-schema.js';
+import { type LayoutBuilder, typeOfMeta } from '../../registers/layout.js';
+import { check } from '../../schema/parts.js';
+import type { Issue, Path } from '../../schema/problem.js';
+import { type CellRange, readList, readRange } from './ranges.js';
+import { repeatEntrySchema } from './schema.js';
 
 /**
  * Carries out the section `repeat`: copies the cells `addr` over and over into `to`, whatever was there.

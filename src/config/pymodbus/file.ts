@@ -1,11 +1,11 @@
-import { unknownName } from '../schema/nearest.js';
-import { check, namedEntries, sectionOf } from '../schema/parts.js';
-import type { Issue } from '../schema/problem.js';
-import { type ApiOverrides, resolveApi } from './api-definition.js';
-import type { Configuration, DeviceRegisters } from './configuration.js';
-import { pymodbusDevice } from './pymodbus-device.js';
-import { pymodbusFileSections } from './pymodbus-schema.js';
-import { pymodbusServer } from './pymodbus-server.js';
+import { unknownName } from '../../schema/nearest.js';
+import { check, namedEntries, sectionOf } from '../../schema/parts.js';
+import type { Issue } from '../../schema/problem.js';
+import { type ApiOverrides, resolveApi } from '../api-definition.js';
+import type { Configuration, DeviceRegisters } from '../configuration.js';
+import { pymodbusDevice } from './device.js';
+import { pymodbusFileSections } from './schema.js';
+import { pymodbusServer } from './server.js';
 
 export interface PymodbusChoice extends ApiOverrides {
   /** Name in `server_list`; when absent "server", or the only one. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../src/config/load.js';
-import type { ActionSource } from '../../src/registers/action.js';
-import { buildDevice } from '../../src/simulator/build-device.js';
-import { ask } from '../device/build.js';
-import { asciiHex } from '../vectors/hex.js';
-import { deviceOf, fixture, loaded, nativeMistakes, scratchFiles } from './helpers.js';
+import { loadNativeFile } from '../../../src/config/load.js';
+import type { ActionSource } from '../../../src/registers/action.js';
+import { buildDevice } from '../../../src/simulator/build-device.js';
+import { ask } from '../../device/build.js';
+import { asciiHex } from '../../vectors/hex.js';
+import { deviceOf, fixture, loaded, nativeMistakes, scratchFiles } from '../helpers.js';
 
 const write = scratchFiles();
 const SOURCE: ActionSource = { random: () => 0, now: () => new Date(0), uptime: () => 0 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadNativeFile } from '../../src/config/load.js';
-import { deviceOf, fixture, imageOf, loaded, nativeMistakes, scratchFiles, valueAt } from './helpers.js';
+import { loadNativeFile } from '../../../src/config/load.js';
+import { deviceOf, fixture, imageOf, loaded, nativeMistakes, scratchFiles, valueAt } from '../helpers.js';
 
 const bench = loaded(loadNativeFile(fixture('bench.yaml')));
 const meter = deviceOf(bench, 'meter');

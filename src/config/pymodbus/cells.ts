@@ -1,14 +1,14 @@
-import type { Action, ActionName } from '../registers/action.js';
-import { parseValue } from '../registers/parse-value.js';
-import { RANDOM_MAX } from '../registers/run-action.js';
-import { integerRange, type Value } from '../registers/value.js';
-import { check, isMapping } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import { compact } from './compact.js';
-import type { PlacedValues } from './place-values.js';
-import { type CellRange, readList, readRange } from './pymodbus-ranges.js';
-import { cellEntrySchema, type PymodbusType } from './pymodbus-schema.js';
-import { type CellDefault, readActionName } from './pymodbus-setup.js';
+import type { Action, ActionName } from '../../registers/action.js';
+import { parseValue } from '../../registers/parse-value.js';
+import { RANDOM_MAX } from '../../registers/run-action.js';
+import { integerRange, type Value } from '../../registers/value.js';
+import { check, isMapping } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { PlacedValues } from '../place-values.js';
+import { type CellRange, readList, readRange } from './ranges.js';
+import { cellEntrySchema, type PymodbusType } from './schema.js';
+import { type CellDefault, readActionName } from './setup.js';
 
 /** What a section of a type defines, and whether some entry's addresses could not be read. */
 export interface TypeSection {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_RECORDS } from '../device/files.js';
-import { ACTION_NAMES } from '../registers/action.js';
-import { CELL_TYPES, type ValueType } from '../registers/cell-type.js';
+import { MAX_RECORDS } from '../../device/files.js';
+import { ACTION_NAMES } from '../../registers/action.js';
+import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
 import {
   flag,
   identityText,
@@ -11,7 +11,7 @@ import {
   section,
   text,
   wholeNumber,
-} from '../schema/parts.js';
+} from '../../schema/parts.js';
 
 /*
  * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.

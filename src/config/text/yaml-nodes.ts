@@ -1,5 +1,5 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
-import { describeFound, type Issue, type Path, quote } from '../schema/problem.js';
+import { describeFound, type Issue, type Path, quote } from '../../schema/problem.js';
 
 /** What a file may grow to when its aliases are followed; a device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;

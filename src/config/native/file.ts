@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { aimsAt } from '../faults/condition.js';
-import { lineProblems } from '../faults/line-problems.js';
-import { type FaultRule, ruleSchema } from '../faults/rule.js';
-import { MAX_RULES } from '../faults/rules.js';
-import { check, namedEntries, sectionOf } from '../schema/parts.js';
-import { type Issue, type Path, pathText } from '../schema/problem.js';
-import { type ApiOverrides, DEFAULT_API, resolveApi } from './api-definition.js';
-import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from './configuration.js';
-import { faultLine } from './fault-line.js';
-import { NativeDeviceReader, type PymodbusDevices } from './native-device.js';
-import { type LineContext, nativeLine } from './native-lines.js';
-import { apiSchema, fileSections } from './native-schema.js';
-import { DeviceNames } from './native-units.js';
-import { isPymodbus } from './pymodbus.js';
+import { aimsAt } from '../../faults/condition.js';
+import { lineProblems } from '../../faults/line-problems.js';
+import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { MAX_RULES } from '../../faults/rules.js';
+import { check, namedEntries, sectionOf } from '../../schema/parts.js';
+import { type Issue, type Path, pathText } from '../../schema/problem.js';
+import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
+import { faultLine } from '../fault-line.js';
+import { isPymodbus } from '../pymodbus/file.js';
+import { NativeDeviceReader, type PymodbusDevices } from './device.js';
+import { type LineContext, nativeLine } from './line.js';
+import { apiSchema, fileSections } from './schema.js';
+import { DeviceNames } from './units.js';
 
 export interface NativeContext {
   readonly pymodbusDevices: PymodbusDevices;

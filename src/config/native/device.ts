@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { TableName } from '../device/tables.js';
-import { LayoutBuilder, type RegisterLayout } from '../registers/layout.js';
-import { check, sectionOf } from '../schema/parts.js';
-import type { Issue, Path } from '../schema/problem.js';
-import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from './configuration.js';
-import { readExtras, readIdentity } from './native-extras.js';
-import { nativeTable } from './native-registers.js';
-import { deviceSections, pymodbusReferenceSchema, tableSections } from './native-schema.js';
+import type { TableName } from '../../device/tables.js';
+import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { check, sectionOf } from '../../schema/parts.js';
+import type { Issue, Path } from '../../schema/problem.js';
+import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
+import { readExtras, readIdentity } from './extras.js';
+import { nativeTable } from './registers.js';
+import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
 
 /** Finds the device of a pymodbus file that a native file refers to; the messages say why it can't be had. */
 export type PymodbusDevices = (

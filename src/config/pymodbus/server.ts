@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { check, isMapping, sectionOf } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import { compact } from './compact.js';
-import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from './configuration.js';
-import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './pymodbus-schema.js';
+import { check, isMapping, sectionOf } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
+import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './schema.js';
 
 /** A server of a pymodbus file: a line, and who the device behind it says it is. */
 export interface PymodbusServer {

@@ -1,11 +1,11 @@
-import { isMapping } from '../schema/parts.js';
-import { compact } from './compact.js';
+import { isMapping } from '../../schema/parts.js';
+import { compact } from '../compact.js';
 import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
   UnitNames,
-} from './configuration.js';
+} from '../configuration.js';
 
 /** A line as the native file has it, complete: read again it is the same definition. */
 export type LineSource = Readonly<Record<string, unknown>>;

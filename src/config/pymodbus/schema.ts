@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../schema/parts.js';
+import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 
 /*
  * The file of pymodbus.simulator 3.9, part by part (its documentation: "Pymodbus simulator", "Configuring").

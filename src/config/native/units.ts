@@ -1,7 +1,7 @@
-import { unknownName } from '../schema/nearest.js';
-import { check, namedEntries, section, text } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import type { UnitNames } from './configuration.js';
+import { unknownName } from '../../schema/nearest.js';
+import { check, namedEntries, section, text } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { UnitNames } from '../configuration.js';
 
 /** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */
 export class DeviceNames {

@@ -1,5 +1,5 @@
 import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
-import type { Issue, Problem } from '../schema/problem.js';
+import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, place } from './locate.js';
 import { DEEPEST, NodeReader } from './yaml-nodes.js';
 

@@ -1,17 +1,11 @@
-import type { FileDefinition } from '../device/files.js';
-import { FIRST_EXTENDED_OBJECT } from '../device/identification.js';
-import type { ServerId } from '../device/server.js';
-import { check, identityText, namedEntries, sectionOf } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import { compact } from './compact.js';
-import type { DeviceExtras, Identity } from './configuration.js';
-import {
-  exceptionStatusSchema,
-  fileSchema,
-  identitySchema,
-  queueSchema,
-  serverIdSchema,
-} from './native-schema.js';
+import type { FileDefinition } from '../../device/files.js';
+import { FIRST_EXTENDED_OBJECT } from '../../device/identification.js';
+import type { ServerId } from '../../device/server.js';
+import { check, identityText, namedEntries, sectionOf } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { DeviceExtras, Identity } from '../configuration.js';
+import { exceptionStatusSchema, fileSchema, identitySchema, queueSchema, serverIdSchema } from './schema.js';
 
 /** Everything of a device but its registers: files, FIFO queues, server identifier, exception status. */
 export function readExtras(device: unknown, path: Path, issues: Issue[]): DeviceExtras {

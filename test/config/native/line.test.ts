@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { lineSource, mergedSource } from '../../src/config/line-source.js';
-import { nativeLine } from '../../src/config/native-lines.js';
-import { DeviceNames } from '../../src/config/native-units.js';
-import { type Issue, pathText } from '../../src/schema/problem.js';
+import { nativeLine } from '../../../src/config/native/line.js';
+import { lineSource, mergedSource } from '../../../src/config/native/line-source.js';
+import { DeviceNames } from '../../../src/config/native/units.js';
+import { type Issue, pathText } from '../../../src/schema/problem.js';
 
 const context = () => ({ devices: new DeviceNames(['meter']), directory: '/etc/modbus-sim' });
 

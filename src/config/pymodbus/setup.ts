@@ -1,9 +1,9 @@
-import { ACTION_NAMES, type ActionName } from '../registers/action.js';
-import { parseValue } from '../registers/parse-value.js';
-import type { Value } from '../registers/value.js';
-import { check, sectionOf } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
-import { PYMODBUS_TYPES, type PymodbusType, setupSchema } from './pymodbus-schema.js';
+import { ACTION_NAMES, type ActionName } from '../../registers/action.js';
+import { parseValue } from '../../registers/parse-value.js';
+import type { Value } from '../../registers/value.js';
+import { check, sectionOf } from '../../schema/parts.js';
+import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { PYMODBUS_TYPES, type PymodbusType, setupSchema } from './schema.js';
 
 /** The section `setup` of a device. Sizes are in cells of 16 bits. */
 export interface PymodbusSetup {
