@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { TableName } from '../../device/tables.js';
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
-import { check, sectionOf } from '../../schema/parts.js';
-import type { Issue, Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
 import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
 import { readExtras, readIdentity } from './extras.js';
 import { nativeTable } from './registers.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
 
 /** Finds the device of a pymodbus file that a native file refers to; the messages say why it can't be had. */
-export type PymodbusDevices = (
-  file: string,
-  device: string | undefined,
-) =>
+export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
+
+type PymodbusResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly registers: DeviceRegisters }
-  | { readonly ok: false; readonly messages: readonly string[] };
+  | { readonly ok: false; readonly messages: readonly string[] }
+);
 
 /** Builds the devices of one file. Equal tables become one layout: images share its memory until they are written. */
 export class NativeDeviceReader {
@@ -26,50 +26,45 @@ export class NativeDeviceReader {
     this.#pymodbusDevices = pymodbusDevices;
   }
 
-  read(name: string, value: unknown, path: Path, issues: Issue[]): DeviceDefinition | undefined {
-    const isReference = typeof value === 'object' && value !== null && 'pymodbus' in value;
-    return isReference ? this.#refer(name, value, path, issues) : this.#define(name, value, path, issues);
+  /** The device that stands at `at`; undefined after telling its mistakes. */
+  read(name: string, at: At): DeviceDefinition | undefined {
+    const isReference = isMapping(at.value) && 'pymodbus' in at.value;
+    return at.unlessWrong(() => (isReference ? this.#refer(name, at) : this.#define(name, at)));
   }
 
-  #define(name: string, value: unknown, path: Path, issues: Issue[]): DeviceDefinition | undefined {
-    const found = issues.length;
-    const parts = check(deviceSections, value, path, issues);
-    const inside = sectionOf(value, 'registers');
-    const identity = readIdentity(sectionOf(value, 'identity'), [...path, 'identity'], issues);
-    const extras = readExtras(value, path, issues);
-    if (parts && inside === undefined) {
-      issues.push({
-        path,
-        message: 'missing, expected registers, or pymodbus with the path of a pymodbus file',
-      });
+  #define(name: string, at: At): DeviceDefinition | undefined {
+    const parts = at.check(deviceSections);
+    const registers = at.key('registers');
+    const identity = readIdentity(at.key('identity'));
+    const extras = readExtras(at);
+    if (parts && registers.value === undefined) {
+      at.wrong('missing, expected registers, or pymodbus with the path of a pymodbus file');
     }
-    if (inside === undefined) return undefined;
-    const registersPath = [...path, 'registers'];
-    check(tableSections, inside, registersPath, issues);
-    const table = (table: TableName) =>
-      this.#table(table, sectionOf(inside, table), [...registersPath, table], issues);
+    if (registers.value === undefined) return undefined;
+    registers.check(tableSections);
+    const table = (table: TableName) => this.#table(table, registers.key(table));
     const tables = {
       coils: table('coils'),
       discrete: table('discrete'),
       input: table('input'),
       holding: table('holding'),
     };
-    return issues.length > found ? undefined : { name, identity, extras, tables };
+    return { name, identity, extras, tables };
   }
 
-  #table(table: TableName, list: unknown, path: Path, issues: Issue[]): WindowDefinition {
-    const layout = list === undefined ? undefined : this.#layout(table, list, path, issues);
+  #table(table: TableName, at: At): WindowDefinition {
+    const layout = at.value === undefined ? undefined : this.#layout(table, at);
     const bitsPerCell = table === 'coils' || table === 'discrete' ? 1 : 16;
     const cells = layout ?? new LayoutBuilder(0).build();
     return { layout: cells, base: 0, size: cells.size, bitsPerCell, wholeValues: false };
   }
 
-  #layout(table: TableName, list: unknown, path: Path, issues: Issue[]): RegisterLayout | undefined {
+  #layout(table: TableName, at: At): RegisterLayout | undefined {
     // The table's name is part of the key: within a device, tables with one layout share their registers.
-    const key = `${table} ${JSON.stringify(list, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
+    const key = `${table} ${JSON.stringify(at.value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
     const known = this.#layouts.get(key);
     if (known) return known;
-    const built = nativeTable(table, list, path, issues);
+    const built = nativeTable(table, at);
     if (!built) return undefined;
     const layout = { ...built, meta: this.#sharedMeta(built.meta) };
     this.#layouts.set(key, layout);
@@ -84,17 +79,18 @@ export class NativeDeviceReader {
     return known;
   }
 
-  #refer(name: string, value: unknown, path: Path, issues: Issue[]): DeviceDefinition | undefined {
-    const found = issues.length;
-    const reference = check(pymodbusReferenceSchema, value, path, issues);
-    const identity = readIdentity(sectionOf(value, 'identity'), [...path, 'identity'], issues);
-    const extras = readExtras(value, path, issues);
+  #refer(name: string, at: At): DeviceDefinition | undefined {
+    const reference = at.check(pymodbusReferenceSchema);
+    const identity = readIdentity(at.key('identity'));
+    const extras = readExtras(at);
     if (!reference) return undefined;
     const result = this.#pymodbusDevices(reference.pymodbus, reference.device);
+    const file = at.key('pymodbus');
+    for (const warning of result.warnings) file.warn(warning);
     if (!result.ok) {
-      for (const message of result.messages) issues.push({ path: [...path, 'pymodbus'], message });
+      for (const message of result.messages) file.wrong(message);
       return undefined;
     }
-    return issues.length > found ? undefined : { name, identity, extras, ...result.registers };
+    return { name, identity, extras, ...result.registers };
   }
 }

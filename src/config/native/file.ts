@@ -3,8 +3,8 @@ import { aimsAt } from '../../faults/condition.js';
 import { lineProblems } from '../../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
-import { check, namedEntries, sectionOf } from '../../schema/parts.js';
-import { type Issue, type Path, pathText } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
@@ -21,46 +21,44 @@ export interface NativeContext {
   readonly directory: string;
 }
 
-/** The configuration that a native file's data describes, unless `issues` got something. Never throws. */
-export function nativeConfiguration(value: unknown, context: NativeContext, issues: Issue[]): Configuration {
+/** The configuration that a native file's data describes, unless mistakes were told. Never throws. */
+export function nativeConfiguration(at: At, context: NativeContext): Configuration {
   const { directory } = context;
-  if (isPymodbus(value)) {
-    issues.push({ path: [], message: 'this is a file of pymodbus.simulator: use it with --json_file' });
-    return { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
+  const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
+  if (isPymodbus(at)) {
+    at.wrong('this is a file of pymodbus.simulator: use it with --json_file');
+    return nothing;
   }
-  if (!namedEntries(value, 'a mapping with devices and lines', [], issues)) {
-    return { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
-  }
-  check(fileSections, value, [], issues);
-  const devices = readDevices(sectionOf(value, 'devices'), context.pymodbusDevices, issues);
+  if (!at.entries('a mapping with devices and lines')) return nothing;
+  at.check(fileSections);
+  const devices = readDevices(at.key('devices'), context.pymodbusDevices);
   const names = new DeviceNames(devices.names);
-  const lines = readLines(sectionOf(value, 'lines'), { devices: names, directory }, issues);
-  const copies = copiedDevices(devices.definitions, names, issues);
-  const faults = readFaults(sectionOf(value, 'faults'), lines, brokenLines(value, lines), issues);
-  const api = readApi(sectionOf(value, 'api'), context.api, issues);
-  for (const issue of sharedPlaces(lines, api)) issues.push(issue);
+  const lines = readLines(at.key('lines'), { devices: names, directory });
+  const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  const faults = readFaults(at.key('faults'), lines, brokenLines(at.key('lines'), lines));
+  const api = readApi(at, context.api);
+  tellSharedPlaces(lines, api, at);
   return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
 }
 
 function readDevices(
-  value: unknown,
+  at: At,
   pymodbusDevices: PymodbusDevices,
-  issues: Issue[],
 ): { names: string[]; definitions: DeviceDefinition[] } {
   const reader = new NativeDeviceReader(pymodbusDevices);
-  const entries = namedEntries(value, 'devices by name', ['devices'], issues) ?? [];
+  const entries = at.entries('devices by name') ?? [];
   const definitions = entries.flatMap(([name, content]) => {
-    nameIssue('device', name, ['devices', name], issues);
-    return reader.read(name, content, ['devices', name], issues) ?? [];
+    checkName('device', name, content);
+    return reader.read(name, content) ?? [];
   });
   return { names: entries.map(([name]) => name), definitions };
 }
 
-function readLines(value: unknown, context: LineContext, issues: Issue[]): LineDefinition[] {
-  const entries = namedEntries(value, 'lines by name', ['lines'], issues) ?? [];
+function readLines(at: At, context: LineContext): LineDefinition[] {
+  const entries = at.entries('lines by name') ?? [];
   return entries.flatMap(([name, content]) => {
-    nameIssue('line', name, ['lines', name], issues);
-    return nativeLine(name, content, context, ['lines', name], issues) ?? [];
+    checkName('line', name, content);
+    return nativeLine(name, content, context) ?? [];
   });
 }
 
@@ -68,11 +66,10 @@ function readLines(value: unknown, context: LineContext, issues: Issue[]): LineD
 function copiedDevices(
   definitions: readonly DeviceDefinition[],
   { names, copies }: DeviceNames,
-  issues: Issue[],
+  devices: At,
 ): DeviceDefinition[] {
   return Array.from(copies).flatMap(([name, source]) => {
-    if (names.includes(name))
-      issues.push({ path: ['devices', name], message: `is also the name of a copy of ${source}` });
+    if (names.includes(name)) devices.key(name).wrong(`is also the name of a copy of ${source}`);
     const definition = definitions.find((device) => device.name === source);
     return definition ? [{ ...definition, name }] : [];
   });
@@ -83,68 +80,59 @@ const faultList = z
   .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
 
 /** Names of lines that are there and could not be read. */
-function brokenLines(value: unknown, lines: readonly LineDefinition[]): string[] {
-  const all = sectionOf(value, 'lines');
-  const names = typeof all === 'object' && all !== null ? Object.keys(all) : [];
+function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] {
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.filter((name) => !lines.some((line) => line.name === name));
 }
 
 /** @param broken names of lines of which nothing is known: rules that may mean them can't be judged yet. */
-function readFaults(
-  value: unknown,
-  lines: readonly LineDefinition[],
-  broken: readonly string[],
-  issues: Issue[],
-): FaultRule[] {
-  const entries = value === undefined ? [] : (check(faultList, value, ['faults'], issues) ?? []);
+function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly string[]): FaultRule[] {
+  const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const names = new Set<string>();
-  return entries.flatMap((entry, i) => {
-    const path: Path = ['faults', i];
-    const rule = check(ruleSchema, entry, path, issues);
+  return entries.flatMap((_, i) => {
+    const entry = at.key(i);
+    const rule = entry.check(ruleSchema);
     if (!rule) return [];
-    if (names.has(rule.name))
-      issues.push({ path: [...path, 'name'], message: `there is a rule ${rule.name} already` });
+    if (names.has(rule.name)) entry.key('name').wrong(`there is a rule ${rule.name} already`);
     names.add(rule.name);
     const mayMeanBroken = broken.some((name) => aimsAt(rule.when, name));
-    for (const problem of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
-      issues.push({ path: [...path, ...problem.path], message: problem.message });
+    for (const { path, message } of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
+      entry.below(path).wrong(message);
     }
     return [rule];
   });
 }
 
 /** Names appear in addresses of the REST interface, in logs and metrics. */
-function nameIssue(kind: string, name: string, path: Path, issues: Issue[]): void {
+function checkName(kind: string, name: string, at: At): void {
   if (/^[^\p{Cc}]{1,64}$/u.test(name)) return;
-  issues.push({ path, message: `expected a ${kind} name of 1 to 64 printable characters` });
+  at.wrong(`expected a ${kind} name of 1 to 64 printable characters`);
 }
 
-function readApi(value: unknown, overrides: ApiOverrides, issues: Issue[]): ApiDefinition {
-  const configured = value === undefined ? {} : check(apiSchema, value, ['api'], issues);
-  return configured ? resolveApi(configured, overrides, issues) : DEFAULT_API;
+function readApi(file: At, overrides: ApiOverrides): ApiDefinition {
+  const api = file.key('api');
+  const configured = api.value === undefined ? {} : api.check(apiSchema);
+  return configured ? resolveApi(configured, overrides, file) : DEFAULT_API;
 }
 
-/** Issues for what two would open at once: a serial port, a link, a TCP port. */
-function sharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition): Issue[] {
-  const users = new Map<string, Path>();
-  const issues: Issue[] = [];
-  const take = (place: string, path: Path, what: string) => {
+/** Tells what two would open at once: a serial port, a link, a TCP port. */
+function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
+  const users = new Map<string, At>();
+  const take = (place: string, at: At, what: string) => {
     const user = users.get(place);
-    if (user) issues.push({ path, message: `${what} is used by ${pathText(user)} already` });
-    else users.set(place, path);
+    if (user) at.wrong(`${what} is used by ${pathText(user.path)} already`);
+    else users.set(place, at);
   };
-  for (const line of lines) {
-    const path: Path = ['lines', line.name];
-    if (line.kind !== 'serial') takePort(line.kind, line, [...path, line.kind, 'port']);
-    else if (line.path !== 'virtual') take(`serial ${line.path}`, [...path, 'serial', 'path'], line.path);
-    else if (line.link !== undefined) take(`link ${line.link}`, [...path, 'serial', 'link'], line.link);
-  }
-  takePort('tcp', api, ['api', 'port']);
-  return issues;
-
-  function takePort(kind: string, { host, port }: { host: string; port: number }, path: Path): void {
+  const takePort = (kind: string, { host, port }: { host: string; port: number }, at: At) => {
     // Port 0 is any free one, so it is never the same. UDP has ports of its own.
     const protocol = kind === 'udp' ? 'udp' : 'tcp';
-    if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, path, `${host}:${port}`);
+    if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, at, `${host}:${port}`);
+  };
+  for (const line of lines) {
+    const at = file.key('lines').key(line.name).key(line.kind);
+    if (line.kind !== 'serial') takePort(line.kind, line, at.key('port'));
+    else if (line.path !== 'virtual') take(`serial ${line.path}`, at.key('path'), line.path);
+    else if (line.link !== undefined) take(`link ${line.link}`, at.key('link'), line.link);
   }
+  takePort('tcp', api, file.key('api').key('port'));
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { t35 } from '../../protocol/timing.js';
-import { check, isMapping, sectionOf } from '../../schema/parts.js';
-import { describeFound, expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import { describeFound } from '../../schema/problem.js';
 import type { Rs485Settings } from '../../transport/settings.js';
 import { compact } from '../compact.js';
 import type {
@@ -31,65 +32,44 @@ function whatInstead(value: unknown): string {
 /** Builds one line; undefined after telling its mistakes. */
 export function nativeLine(
   name: string,
-  value: unknown,
+  at: At,
   { devices, directory }: LineContext,
-  path: Path,
-  issues: Issue[],
 ): LineDefinition | undefined {
-  const [transport, ...others] = TRANSPORTS.filter((key) => sectionOf(value, key) !== undefined);
+  const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
   if (transport === undefined || others.length > 0) {
-    const found = transport ? [transport, ...others].join(' and ') : whatInstead(value);
-    issues.push({ path, message: `expected one of ${TRANSPORTS.join(', ')}, got ${found}` });
-    return undefined;
+    const found = transport ? [transport, ...others].join(' and ') : whatInstead(at.value);
+    return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
   }
-  const framing = sectionOf(value, 'framing') ?? (transport === 'serial' ? 'rtu' : 'socket');
-  const units = readUnits(
-    sectionOf(value, 'units'),
-    framing === 'socket',
-    devices,
-    [...path, 'units'],
-    issues,
-  );
+  const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
+  const units = readUnits(at.key('units'), framing === 'socket', devices);
   return transport === 'serial'
-    ? serialLine(name, value, units, path, issues)
-    : socketLine(name, transport, value, { units, directory }, path, issues);
+    ? serialLine(name, at, units)
+    : socketLine(name, transport, at, { units, directory });
 }
 
-function serialLine(
-  name: string,
-  value: unknown,
-  units: UnitNames,
-  path: Path,
-  issues: Issue[],
-): SerialLineDefinition | undefined {
-  const parsed = check(serialLineSchema, value, path, issues);
+function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinition | undefined {
+  const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
+  const serial = at.key('serial');
   const { framing, whenBusy } = parsed;
   const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
-  if (framing === 'rtu' && dataBits !== 8) {
-    issues.push({
-      path: [...path, 'serial', 'dataBits'],
-      message: expectedMessage('8 (7 is for framing ascii)', 7),
-    });
-  }
+  if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
   const [only, keys] =
     port === 'virtual'
       ? (['a real port', ['rs485', 'parityMarks']] as const)
       : (['a line with path virtual', ['link', 'pacing']] as const);
   for (const key of keys) {
-    if (parsed.serial[key] === undefined) continue;
-    issues.push({ path: [...path, 'serial', key], message: `only ${only} can have this` });
+    if (parsed.serial[key] !== undefined) serial.key(key).wrong(`only ${only} can have this`);
   }
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
-    issues.push({ path: [...path, 'serial', 'pacing', 'latency'], message: 'only chunk usb has a latency' });
+    serial.key('pacing').key('latency').wrong('only chunk usb has a latency');
   }
   const direction = rs485 && directionOf(rs485);
-  if (direction?.mode === 'kernel') kernelDelays(direction, [...path, 'serial', 'rs485'], issues);
+  if (direction?.mode === 'kernel') checkKernelDelays(direction, serial.key('rs485'));
   const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
   if (timing.gap !== undefined && timing.gap < shortest) {
-    const message = expectedMessage(`at least t3.5, ${shortest} ms`, timing.gap);
-    issues.push({ path: [...path, 'timing', 'gap'], message });
+    at.key('timing').key('gap').expected(`at least t3.5, ${shortest} ms`);
   }
   return compact({
     kind: 'serial' as const,
@@ -114,12 +94,11 @@ function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Sett
 /** The longest delay that the kernel's RS-485 mode knows, in ms; it has whole ones only. */
 const MAX_KERNEL_DELAY = 100;
 
-function kernelDelays(rs485: Rs485Settings, path: Path, issues: Issue[]): void {
+function checkKernelDelays(rs485: Rs485Settings, at: At): void {
   for (const key of ['delayBeforeSend', 'delayAfterSend'] as const) {
     const delay = rs485[key];
     if (Number.isInteger(delay) && delay <= MAX_KERNEL_DELAY) continue;
-    const expected = `whole milliseconds from 0 to ${MAX_KERNEL_DELAY} in mode kernel`;
-    issues.push({ path: [...path, key], message: expectedMessage(expected, delay) });
+    at.key(key).expected(`whole milliseconds from 0 to ${MAX_KERNEL_DELAY} in mode kernel`);
   }
 }
 
@@ -131,20 +110,17 @@ function shortestGap(t35: number): number {
 function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
-  value: unknown,
+  at: At,
   { units, directory }: { readonly units: UnitNames; readonly directory: string },
-  path: Path,
-  issues: Issue[],
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
-    const parsed =
-      kind === 'tcp' ? check(tcpLineSchema, value, path, issues) : check(udpLineSchema, value, path, issues);
+    const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
     if (!parsed) return undefined;
     const { framing, missingUnit } = parsed;
     const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
     return { kind, name, framing, ...listening, units, missingUnit };
   }
-  const parsed = check(tlsLineSchema, value, path, issues);
+  const parsed = at.check(tlsLineSchema);
   if (!parsed) return undefined;
   const { framing, missingUnit } = parsed;
   const { cert, key, ca, ...listening } = parsed.tls;

@@ -5,145 +5,102 @@ import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { TIMESTAMP_FIELDS } from '../../registers/run-action.js';
 import type { Value } from '../../registers/value.js';
-import { check } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './schema.js';
 
-/**
- * The registers of one table, only as long as its highest address needs.
- * Undefined when the list has mistakes; they are then in `issues`.
- */
-export function nativeTable(
-  table: TableName,
-  list: unknown,
-  path: Path,
-  issues: Issue[],
-): RegisterLayout | undefined {
-  if (!Array.isArray(list)) {
-    issues.push({ path, message: expectedMessage('a list of entries', list) });
-    return undefined;
-  }
-  const found = issues.length;
+/** The registers of one table, only as long as its highest address needs; undefined after telling mistakes. */
+export function nativeTable(table: TableName, at: At): RegisterLayout | undefined {
+  const items = at.items('a list of entries');
+  if (!items) return undefined;
   const isBits = table === 'coils' || table === 'discrete';
-  const entries = withoutOverlaps(
-    list.flatMap((entry, i) => placeEntry(entry, isBits, [...path, i], issues) ?? []),
-    issues,
-  );
-  if (issues.length > found) return undefined;
-  const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
-  for (const entry of entries) definePlaced(builder, entry);
-  return builder.build();
+  return at.unlessWrong(() => {
+    const entries = withoutOverlaps(items.flatMap((item) => placeEntry(item, isBits) ?? []));
+    const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
+    for (const entry of entries) definePlaced(builder, entry);
+    return builder.build();
+  });
 }
 
 /** What an entry defines; undefined when not even its addresses are certain. */
-function placeEntry(input: unknown, isBits: boolean, path: Path, issues: Issue[]): PlacedValues | undefined {
-  const entry: RegisterEntry | undefined = check(
-    isBits ? bitEntrySchema : registerEntrySchema,
-    input,
-    path,
-    issues,
-  );
+function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
+  const entry: RegisterEntry | undefined = at.check(isBits ? bitEntrySchema : registerEntrySchema);
   if (!entry) return undefined;
   const type: ValueType = isBits ? 'bit' : (entry.type ?? 'uint16');
-  if (Array.isArray(entry.value) && entry.value.length === 0) {
-    issues.push({ path: [...path, 'value'], message: 'expected at least one value, got an empty list' });
-    return undefined;
+  const value = at.key('value');
+  if (Array.isArray(value.value) && value.value.length === 0) {
+    return value.wrong('expected at least one value, got an empty list');
   }
-  const inputs: unknown[] = Array.isArray(entry.value) ? entry.value : [entry.value];
-  const isRepeated = !Array.isArray(entry.value) || inputs.length === 1;
-  const quantity = entry.quantity ?? usualQuantity(entry, inputs);
+  const inputs = Array.isArray(value.value) ? value.value.map((_, i) => value.key(i)) : [value];
+  const isRepeated = inputs.length === 1;
+  const quantity = entry.quantity ?? usualQuantity(entry, inputs.length);
   if (!isRepeated && quantity !== inputs.length) {
-    issues.push({
-      path: [...path, 'quantity'],
-      message: `expected ${inputs.length}, the number of values, got ${quantity}`,
-    });
-    return undefined;
+    return at.key('quantity').wrong(`expected ${inputs.length}, the number of values, got ${quantity}`);
   }
   if (entry.action === 'timestamp' && quantity % TIMESTAMP_FIELDS !== 0) {
-    issues.push({
-      path: [...path, 'quantity'],
-      message: `expected a multiple of ${TIMESTAMP_FIELDS}, the registers of a timestamp, got ${quantity}`,
-    });
+    const expected = `a multiple of ${TIMESTAMP_FIELDS}, the registers of a timestamp`;
+    at.key('quantity').wrong(`expected ${expected}, got ${quantity}`);
   }
   if (type !== 'string' && entry.length !== undefined) {
-    issues.push({
-      path: [...path, 'length'],
-      message: 'only a string has a length; quantity is a number of values',
-    });
+    at.key('length').wrong('only a string has a length; quantity is a number of values');
   }
   const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
   const last = entry.address + quantity * cells - 1;
   if (last >= ADDRESSES) {
-    issues.push({ path, message: `ends at address ${last}, expected at most ${ADDRESSES - 1}` });
-    return undefined;
+    return at.wrong(`ends at address ${last}, expected at most ${ADDRESSES - 1}`);
   }
-  const values = isRepeated
-    ? [
-        readValue(
-          type,
-          inputs[0],
-          cells,
-          [...path, 'value', ...(Array.isArray(entry.value) ? [0] : [])],
-          issues,
-        ),
-      ]
-    : inputs.map((each, i) => readValue(type, each, cells, [...path, 'value', i], issues));
-  const action = actionOf(type, entry, path, issues);
-  const order = { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' } as const;
   return {
-    path,
+    at,
     first: entry.address,
     last,
     type,
     cells,
-    values,
-    order,
+    values: inputs.map((input) => readValue(type, input, cells)),
+    order: { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' },
     writable: entry.write ?? false,
-    action,
+    action: actionOf(type, entry, at),
   };
 }
 
 /** A timestamp fills seven registers; what is one value to the person who writes it is defined as a whole. */
-function usualQuantity({ action }: RegisterEntry, values: readonly unknown[]): number {
-  return action === 'timestamp' && values.length === 1 ? TIMESTAMP_FIELDS : values.length;
+function usualQuantity({ action }: RegisterEntry, values: number): number {
+  return action === 'timestamp' && values === 1 ? TIMESTAMP_FIELDS : values;
 }
 
 /** Registers of a string without a length: as many as the longest one needs. */
-function longestString(inputs: readonly unknown[]): number {
-  return inputs.reduce<number>(
-    (cells, each) => Math.max(cells, typeof each === 'string' ? Math.ceil(Buffer.byteLength(each) / 2) : 1),
+function longestString(inputs: readonly At[]): number {
+  return inputs.reduce(
+    (cells, { value }) =>
+      Math.max(cells, typeof value === 'string' ? Math.ceil(Buffer.byteLength(value) / 2) : 1),
     1,
   );
 }
 
-/** A value, or after an issue a harmless one, so that the entry still takes its addresses. */
-function readValue(type: ValueType, input: unknown, cells: number, path: Path, issues: Issue[]): Value {
+/** A value, or after a mistake a harmless one, so that the entry still takes its addresses. */
+function readValue(type: ValueType, input: At, cells: number): Value {
   const none = type === 'string' ? '' : 0;
-  if (input === undefined) return none;
-  const parsed = parseValue(type, input, cells);
+  if (input.value === undefined) return none;
+  const parsed = parseValue(type, input.value, cells);
   if (parsed.ok) return parsed.value;
-  issues.push({ path, message: expectedMessage(parsed.expected, input) });
+  input.expected(parsed.expected);
   return none;
 }
 
-function actionOf(type: ValueType, entry: RegisterEntry, path: Path, issues: Issue[]): Action | undefined {
+function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undefined {
   const { action: name, min, max } = entry;
   const counts = name === 'increment' || name === 'random';
   for (const [key, bound] of [['min', min] as const, ['max', max] as const]) {
     if (bound === undefined) continue;
     const parsed = parseValue(type === 'string' ? 'float64' : type, bound, 1);
-    if (!counts)
-      issues.push({ path: [...path, key], message: 'only the actions increment and random have bounds' });
-    else if (!parsed.ok)
-      issues.push({ path: [...path, key], message: expectedMessage(parsed.expected, bound) });
+    if (!counts) at.key(key).wrong('only the actions increment and random have bounds');
+    else if (!parsed.ok) at.key(key).expected(parsed.expected);
   }
   if (name === undefined) return undefined;
   const unfit = whyUnfit(name, type);
-  if (unfit !== undefined) issues.push({ path: [...path, 'action'], message: unfit });
+  if (unfit !== undefined) at.key('action').wrong(unfit);
   if (min !== undefined && max !== undefined && min > max) {
-    issues.push({ path: [...path, 'min'], message: `expected at most max, which is ${max}, got ${min}` });
+    at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
   }
   if (!counts) return { name };
   // Without a bound random numbers begin with 1, which would leave a random coil always on.

@@ -1,6 +1,7 @@
+import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
-import { check, namedEntries, section, text } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import { section, text } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
 import type { UnitNames } from '../configuration.js';
 
 /** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */
@@ -34,36 +35,24 @@ const NO_COPIES =
  * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its
  * unit identifiers; what is listed alone goes before a range.
  */
-export function readUnits(
-  value: unknown,
-  isSocket: boolean,
-  devices: DeviceNames,
-  path: Path,
-  issues: Issue[],
-): UnitNames {
-  const expected = 'unit identifiers with the names of their devices, such as {1: meter}';
+export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): UnitNames {
   const single = new Map<number | '*', string>();
   const ranged = new Map<number | '*', string>();
-  for (const [key, content] of namedEntries(value, expected, path, issues) ?? []) {
-    const place = [...path, key];
+  const entries = at.entries('unit identifiers with the names of their devices, such as {1: meter}');
+  for (const [key, content] of entries ?? []) {
     const units = unitsOf(key, isSocket);
     if (units.length === 0) {
       const allowed = isSocket ? '0 to 255' : '1 to 247';
-      issues.push({
-        path: place,
-        message: expectedMessage(`a unit identifier from ${allowed}, a range or *`, key),
-      });
+      content.wrong(expectedMessage(`a unit identifier from ${allowed}, a range or *`, key));
     }
-    const device = readDevice(content, devices, place, issues);
+    const device = readDevice(content, devices);
     if (!device) continue;
     const known = units.length > 1 ? ranged : single;
     const twice = units.find((unit) => known.has(unit));
-    if (twice !== undefined) {
-      issues.push({ path: place, message: `unit identifier ${twice} is in another entry already` });
-    }
+    if (twice !== undefined) content.wrong(`unit identifier ${twice} is in another entry already`);
     for (const unit of units) {
       if (unit !== '*') known.set(unit, device.copy ? devices.copy(device.name, unit) : device.name);
-      else if (device.copy) issues.push({ path: place, message: NO_COPIES });
+      else if (device.copy) content.wrong(NO_COPIES);
       else known.set(unit, device.name);
     }
   }
@@ -71,23 +60,16 @@ export function readUnits(
 }
 
 function readDevice(
-  content: unknown,
+  content: At,
   { names }: DeviceNames,
-  path: Path,
-  issues: Issue[],
 ): { readonly name: string; readonly copy: boolean } | undefined {
-  const isCopy = typeof content === 'object' && content !== null;
-  const name = isCopy ? check(copySchema, content, path, issues)?.copyOf : content;
-  if (isCopy && name === undefined) return undefined;
-  const place = isCopy ? [...path, 'copyOf'] : path;
-  if (typeof name !== 'string') {
-    issues.push({ path: place, message: expectedMessage('the name of a device', name) });
-  } else if (!names.includes(name)) {
-    issues.push({ path: place, message: unknownName('device', name, names) });
-  } else {
-    return { name, copy: isCopy };
-  }
-  return undefined;
+  const copy = typeof content.value === 'object' && content.value !== null;
+  if (copy && !content.check(copySchema)) return undefined;
+  const at = copy ? content.key('copyOf') : content;
+  const name = at.value;
+  if (typeof name !== 'string') return at.expected('the name of a device');
+  if (!names.includes(name)) return at.wrong(unknownName('device', name, names));
+  return { name, copy };
 }
 
 /** RTU and ASCII know 1 to 247 (Serial Line V1.02, 2.2); with MBAP 0 and 255 name the server itself, and some use more. */

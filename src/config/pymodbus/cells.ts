@@ -2,8 +2,9 @@ import type { Action, ActionName } from '../../registers/action.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { RANDOM_MAX } from '../../registers/run-action.js';
 import { integerRange, type Value } from '../../registers/value.js';
-import { check, isMapping } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { PlacedValues } from '../place-values.js';
 import { type CellRange, readList, readRange } from './ranges.js';
@@ -19,50 +20,39 @@ export interface TypeSection {
 /** Reads a section such as `uint16` of a device with `size` cells. */
 export function readTypeSection(
   type: PymodbusType,
-  section: unknown,
+  section: At,
   cellDefault: CellDefault,
   size: number,
-  path: Path,
-  issues: Issue[],
 ): TypeSection {
-  const items = readList(section, path, issues);
-  const entries = items.flatMap(
-    ({ item, path }) => readEntry(type, item, cellDefault, size, path, issues) ?? [],
-  );
-  return {
-    entries,
-    complete: entries.length === items.length && (section === undefined || Array.isArray(section)),
-  };
+  const items = readList(section);
+  const entries = items.flatMap((item) => readEntry(type, item, cellDefault, size) ?? []);
+  const isList = section.value === undefined || Array.isArray(section.value);
+  return { entries, complete: isList && entries.length === items.length };
 }
 
 function readEntry(
   type: PymodbusType,
-  item: unknown,
+  at: At,
   cellDefault: CellDefault,
   size: number,
-  path: Path,
-  issues: Issue[],
 ): PlacedValues | undefined {
-  const isPlain = !isMapping(item);
-  const entry = isPlain ? { addr: item } : check(cellEntrySchema, item, path, issues);
+  const isPlain = !isMapping(at.value);
+  const entry = isPlain ? {} : at.check(cellEntrySchema);
   if (!entry) return undefined;
-  const addrPath = isPlain ? path : [...path, 'addr'];
-  const range = readRange(entry.addr, size, addrPath, issues);
+  const address = isPlain ? at : at.key('addr');
+  const range = readRange(address, size);
   if (!range) return undefined;
   const cells = cellsPerValue(type, range);
   const quantity = range.last - range.first + 1;
   if (quantity % cells !== 0) {
     const found = `${quantity} (${range.first} to ${range.last})`;
-    issues.push({ path: addrPath, message: `expected two registers for each ${type}, got ${found}` });
-    return undefined;
+    return address.wrong(`expected two registers for each ${type}, got ${found}`);
   }
-  const value = readValue(type, entry.value, cellDefault, cells, path, issues);
-  const name =
-    entry.action === undefined
-      ? cellDefault.action
-      : readActionName(entry.action, [...path, 'action'], issues);
-  const action = name && withBounds(type, name, entry.parameters ?? {}, [...path, 'parameters'], issues);
-  return { path, ...range, type, cells, values: [value], action };
+  const value = readValue(type, at, cellDefault, cells);
+  const named = at.key('action');
+  const name = named.value === undefined ? cellDefault.action : readActionName(named);
+  const action = name && withBounds(type, name, entry.parameters ?? {}, at.key('parameters'));
+  return { at, ...range, type, cells, values: [value], action };
 }
 
 function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
@@ -70,20 +60,14 @@ function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
   return type === 'uint32' || type === 'float32' ? 2 : 1;
 }
 
-/** The entry's value, or the default one; after an issue a harmless one, so that the entry still takes its cells. */
-function readValue(
-  type: PymodbusType,
-  input: unknown,
-  cellDefault: CellDefault,
-  cells: number,
-  path: Path,
-  issues: Issue[],
-): Value {
-  const parsed = parseValue(type, input === undefined ? cellDefault.value : input, cells);
+/** The entry's value, or the default one; after a mistake a harmless one, so that the entry still takes its cells. */
+function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cells: number): Value {
+  const at = entry.key('value');
+  const input = at.value === undefined ? cellDefault.value : at.value;
+  const parsed = parseValue(type, input, cells);
   if (parsed.ok) return parsed.value;
-  const message = expectedMessage(parsed.expected, input === undefined ? cellDefault.value : input);
-  if (input === undefined) issues.push({ path, message: `${message} (from setup.defaults.value)` });
-  else issues.push({ path: [...path, 'value'], message });
+  if (at.value !== undefined) at.expected(parsed.expected);
+  else entry.wrong(`${expectedMessage(parsed.expected, input)} (from setup.defaults.value)`);
   return type === 'string' ? '' : 0;
 }
 
@@ -92,21 +76,17 @@ function withBounds(
   type: PymodbusType,
   name: ActionName,
   { minval, maxval }: { minval?: number | undefined; maxval?: number | undefined },
-  path: Path,
-  issues: Issue[],
+  at: At,
 ): Action {
   if (name !== 'increment' && name !== 'random') return { name };
   // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
   const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
   for (const [key, bound] of Object.entries(bounds)) {
     const problem = bound === undefined ? undefined : boundProblem(type, bound);
-    if (problem !== undefined) issues.push({ path: [...path, key], message: problem });
+    if (problem !== undefined) at.key(key).wrong(problem);
   }
   if (minval !== undefined && maxval !== undefined && minval > maxval) {
-    issues.push({
-      path: [...path, 'minval'],
-      message: `expected at most maxval, which is ${maxval}, got ${minval}`,
-    });
+    at.key('minval').wrong(`expected at most maxval, which is ${maxval}, got ${minval}`);
   }
   return compact({ name, minval, maxval });
 }

@@ -1,6 +1,6 @@
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
-import { check, sectionOf } from '../../schema/parts.js';
-import type { Issue, Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
 import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
 import { definePlaced, withoutOverlaps } from '../place-values.js';
 import { readTypeSection } from './cells.js';
@@ -10,14 +10,14 @@ import { PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
 import { type PymodbusSetup, readSetup } from './setup.js';
 
 /** The registers of a device of a pymodbus file; undefined after telling its mistakes. */
-export function pymodbusDevice(value: unknown, path: Path, issues: Issue[]): DeviceRegisters | undefined {
-  const found = issues.length;
-  if (!check(pymodbusDeviceSections, value, path, issues) && typeof value !== 'object') return undefined;
-  if (value === null || Array.isArray(value)) return undefined;
-  const setup = readSetup(sectionOf(value, 'setup'), [...path, 'setup'], issues);
-  const cells = readCells(value, setup ?? UNKNOWN_SETUP, path, issues);
-  if (!setup || issues.length > found) return undefined;
-  return { tables: windows(setup, cells), cells };
+export function pymodbusDevice(at: At): DeviceRegisters | undefined {
+  return at.unlessWrong(() => {
+    at.check(pymodbusDeviceSections);
+    if (!isMapping(at.value)) return undefined;
+    const setup = readSetup(at.key('setup'));
+    const cells = readCells(at, setup ?? UNKNOWN_SETUP);
+    return setup && { tables: windows(setup, cells), cells };
+  });
 }
 
 const NO_DEFAULT = { value: 0, action: undefined };
@@ -34,43 +34,30 @@ const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
   },
 };
 
-function readCells(
-  device: unknown,
-  { size, defaults }: Pick<PymodbusSetup, 'size' | 'defaults'>,
-  path: Path,
-  issues: Issue[],
-): RegisterLayout {
+function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 'defaults'>): RegisterLayout {
   // Cells are invalid until a section defines them, so here this section has nothing to do, as in pymodbus.
-  readList(sectionOf(device, 'invalid'), [...path, 'invalid'], issues).forEach((each) => {
-    readRange(each.item, size, each.path, issues);
-  });
+  for (const item of readList(device.key('invalid'))) readRange(item, size);
   const sections = PYMODBUS_TYPES.map((type) =>
-    readTypeSection(type, sectionOf(device, type), defaults[type], size, [...path, type], issues),
+    readTypeSection(type, device.key(type), defaults[type], size),
   );
   const builder = new LayoutBuilder(size);
   const entries = sections.flatMap((section) => section.entries);
-  for (const entry of withoutOverlaps(entries, issues)) definePlaced(builder, entry);
+  for (const entry of withoutOverlaps(entries)) definePlaced(builder, entry);
   const complete = sections.every((section) => section.complete);
-  allowWrites(builder, sectionOf(device, 'write'), complete, [...path, 'write'], issues);
-  applyRepeats(builder, sectionOf(device, 'repeat'), [...path, 'repeat'], issues);
+  allowWrites(builder, device.key('write'), complete);
+  applyRepeats(builder, device.key('repeat'));
   return builder.build();
 }
 
 /** With an incomplete list of defined cells, an undefined one may only follow from another mistake. */
-function allowWrites(
-  builder: LayoutBuilder,
-  section: unknown,
-  complete: boolean,
-  path: Path,
-  issues: Issue[],
-): void {
-  for (const { item, path: at } of readList(section, path, issues)) {
-    const range = readRange(item, builder.size, at, issues);
+function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
+  for (const item of readList(section)) {
+    const range = readRange(item, builder.size);
     if (!range) continue;
     for (let address = range.first; address <= range.last; address++) {
       if (builder.isDefined(address)) builder.allowWrite(address);
       else if (complete) {
-        issues.push({ path: at, message: `expected defined registers, address ${address} is not defined` });
+        item.wrong(`expected defined registers, address ${address} is not defined`);
         break;
       }
     }

@@ -1,6 +1,5 @@
+import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
-import { check, namedEntries, sectionOf } from '../../schema/parts.js';
-import type { Issue } from '../../schema/problem.js';
 import { type ApiOverrides, resolveApi } from '../api-definition.js';
 import type { Configuration, DeviceRegisters } from '../configuration.js';
 import { pymodbusDevice } from './device.js';
@@ -18,23 +17,18 @@ export interface PymodbusChoice extends ApiOverrides {
 const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
 
 /**
- * The configuration for one server and one device of a pymodbus file's data, unless `issues` got something.
+ * The configuration for one server and one device of a pymodbus file's data, unless mistakes were told.
  * Mistakes in servers and devices that were not chosen don't count. Never throws.
  */
-export function pymodbusConfiguration(
-  value: unknown,
-  choice: PymodbusChoice,
-  issues: Issue[],
-): Configuration | undefined {
-  const file = checkFileSections(value, issues);
+export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
+  const file = readSections(at);
   if (!file) return undefined;
-  const server = choose(SERVERS, file.servers, choice.server, '--modbus_server', issues);
-  const device = choose(DEVICES, file.devices, choice.device, '--modbus_device', issues);
+  const server = choose(SERVERS, file.servers, choice.server, '--modbus_server', at);
+  const device = choose(DEVICES, file.devices, choice.device, '--modbus_device', at);
   const deviceName = device?.name ?? '';
-  const registers = device && pymodbusDevice(device.content, ['device_list', device.name], issues);
-  const served =
-    server && pymodbusServer(server.name, server.content, deviceName, ['server_list', server.name], issues);
-  const api = resolveApi({}, choice, issues, PYMODBUS_API);
+  const registers = device && pymodbusDevice(device.content);
+  const served = server && pymodbusServer(server.name, deviceName, server.content);
+  const api = resolveApi({}, choice, at, PYMODBUS_API);
   if (!registers || !served) return undefined;
   return {
     devices: [{ name: deviceName, identity: served.identity, extras: {}, ...registers }],
@@ -46,44 +40,35 @@ export function pymodbusConfiguration(
 }
 
 /** The registers of one device of a pymodbus file's data; undefined after telling why not. */
-export function pymodbusDeviceNamed(
-  value: unknown,
-  name: string | undefined,
-  issues: Issue[],
-): DeviceRegisters | undefined {
-  const entries = namedEntries(sectionOf(value, 'device_list'), 'devices by name', ['device_list'], issues);
-  const device = choose(DEVICES, entries, name, 'device', issues);
-  return device && pymodbusDevice(device.content, ['device_list', device.name], issues);
+export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceRegisters | undefined {
+  const entries = at.key('device_list').entries('devices by name');
+  const device = choose(DEVICES, entries, name, 'device', at);
+  return device && pymodbusDevice(device.content);
 }
 
 /** Checks every server and every device of a pymodbus file's data. */
-export function checkPymodbus(value: unknown, issues: Issue[]): void {
-  const file = checkFileSections(value, issues);
-  for (const [name, content] of file?.servers ?? [])
-    pymodbusServer(name, content, '', ['server_list', name], issues);
-  for (const [name, content] of file?.devices ?? []) pymodbusDevice(content, ['device_list', name], issues);
+export function checkPymodbus(at: At): void {
+  const file = readSections(at);
+  for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
+  for (const [, content] of file?.devices ?? []) pymodbusDevice(content);
 }
 
 /** Is this the data of a pymodbus file, by its top-level keys? */
-export function isPymodbus(value: unknown): boolean {
-  return sectionOf(value, 'server_list') !== undefined || sectionOf(value, 'device_list') !== undefined;
+export function isPymodbus(at: At): boolean {
+  return at.key('server_list').value !== undefined || at.key('device_list').value !== undefined;
 }
 
-type Entries = [name: string, content: unknown][] | undefined;
+type Entries = [name: string, content: At][] | undefined;
 
-function checkFileSections(
-  value: unknown,
-  issues: Issue[],
-): { servers: Entries; devices: Entries } | undefined {
-  if (!namedEntries(value, 'a mapping with server_list and device_list', [], issues)) return undefined;
-  if (!isPymodbus(value) && sectionOf(value, 'devices') !== undefined) {
-    issues.push({ path: [], message: 'this is no file of pymodbus.simulator: use it with --config' });
-    return undefined;
+function readSections(at: At): { servers: Entries; devices: Entries } | undefined {
+  if (!at.entries('a mapping with server_list and device_list')) return undefined;
+  if (!isPymodbus(at) && at.key('devices').value !== undefined) {
+    return at.wrong('this is no file of pymodbus.simulator: use it with --config');
   }
-  check(pymodbusFileSections, value, [], issues);
+  at.check(pymodbusFileSections);
   return {
-    servers: namedEntries(sectionOf(value, 'server_list'), 'servers by name', ['server_list'], issues),
-    devices: namedEntries(sectionOf(value, 'device_list'), 'devices by name', ['device_list'], issues),
+    servers: at.key('server_list').entries('servers by name'),
+    devices: at.key('device_list').entries('devices by name'),
   };
 }
 
@@ -95,18 +80,19 @@ function choose(
   entries: Entries,
   wanted: string | undefined,
   option: string,
-  issues: Issue[],
-): { name: string; content: unknown } | undefined {
+  file: At,
+): { name: string; content: At } | undefined {
   if (!entries) return undefined;
   const known = entries.map(([name]) => name);
   const only = entries.length === 1 ? known[0] : undefined;
   const name = wanted ?? (known.includes(usual) ? usual : only);
   const entry = entries.find(([each]) => each === name);
   if (entry) return { name: entry[0], content: entry[1] };
-  const message =
-    wanted === undefined
-      ? `there is no ${kind} named ${usual}; choose one with ${option}: ${known.join(', ')}`
-      : unknownName(kind, wanted, known);
-  issues.push({ path: [list], message });
-  return undefined;
+  return file
+    .key(list)
+    .wrong(
+      wanted === undefined
+        ? `there is no ${kind} named ${usual}; choose one with ${option}: ${known.join(', ')}`
+        : unknownName(kind, wanted, known),
+    );
 }

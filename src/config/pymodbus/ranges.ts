@@ -1,4 +1,5 @@
-import { describeFound, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { describeFound } from '../../schema/problem.js';
 
 /** Cells from `first` to `last`, both included. */
 export interface CellRange {
@@ -7,42 +8,32 @@ export interface CellRange {
 }
 
 /** `5` or `[5, 9]`, within a list of `size` cells; undefined after telling what is wrong. */
-export function readRange(value: unknown, size: number, path: Path, issues: Issue[]): CellRange | undefined {
-  if (Array.isArray(value) && value.length === 2) return readPair(value, size, path, issues);
-  if (typeof value === 'number') return readPair([value, value], size, path, issues);
-  const found = Array.isArray(value) ? `a list of ${value.length}` : describeFound(value);
-  const missing = value === undefined ? 'missing, ' : '';
-  const got = value === undefined ? '' : `, got ${found}`;
-  issues.push({ path, message: `${missing}expected an address or a list [first, last]${got}` });
-  return undefined;
+export function readRange(at: At, size: number): CellRange | undefined {
+  const { value } = at;
+  if (Array.isArray(value) && value.length === 2) return readPair(at, value, size);
+  if (typeof value === 'number') return readPair(at, [value, value], size);
+  const expected = 'an address or a list [first, last]';
+  return Array.isArray(value)
+    ? at.wrong(`expected ${expected}, got a list of ${value.length}`)
+    : at.expected(expected);
 }
 
-function readPair(
-  [first, last]: readonly unknown[],
-  size: number,
-  path: Path,
-  issues: Issue[],
-): CellRange | undefined {
+function readPair(at: At, [first, last]: readonly unknown[], size: number): CellRange | undefined {
   for (const address of [first, last]) {
     if (isAddress(address) && address < size) continue;
     const range = size === 0 ? 'no address, all sizes are 0' : `an address from 0 to ${size - 1}`;
-    issues.push({ path, message: `expected ${range}, got ${describeFound(address)}` });
-    return undefined;
+    return at.wrong(`expected ${range}, got ${describeFound(address)}`);
   }
   if (!isAddress(first) || !isAddress(last)) return undefined;
   if (first <= last) return { first, last };
-  issues.push({ path, message: `expected a list [first, last], got ${first} before ${last}` });
-  return undefined;
+  return at.wrong(`expected a list [first, last], got ${first} before ${last}`);
 }
 
 function isAddress(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** The items of a section that may be absent, with their paths. */
-export function readList(value: unknown, path: Path, issues: Issue[]): { item: unknown; path: Path }[] {
-  if (value === undefined) return [];
-  if (Array.isArray(value)) return value.map((item, i) => ({ item, path: [...path, i] }));
-  issues.push({ path, message: `expected a list, got ${describeFound(value)}` });
-  return [];
+/** The items of a section that may be absent. */
+export function readList(at: At): At[] {
+  return at.value === undefined ? [] : (at.items() ?? []);
 }

@@ -1,23 +1,21 @@
 import { type LayoutBuilder, typeOfMeta } from '../../registers/layout.js';
-import { check } from '../../schema/parts.js';
-import type { Issue, Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
 import { type CellRange, readList, readRange } from './ranges.js';
 import { repeatEntrySchema } from './schema.js';
 
 /**
  * Carries out the section `repeat`: copies the cells `addr` over and over into `to`, whatever was there.
  * pymodbus would also cut a value of several cells in two; what its cells then mean is nobody's intention,
- * so that is an issue.
+ * so that is a mistake.
  */
-export function applyRepeats(builder: LayoutBuilder, section: unknown, path: Path, issues: Issue[]): void {
-  for (const { item, path: at } of readList(section, path, issues)) {
-    const entry = check(repeatEntrySchema, item, at, issues);
-    if (!entry) continue;
-    const from = readRange(entry.addr, builder.size, [...at, 'addr'], issues);
-    const to = readRange(entry.to, builder.size, [...at, 'to'], issues);
+export function applyRepeats(builder: LayoutBuilder, section: At): void {
+  for (const entry of readList(section)) {
+    if (!entry.check(repeatEntrySchema)) continue;
+    const from = readRange(entry.key('addr'), builder.size);
+    const to = readRange(entry.key('to'), builder.size);
     if (!from || !to) continue;
     const cut = findCut(builder, from, to);
-    if (cut) issues.push({ path: [...at, cut.key], message: cut.message });
+    if (cut) entry.key(cut.key).wrong(cut.message);
     else copy(builder, from, to);
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { check, isMapping, sectionOf } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
 import { compact } from '../compact.js';
 import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './schema.js';
@@ -13,29 +13,20 @@ export interface PymodbusServer {
 }
 
 /** Builds a line that `device` answers on; undefined after telling the server's mistakes. */
-export function pymodbusServer(
-  name: string,
-  value: unknown,
-  device: string,
-  path: Path,
-  issues: Issue[],
-): PymodbusServer | undefined {
-  const comm = sectionOf(value, 'comm');
-  switch (comm) {
+export function pymodbusServer(name: string, device: string, at: At): PymodbusServer | undefined {
+  switch (at.key('comm').value) {
     case 'serial':
-      return serialServer(name, value, device, path, issues);
+      return serialServer(name, device, at);
     case 'tcp':
-      return socketServer(name, check(tcpServerSchema, value, path, issues), device, path, issues);
+      return socketServer(name, at.check(tcpServerSchema), device, at);
     case 'udp':
-      return socketServer(name, check(udpServerSchema, value, path, issues), device, path, issues);
+      return socketServer(name, at.check(udpServerSchema), device, at);
     case 'tls':
-      return tlsServer(name, value, device, path, issues);
+      return tlsServer(name, device, at);
     default:
-      if (!isMapping(value)) {
-        issues.push({ path, message: expectedMessage('a mapping', value) });
-      } else
-        issues.push({ path: [...path, 'comm'], message: expectedMessage('tcp, serial, udp, tls', comm) });
-      return undefined;
+      return isMapping(at.value)
+        ? at.key('comm').expected('tcp, serial, udp, tls')
+        : at.expected('a mapping');
   }
 }
 
@@ -48,14 +39,13 @@ function socketServer(
   name: string,
   server: (Omit<SocketServer, 'comm'> & { comm: SocketLineDefinition['kind'] }) | undefined,
   device: string,
-  path: Path,
-  issues: Issue[],
+  at: At,
 ): { readonly line: SocketLineDefinition; readonly identity: Identity } | undefined {
   if (!server) return undefined;
   const { comm: kind, host, port, framer = 'socket', device_id } = server;
   // FramerTLS of pymodbus is its FramerSocket under another name.
   const framing = framer === 'tls' ? 'socket' : framer;
-  if (framer === 'tls' && kind !== 'tls') framerIssue(framer, 'socket, rtu or ascii', path, issues);
+  if (framer === 'tls' && kind !== 'tls') at.key('framer').expected('socket, rtu or ascii on this comm');
   const ignores = server.ignore_missing_devices ?? server.ignore_missing_slaves ?? false;
   const { maxClients, idleTimeout } = SOCKET_DEFAULTS;
   const [first, last] = framing === 'socket' ? [0, 255] : [1, 247];
@@ -67,56 +57,32 @@ function socketServer(
     port,
     maxClients,
     ...(kind !== 'udp' && { idleTimeout }),
-    units: unitsOf(device_id, first, last, device, path, issues),
+    units: unitsOf(device_id, first, last, device, at.key('device_id')),
     missingUnit: ignores ? 'silence' : 'exception',
   };
   return { line, identity: identityOf(server.identity) };
 }
 
-function tlsServer(
-  name: string,
-  value: unknown,
-  device: string,
-  path: Path,
-  issues: Issue[],
-): PymodbusServer | undefined {
-  const server = check(tlsServerSchema, value, path, issues);
-  const built = socketServer(name, server, device, path, issues);
+function tlsServer(name: string, device: string, at: At): PymodbusServer | undefined {
+  const server = at.check(tlsServerSchema);
+  const built = socketServer(name, server, device, at);
   if (!built) return undefined;
   const { certfile, keyfile, password } = server ?? {};
-  for (const [key, file] of [
-    ['certfile', certfile],
-    ['keyfile', keyfile],
-  ] as const) {
-    if (!file)
-      issues.push({ path: [...path, key], message: expectedMessage('the path of a PEM file', file) });
-  }
-  if (password) {
-    issues.push({
-      path: [...path, 'password'],
-      message: 'keys with a password are not read, expected a key without',
-    });
-  }
+  if (!certfile) at.key('certfile').expected('the path of a PEM file');
+  if (!keyfile) at.key('keyfile').expected('the path of a PEM file');
+  if (password) at.key('password').wrong('keys with a password are not read, expected a key without');
   const files = { cert: resolve(certfile ?? ''), key: resolve(keyfile ?? '') };
   return { ...built, line: { ...built.line, files } };
 }
 
 const PARITY = { N: 'none', E: 'even', O: 'odd' } as const;
 
-function serialServer(
-  name: string,
-  value: unknown,
-  device: string,
-  path: Path,
-  issues: Issue[],
-): PymodbusServer | undefined {
-  const server = check(serialServerSchema, value, path, issues);
+function serialServer(name: string, device: string, at: At): PymodbusServer | undefined {
+  const server = at.check(serialServerSchema);
   if (!server) return undefined;
   const { framer = 'rtu' } = server;
-  if (framer !== 'rtu' && framer !== 'ascii') framerIssue(framer, 'rtu or ascii', path, issues);
-  if (framer !== 'ascii' && server.bytesize !== 8) {
-    issues.push({ path: [...path, 'bytesize'], message: expectedMessage('8 (7 is for framer ascii)', 7) });
-  }
+  if (framer !== 'rtu' && framer !== 'ascii') at.key('framer').expected('rtu or ascii on this comm');
+  if (framer !== 'ascii' && server.bytesize !== 8) at.key('bytesize').expected('8 (7 is for framer ascii)');
   const line: LineDefinition = {
     kind: 'serial',
     name,
@@ -128,13 +94,9 @@ function serialServer(
     stopBits: server.stopbits,
     timing: { turnaround: 't3.5' },
     whenBusy: 'replace',
-    units: unitsOf(server.device_id, 1, 247, device, path, issues),
+    units: unitsOf(server.device_id, 1, 247, device, at.key('device_id')),
   };
   return { line, identity: identityOf(server.identity) };
-}
-
-function framerIssue(framer: string, expected: string, path: Path, issues: Issue[]): void {
-  issues.push({ path: [...path, 'framer'], message: expectedMessage(`${expected} on this comm`, framer) });
 }
 
 /** Without a device_id the device answers every unit identifier. */
@@ -143,15 +105,11 @@ function unitsOf(
   first: number,
   last: number,
   device: string,
-  path: Path,
-  issues: Issue[],
+  at: At,
 ): UnitNames {
   if (id === undefined) return new Map([['*', device]]);
   const unit = Number(id);
-  if (unit < first || unit > last) {
-    const message = expectedMessage(`a unit identifier from ${first} to ${last}`, id);
-    issues.push({ path: [...path, 'device_id'], message });
-  }
+  if (unit < first || unit > last) at.expected(`a unit identifier from ${first} to ${last}`);
   return new Map([[unit, device]]);
 }
 

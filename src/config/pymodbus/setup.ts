@@ -1,8 +1,8 @@
 import { ACTION_NAMES, type ActionName } from '../../registers/action.js';
 import { parseValue } from '../../registers/parse-value.js';
 import type { Value } from '../../registers/value.js';
-import { check, sectionOf } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { At } from '../../schema/at.js';
+import { expectedMessage } from '../../schema/problem.js';
 import { PYMODBUS_TYPES, type PymodbusType, setupSchema } from './schema.js';
 
 /** The section `setup` of a device. Sizes are in cells of 16 bits. */
@@ -24,9 +24,9 @@ export interface CellDefault {
 }
 
 /** Undefined, after telling why, when not even the sizes are known. */
-export function readSetup(value: unknown, path: Path, issues: Issue[]): PymodbusSetup | undefined {
-  const setup = check(setupSchema, value, path, issues);
-  const defaults = readDefaults(sectionOf(value, 'defaults'), [...path, 'defaults'], issues);
+export function readSetup(at: At): PymodbusSetup | undefined {
+  const setup = at.check(setupSchema);
+  const defaults = readDefaults(at.key('defaults'));
   if (!setup) return undefined;
   const coils = setup['co size'];
   const discrete = setup['di size'];
@@ -37,19 +37,14 @@ export function readSetup(value: unknown, path: Path, issues: Issue[]): Pymodbus
   return { coils, discrete, input, holding, shared, wholeValues: setup['type exception'], size, defaults };
 }
 
-function readDefaults(value: unknown, path: Path, issues: Issue[]): Record<PymodbusType, CellDefault> {
+function readDefaults(at: At): Record<PymodbusType, CellDefault> {
   const read = (type: PymodbusType): CellDefault => {
-    const input = sectionOf(sectionOf(value, 'value'), type) ?? (type === 'string' ? '' : 0);
-    const parsed = parseValue(type, input, LONGEST_STRING);
-    if (!parsed.ok) {
-      issues.push({ path: [...path, 'value', type], message: expectedMessage(parsed.expected, input) });
-    }
-    const action = readActionName(
-      sectionOf(sectionOf(value, 'action'), type),
-      [...path, 'action', type],
-      issues,
-    );
-    return { value: parsed.ok ? parsed.value : type === 'string' ? '' : 0, action };
+    const value = at.key('value').key(type);
+    const none = type === 'string' ? '' : 0;
+    const parsed = parseValue(type, value.value ?? none, LONGEST_STRING);
+    if (!parsed.ok) value.expected(parsed.expected);
+    const action = readActionName(at.key('action').key(type));
+    return { value: parsed.ok ? parsed.value : none, action };
   };
   return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, read(type)])) as Record<
     PymodbusType,
@@ -60,14 +55,11 @@ function readDefaults(value: unknown, path: Path, issues: Issue[]): Record<Pymod
 /** Cells; whether a default string fits is seen where it is used. */
 const LONGEST_STRING = 4 * 65536;
 
-/** The name of an action; undefined for null, for none, and after an issue. */
-export function readActionName(value: unknown, path: Path, issues: Issue[]): ActionName | undefined {
-  if (value === undefined || value === null) return undefined;
-  const name = ACTION_NAMES.find((each) => each === value);
-  if (name === undefined) {
-    const message = expectedMessage(`null, ${ACTION_NAMES.join(', ')}`, value);
-    const custom = typeof value === 'string' ? ' (custom actions of Python modules are not supported)' : '';
-    issues.push({ path, message: message + custom });
-  }
-  return name;
+/** The name of an action; undefined for null, for none, and after a mistake. */
+export function readActionName(at: At): ActionName | undefined {
+  if (at.value === undefined || at.value === null) return undefined;
+  const name = ACTION_NAMES.find((each) => each === at.value);
+  if (name !== undefined) return name;
+  const custom = typeof at.value === 'string' ? ' (custom actions of Python modules are not supported)' : '';
+  return at.wrong(expectedMessage(`null, ${ACTION_NAMES.join(', ')}`, at.value) + custom);
 }

@@ -8,7 +8,7 @@ export interface SourceText {
   /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
   readonly value: unknown;
   /** Issues with their places, in the order of the file. */
-  locate(issues: readonly Issue[]): Problem[];
+  readonly locate: (issues: readonly Issue[]) => Problem[];
 }
 
 export type ParsedText =

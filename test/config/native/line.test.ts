@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { nativeLine } from '../../../src/config/native/line.js';
 import { lineSource, mergedSource } from '../../../src/config/native/line-source.js';
 import { DeviceNames } from '../../../src/config/native/units.js';
-import { type Issue, pathText } from '../../../src/schema/problem.js';
+import { cursor, mistakesOf } from '../helpers.js';
 
 const context = () => ({ devices: new DeviceNames(['meter']), directory: '/etc/modbus-sim' });
 
 function lineOf(value: object) {
-  const issues: Issue[] = [];
-  const definition = nativeLine('line', { units: { 1: 'meter' }, ...value }, context(), [], issues);
-  return { definition, mistakes: issues.map(({ path, message }) => `${pathText(path)}: ${message}`) };
+  const at = cursor({ units: { 1: 'meter' }, ...value });
+  const definition = nativeLine('line', at, context());
+  return { definition, mistakes: mistakesOf(at) };
 }
 
 const TLS = { cert: 'server.pem', key: '/keys/server.key' };

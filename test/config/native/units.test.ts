@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { DeviceNames, readUnits } from '../../../src/config/native/units.js';
-import type { Issue } from '../../../src/schema/problem.js';
+import { cursor, mistakesOf } from '../helpers.js';
 
 function read(value: unknown, isTcp = false) {
-  const issues: Issue[] = [];
+  const at = cursor({ units: value });
   const devices = new DeviceNames(['meter', 'other']);
-  const units = readUnits(value, isTcp, devices, ['units'], issues);
-  const messages = issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  return { units: Object.fromEntries(units), copies: Object.fromEntries(devices.copies), messages };
+  const units = readUnits(at.key('units'), isTcp, devices);
+  return {
+    units: Object.fromEntries(units),
+    copies: Object.fromEntries(devices.copies),
+    messages: mistakesOf(at),
+  };
 }
 
 describe('units of a line', () => {
