@@ -32,6 +32,11 @@ export class At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
+  /** The same place with another value in it: what a reader is to take for the one that is there. */
+  with(value: unknown): At {
+    return new At(value, this.findings, this.#parent, this.#part);
+  }
+
   /** What stands at the end of a path from here. */
   below(path: Path): At {
     return path.reduce<At>((at, part) => at.key(part), this);

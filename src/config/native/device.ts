@@ -56,7 +56,8 @@ export class NativeDeviceReader {
     const layout = at.value === undefined ? undefined : this.#layout(table, at);
     const bitsPerCell = table === 'coils' || table === 'discrete' ? 1 : 16;
     const cells = layout ?? new LayoutBuilder(0).build();
-    return { layout: cells, base: 0, size: cells.size, bitsPerCell, wholeValues: false };
+    const window = { base: 0, size: cells.size, wholeValues: false, countsAsPymodbus: false };
+    return { layout: cells, bitsPerCell, ...window };
   }
 
   #layout(table: TableName, at: At): RegisterLayout | undefined {

@@ -7,6 +7,7 @@ import { isMapping } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { PlacedValues } from '../place-values.js';
+import { IGNORED_IN_ENTRIES, withoutIgnored } from './ignored.js';
 import { type CellRange, readList, readRange } from './ranges.js';
 import { cellEntrySchema, type PymodbusType } from './schema.js';
 import { type CellDefault, readActionName } from './setup.js';
@@ -32,10 +33,11 @@ export function readTypeSection(
 
 function readEntry(
   type: PymodbusType,
-  at: At,
+  item: At,
   cellDefault: CellDefault,
   size: number,
 ): PlacedValues | undefined {
+  const at = withoutIgnored(item, IGNORED_IN_ENTRIES);
   const isPlain = !isMapping(at.value);
   const entry = isPlain ? {} : at.check(cellEntrySchema);
   if (!entry) return undefined;
@@ -51,7 +53,10 @@ function readEntry(
   const value = readValue(type, at, cellDefault, cells);
   const named = at.key('action');
   const name = named.value === undefined ? cellDefault.action : readActionName(named);
-  const action = name && withBounds(type, name, entry.parameters ?? {}, at.key('parameters'));
+  const { parameters, kwargs } = entry;
+  if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect beside parameters');
+  const bounds = at.key(parameters || !kwargs ? 'parameters' : 'kwargs');
+  const action = name && withBounds(type, name, parameters ?? kwargs ?? {}, bounds);
   return { at, ...range, type, cells, values: [value], action };
 }
 

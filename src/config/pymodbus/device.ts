@@ -72,6 +72,7 @@ function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters[
     size: setup.shared ? setup.size : size,
     bitsPerCell: 16,
     wholeValues: setup.wholeValues,
+    countsAsPymodbus: true,
   });
   const { coils, discrete, input, holding } = setup;
   return {

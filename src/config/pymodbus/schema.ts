@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 
 /*
- * The file of pymodbus.simulator 3.9, part by part (its documentation: "Pymodbus simulator", "Configuring").
- * A key that it would refuse or overlook is a mistake here.
+ * The file of pymodbus.simulator 3.2 to 3.12, part by part (its documentation: "Pymodbus simulator", "Configuring").
+ * A key that it would refuse or overlook is a mistake here, but for those that stand in files of its own (ignored.ts).
  */
 
 /** Sections of a device that define cells, in the order in which they take effect. */
@@ -47,11 +47,15 @@ export const setupSchema = section({
   defaults: section({ value: byType.optional(), action: byType.optional() }).optional(),
 });
 
+const parameters = section({ minval: number.optional(), maxval: number.optional() });
+
 export const cellEntrySchema = section({
   addr: content,
   value: content,
   action: content,
-  parameters: section({ minval: number.optional(), maxval: number.optional() }).optional(),
+  parameters: parameters.nullish(),
+  /** What pymodbus 3.4 to 3.6 call the parameters. */
+  kwargs: parameters.nullish(),
 });
 
 export const repeatEntrySchema = section({ addr: content, to: content });
@@ -86,10 +90,11 @@ const anyServer = {
 
 const socketServer = {
   ...anyServer,
-  /** Empty text stands for every interface, as in Python. */
+  /** Empty text and null stand for every interface, as in Python. */
   host: z
     .string({ error: 'a host name or an address' })
-    .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' }),
+    .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' })
+    .nullable(),
   port: wholeNumber(0, 65535),
 };
 

@@ -4,6 +4,7 @@ import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import { compact } from '../compact.js';
 import type { Identity, LineDefinition, SocketLineDefinition, UnitNames } from '../configuration.js';
+import { IGNORED_IN_SERVERS, withoutIgnored } from './ignored.js';
 import { serialServerSchema, tcpServerSchema, tlsServerSchema, udpServerSchema } from './schema.js';
 
 /** A server of a pymodbus file: a line, and who the device behind it says it is. */
@@ -13,7 +14,8 @@ export interface PymodbusServer {
 }
 
 /** Builds a line that `device` answers on; undefined after telling the server's mistakes. */
-export function pymodbusServer(name: string, device: string, at: At): PymodbusServer | undefined {
+export function pymodbusServer(name: string, device: string, server: At): PymodbusServer | undefined {
+  const at = withoutIgnored(server, IGNORED_IN_SERVERS);
   switch (at.key('comm').value) {
     case 'serial':
       return serialServer(name, device, at);
@@ -53,7 +55,7 @@ function socketServer(
     kind,
     name,
     framing,
-    host: host === '' ? '0.0.0.0' : host,
+    host: host || '0.0.0.0',
     port,
     maxClients,
     ...(kind !== 'udp' && { idleTimeout }),

@@ -104,7 +104,14 @@ describe('a device of a pymodbus file with shared blocks', () => {
     const { layout } = pump.tables.coils;
     expect(layout.size).toBe(100);
     for (const table of [pump.tables.coils, pump.tables.discrete, pump.tables.input, pump.tables.holding]) {
-      expect(table).toEqual({ layout, base: 0, size: 100, bitsPerCell: 16, wholeValues: true });
+      expect(table).toEqual({
+        layout,
+        base: 0,
+        size: 100,
+        bitsPerCell: 16,
+        wholeValues: true,
+        countsAsPymodbus: true,
+      });
       expect(table.layout).toBe(pump.cells);
     }
   });
@@ -256,7 +263,9 @@ describe('a mistake in a device of a pymodbus file', () => {
     [small({ uint16: [{}] }), ['uint16[0].addr: missing, expected an address or a list [first, last]']],
     [
       small({ uint16: [{ addr: 1, val: 5 }] }),
-      ['uint16[0].val: unknown key "val", did you mean "value"? (known: addr, value, action, parameters)'],
+      [
+        'uint16[0].val: unknown key "val", did you mean "value"? (known: addr, value, action, parameters, kwargs)',
+      ],
     ],
     [
       small({ uint16: [{ addr: 1, value: 1.5 }] }),
