@@ -1,4 +1,4 @@
-import type { Action } from '../registers/action.js';
+import type { Action } from '../registers/actions.js';
 import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../registers/cell-type.js';
 import type { LayoutBuilder } from '../registers/layout.js';
 import type { Value } from '../registers/value.js';

@@ -6,7 +6,7 @@ import { type LineSource, lineSource, mergedSource } from '../config/native/line
 import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { ActionSource } from '../registers/action.js';
+import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { Ledger } from '../traffic/ledger.js';

@@ -8,7 +8,7 @@ import { pymodbusDevice } from '../../src/config/pymodbus/device.js';
 import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
 import { PYMODBUS_TYPES } from '../../src/config/pymodbus/schema.js';
 import { parseText } from '../../src/config/text/parse-text.js';
-import { ACTION_NAMES } from '../../src/registers/action.js';
+import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { CELL_TYPES } from '../../src/registers/cell-type.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import type { RegisterLayout } from '../../src/registers/layout.js';

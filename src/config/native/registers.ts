@@ -1,9 +1,8 @@
 import type { TableName } from '../../device/tables.js';
-import type { Action } from '../../registers/action.js';
+import { ACTION_NAMES, ACTIONS, type Action } from '../../registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
 import { parseValue } from '../../registers/parse-value.js';
-import { TIMESTAMP_FIELDS } from '../../registers/run-action.js';
 import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
@@ -38,8 +37,9 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   if (!isRepeated && quantity !== inputs.length) {
     return at.key('quantity').wrong(`expected ${inputs.length}, the number of values, got ${quantity}`);
   }
-  if (entry.action === 'timestamp' && quantity % TIMESTAMP_FIELDS !== 0) {
-    const expected = `a multiple of ${TIMESTAMP_FIELDS}, the registers of a timestamp`;
+  const fields = fieldsOf(entry);
+  if (quantity % fields !== 0) {
+    const expected = `a multiple of ${fields}, the registers of a ${entry.action}`;
     at.key('quantity').wrong(`expected ${expected}, got ${quantity}`);
   }
   if (type !== 'string' && entry.length !== undefined) {
@@ -64,8 +64,12 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
 }
 
 /** A timestamp fills seven registers; what is one value to the person who writes it is defined as a whole. */
-function usualQuantity({ action }: RegisterEntry, values: number): number {
-  return action === 'timestamp' && values === 1 ? TIMESTAMP_FIELDS : values;
+function usualQuantity(entry: RegisterEntry, values: number): number {
+  return values === 1 ? fieldsOf(entry) : values;
+}
+
+function fieldsOf({ action }: RegisterEntry): number {
+  return action === undefined ? 1 : ACTIONS[action].fields;
 }
 
 /** Registers of a string without a length: as many as the longest one needs. */
@@ -89,33 +93,23 @@ function readValue(type: ValueType, input: At, cells: number): Value {
 
 function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undefined {
   const { action: name, min, max } = entry;
-  const counts = name === 'increment' || name === 'random';
+  const kind = name && ACTIONS[name];
   for (const [key, bound] of [['min', min] as const, ['max', max] as const]) {
     if (bound === undefined) continue;
     const parsed = parseValue(type === 'string' ? 'float64' : type, bound, 1);
-    if (!counts) at.key(key).wrong('only the actions increment and random have bounds');
+    if (!kind?.hasBounds) at.key(key).wrong(`only the actions ${WITH_BOUNDS.join(' and ')} have bounds`);
     else if (!parsed.ok) at.key(key).expected(parsed.expected);
   }
-  if (name === undefined) return undefined;
-  const unfit = whyUnfit(name, type);
+  if (name === undefined || kind === undefined) return undefined;
+  const unfit = kind.whyUnfit(type);
   if (unfit !== undefined) at.key('action').wrong(unfit);
   if (min !== undefined && max !== undefined && min > max) {
     at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
   }
-  if (!counts) return { name };
+  if (!kind.hasBounds) return { name };
   // Without a bound random numbers begin with 1, which would leave a random coil always on.
   const minval = min ?? (type === 'bit' ? 0 : undefined);
   return compact({ name, minval, maxval: max });
 }
 
-const SIXTEEN_BITS: readonly ValueType[] = ['bits', 'uint16', 'int16'];
-
-function whyUnfit(name: Action['name'], type: ValueType): string | undefined {
-  if (name === 'timestamp' && !SIXTEEN_BITS.includes(type)) {
-    return `timestamp fills seven registers, expected type ${SIXTEEN_BITS.join(', ')}, got ${type}`;
-  }
-  if (name === 'uptime' && type === 'bit') return 'uptime counts seconds, which one bit can not hold';
-  if (name !== 'reset' && type === 'string')
-    return `${name} needs a number, a string can only have the action reset`;
-  return undefined;
-}
+const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
-import { ACTION_NAMES } from '../../registers/action.js';
+import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
 import {
   flag,

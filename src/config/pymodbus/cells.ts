@@ -1,6 +1,6 @@
-import type { Action, ActionName } from '../../registers/action.js';
+import { RANDOM_MAX } from '../../registers/actions/random.js';
+import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
 import { parseValue } from '../../registers/parse-value.js';
-import { RANDOM_MAX } from '../../registers/run-action.js';
 import { integerRange, type Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
@@ -83,7 +83,7 @@ function withBounds(
   { minval, maxval }: { minval?: number | undefined; maxval?: number | undefined },
   at: At,
 ): Action {
-  if (name !== 'increment' && name !== 'random') return { name };
+  if (!ACTIONS[name].hasBounds) return { name };
   // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
   const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
   for (const [key, bound] of Object.entries(bounds)) {

@@ -1,4 +1,4 @@
-import { ACTION_NAMES, type ActionName } from '../../registers/action.js';
+import { ACTION_NAMES, type ActionName } from '../../registers/actions.js';
 import { parseValue } from '../../registers/parse-value.js';
 import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
