@@ -1,6 +1,7 @@
 import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
 import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, place } from './locate.js';
+import { findUnclosed } from './unclosed.js';
 import { DEEPEST, NodeReader } from './yaml-nodes.js';
 
 /** The data of a file, and where each part of it stands. */
@@ -38,7 +39,7 @@ export function parseText(text: string): ParsedText {
     throw error;
   }
   const mistakes = [...document.errors, ...document.warnings];
-  if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(mistakes, lines) };
+  if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
   const reader = new NodeReader();
   const value = reader.read(document.contents, [], 0);
   if (reader.tooMuch) return failed(reader.tooMuch);
@@ -70,13 +71,21 @@ function findExcess(text: string): string | undefined {
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
 
+/** How the library says that a bracket is missing, at the place where it noticed. */
+const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
+
 /** One problem for each place: what else the library says there only follows from it. */
-function syntaxProblems(mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
+function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
-  for (const { code, message, pos } of mistakes) {
-    if (problems.has(pos[0])) continue;
-    const said = SAID[code] ?? message;
-    problems.set(pos[0], { path: '', message: said, ...place(lines, pos[0]) });
+  const tell = (offset: number, message: string) => {
+    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...place(lines, offset) });
+  };
+  const isMissing = ({ message }: Mistake) => MISSING_BRACKET.test(message);
+  const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
+  if (unclosed) tell(unclosed.offset, `this ${unclosed.bracket} is not closed`);
+  for (const mistake of mistakes) {
+    const { code, message, pos } = mistake;
+    if (!unclosed || !isMissing(mistake)) tell(pos[0], SAID[code] ?? message);
   }
   return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
 }
