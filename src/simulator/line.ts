@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Bus, type BusLine, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
-import { lineSource } from '../config/line-source.js';
+import { lineSource } from '../config/native/line-source.js';
 import type { FaultRules } from '../faults/rules.js';
 import { FRAMINGS } from '../protocol/framings.js';
 import type { PlayReport } from '../protocol/play-report.js';

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { type LineSource, lineSource, mergedSource } from '../config/line-source.js';
-import { nativeLine } from '../config/native-lines.js';
-import { DeviceNames } from '../config/native-units.js';
+import { nativeLine } from '../config/native/line.js';
+import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { ActionSource } from '../registers/action.js';
-import type { Issue } from '../schema/problem.js';
+import type { ActionSource } from '../registers/action-kind.js';
+import { At } from '../schema/at.js';
+import { Findings, type Mistakes } from '../schema/findings.js';
 import { Ledger } from '../traffic/ledger.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
@@ -22,7 +23,7 @@ export type SimulatorStart =
 /** `issues`: the change makes no sense, with the places. `error`: the port, or the system, refused it. */
 export type LineChange =
   | { readonly ok: true }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly issues: Mistakes }
   | { readonly ok: false; readonly error: string };
 
 /** Devices on lines, built from a configuration. */
@@ -76,29 +77,29 @@ export class Simulator {
    * can't be had leaves the line as it was. Copies of devices that units no longer ask for are gone.
    */
   async changeLine(line: Line, change: LineSource): Promise<LineChange> {
-    const issues: Issue[] = [];
+    const findings = new Findings();
     let wanted: WantedLine | undefined;
     const changed = await line.change((now) => {
-      wanted = this.#wantedLine(now, change, issues);
+      wanted = this.#wantedLine(now, change, findings);
       // Until the line has it, another line's change must not take the copies away.
       if (wanted) this.#wanted.add(wanted.definition);
       return wanted;
     });
     if (wanted) this.#wanted.delete(wanted.definition);
     this.#devices.keepCopies(this.#devicesInUse());
-    return issues.length > 0 ? { ok: false, issues } : changed;
+    return findings.count > 0 ? { ok: false, issues: findings } : changed;
   }
 
   /** What the line is to be, with the copies that it needs; undefined after telling the mistakes. */
-  #wantedLine(now: LineDefinition, change: LineSource, issues: Issue[]): WantedLine | undefined {
+  #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
     const context = { devices, directory: this.#directory };
-    const source = mergedSource(lineSource(now), change);
-    const definition = nativeLine(now.name, source, context, [], issues);
+    const at = new At(mergedSource(lineSource(now), change), findings);
+    const definition = nativeLine(now.name, at, context);
     for (const name of this.#devices.takenNames(devices.copies)) {
-      issues.push({ path: ['units'], message: `there is a device ${name} that is no such copy` });
+      at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }
-    if (definition === undefined || issues.length > 0) return undefined;
+    if (definition === undefined || findings.count > 0) return undefined;
     this.#devices.copy(devices.copies);
     return { definition, units: this.#units(definition) };
   }

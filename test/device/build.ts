@@ -1,9 +1,16 @@
 import { Device, type DeviceOptions } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
 import type { TableName } from '../../src/device/tables.js';
-import type { ActionSource } from '../../src/registers/action.js';
+import type { ActionSource } from '../../src/registers/action-kind.js';
 import { type Entry, imageOf, tableOf } from '../registers/build.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
+
+interface DeviceContext {
+  readonly size?: number;
+  readonly source?: Partial<ActionSource>;
+  readonly wholeValues?: boolean;
+  readonly countsAsPymodbus?: boolean;
+}
 
 /** A device whose tables have cells of their own, one bit to a cell in coils and discrete inputs. */
 export function deviceOf(
@@ -12,13 +19,15 @@ export function deviceOf(
     size = 65536,
     source = {},
     wholeValues = false,
+    countsAsPymodbus = false,
     ...others
-  }: { size?: number; source?: Partial<ActionSource>; wholeValues?: boolean } & Partial<DeviceOptions> = {},
+  }: DeviceContext & Partial<DeviceOptions> = {},
 ): Device {
-  const words = (name: TableName) => tableOf(imageOf(size, content[name] ?? [], source), { wholeValues });
+  const window = { wholeValues, countsAsPymodbus };
+  const words = (name: TableName) => tableOf(imageOf(size, content[name] ?? [], source), window);
   const bits = (name: TableName) => {
     const entries = (content[name] ?? []).map((entry): Entry => ({ type: 'bit', ...entry }));
-    return tableOf(imageOf(size, entries, source), { bitsPerCell: 1, wholeValues });
+    return tableOf(imageOf(size, entries, source), { bitsPerCell: 1, ...window });
   };
   return new Device({
     name: 'tested',

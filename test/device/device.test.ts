@@ -205,6 +205,25 @@ describe('functions', () => {
     expect(ask(device, '04 0000 0001')).toBe('04020002');
   });
 
+  it('count as pymodbus counts them for a device of a pymodbus file', () => {
+    const holding = run(0, 3).map((entry) => ({ ...entry, action: { name: 'increment' } as const }));
+    const device = deviceOf({ holding, coils: run(0, 8) }, { countsAsPymodbus: true });
+    expect(ask(device, '06 0000 0005')).toBe('0600000005');
+    ask(device, '16 0001 0000 0000');
+    ask(device, '10 0000 0002 04 00050006');
+    const words = device.tables.holding.window.image;
+    expect([0, 1, 2].map((cell) => [words.reads.get(cell), words.writes.get(cell)])).toEqual([
+      [1, 2],
+      [1, 2],
+      [0, 0],
+    ]);
+    expect(words.wordAt(0), 'no action has run').toBe(5);
+    ask(device, '05 0000 FF00');
+    ask(device, '0F 0000 0002 01 03');
+    const coils = device.tables.coils.window.image;
+    expect([coils.reads.get(0), coils.writes.get(0), coils.writes.get(1)]).toEqual([1, 2, 1]);
+  });
+
   it('count each register once per request, function 23 read and write apart', () => {
     const device = deviceOf({ holding: run(0, 3) });
     ask(device, '17 0000 0002 0001 0002 04 00010002');

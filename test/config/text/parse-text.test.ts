@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseText } from '../../../src/config/text/parse-text.js';
+
+/** `LINE:COLUMN: MESSAGE` of each problem. */
+function problemsOf(...lines: string[]): string[] {
+  const parsed = parseText(`${lines.join('\n')}\n`);
+  return parsed.ok ? [] : parsed.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`);
+}
+
+describe('a missing brace or bracket is told where it was opened', () => {
+  it.each<[name: string, lines: string[], expected: string]>([
+    [
+      'in JSON, by the indentation of what follows',
+      ['{', '  "a": {', '    "b": {"c": [1]', '  },', '  "d": 5', '}'],
+      '3:10: this { is not closed',
+    ],
+    ['at the end of JSON', ['{', '  "a": {"b": 1}'], '1:1: this { is not closed'],
+    ['of a list in JSON', ['{', '  "a": [', '    1, 2', '}'], '2:8: this [ is not closed'],
+    ['in a line of YAML', ['a:', '  b: {c: {d: 1}', 'e: 5'], '2:6: this { is not closed'],
+    ['of an entry in a YAML list', ['a:', '  - {b: 1', '  - {b: 2}'], '2:5: this { is not closed'],
+    ['of the other kind', ['a: {b: [1, 2}', 'c: 5'], '1:8: this [ is not closed'],
+  ])('%s', (_, lines, expected) => {
+    expect(problemsOf(...lines)).toEqual([expected]);
+  });
+
+  it('and not where a text or a comment has one', () => {
+    expect(problemsOf('a: "{"', 'b: {c: "}" # }', 'd: 5')).toEqual(['2:4: this { is not closed']);
+  });
+
+  it('whichever closing one is taken out of indented JSON', () => {
+    const data = { a: { b: [{ c: 1 }, { c: [1, 2] }], d: { e: {} } }, f: [[1], [2]] };
+    const text = JSON.stringify(data, null, 2);
+    const closing = Array.from(text.matchAll(/[}\]]/g), ({ index }) => index);
+    fc.assert(
+      fc.property(fc.constantFrom(...closing), (index) => {
+        const parsed = parseText(text.slice(0, index) + text.slice(index + 1));
+        const problems = parsed.ok
+          ? []
+          : parsed.problems.filter(({ message }) => /is not closed/.test(message));
+        expect(problems).toHaveLength(1);
+        expect(problems[0]?.line).toBeLessThanOrEqual(text.slice(0, index).split('\n').length);
+      }),
+    );
+  });
+});
