@@ -68,6 +68,8 @@ export interface SerialLineDefinition extends CharacterSettings {
   readonly timing: TimingDefinition;
   /** What a request does that comes while an earlier one is still to be answered. */
   readonly whenBusy: 'queue' | 'drop' | 'replace';
+  /** Does the adapter hear what it sends? With auto, it is found out. */
+  readonly echo: 'auto' | 'yes' | 'no';
   /** Virtual line only: where the client's path is linked, and how bytes are paced. */
   readonly link?: string;
   readonly pacing?: PacingDefinition;

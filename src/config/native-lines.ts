@@ -63,7 +63,7 @@ function serialLine(
 ): SerialLineDefinition | undefined {
   const parsed = check(serialLineSchema, value, path, issues);
   if (!parsed) return undefined;
-  const { framing, whenBusy } = parsed;
+  const { framing, whenBusy, echo } = parsed;
   const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
   if (framing === 'rtu' && dataBits !== 8) {
@@ -99,6 +99,7 @@ function serialLine(
     rs485: rs485 && direction(rs485),
     timing: compact(timing),
     whenBusy,
+    echo,
     pacing: pacing && compact(pacing),
     units,
   });

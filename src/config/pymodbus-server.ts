@@ -128,6 +128,7 @@ function serialServer(
     stopBits: server.stopbits,
     timing: { turnaround: 't3.5' },
     whenBusy: 'replace',
+    echo: server.handle_local_echo === true ? 'yes' : 'auto',
     units: unitsOf(server.device_id, 1, 247, device, path, issues),
   };
   return { line, identity: identityOf(server.identity) };

@@ -6,7 +6,7 @@ import { characterTime, t15, t35 } from '../protocol/timing.js';
 import { AsciiFramer } from '../transport/framer/ascii-framer.js';
 import type { Framer } from '../transport/framer/framer.js';
 import { RtuFramer } from '../transport/framer/rtu-framer.js';
-import { type Adapter, discardGap, outputHold, realPathOf } from '../transport/port/adapter.js';
+import { type Adapter, discardGap, inputPause, outputHold, realPathOf } from '../transport/port/adapter.js';
 import type { BytePort, OpenResult, PortListener } from '../transport/port/port.js';
 import { openRealPort } from '../transport/port/real-port.js';
 import { isClientSide, openVirtualPort, type VirtualPort } from '../transport/port/virtual-port.js';
@@ -104,7 +104,7 @@ export class SerialTransport implements Transport {
   }
 
   #behaviour(definition: SerialLineDefinition, framing: Framing, adapter: Adapter): SerialBehaviour {
-    const { path, pacing, whenBusy } = definition;
+    const { path, pacing, whenBusy, echo } = definition;
     const times = serialTimes(definition, adapter);
     // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
     const wireTime = adapter.kind === 'pty' && !pacing ? 0 : times.characterTime;
@@ -113,7 +113,7 @@ export class SerialTransport implements Transport {
     const owns = (unitId: number) => this.#handler.owns(unitId);
     return {
       framing,
-      framer: newFramer(framing, owns, times.t35, wireTime),
+      framer: newFramer(framing, owns, times.t35, wireTime, inputPause(adapter, wireTime)),
       mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeAsciiRequest(framing, adu),
       timing: {
         t35: times.t35,
@@ -125,7 +125,7 @@ export class SerialTransport implements Transport {
       gap: times.gap,
       inputHold: framing.name === 'ascii' ? hold : Math.max(times.gap, hold),
       whenBusy,
-      isPseudoTerminal: adapter.kind === 'pty',
+      echo,
       joinsTraffic: path !== 'virtual',
     };
   }
@@ -157,10 +157,11 @@ function newFramer(
   owns: (unitId: number) => boolean,
   t35: number,
   wireTime: number,
+  longestPause: number,
 ): Framer {
   return framing instanceof AsciiFraming
-    ? new AsciiFramer(owns, framing)
-    : new RtuFramer(owns, t35, wireTime);
+    ? new AsciiFramer(owns, framing, longestPause + t35)
+    : new RtuFramer(owns, { t35, characterTime: wireTime, longestPause });
 }
 
 /** Judged by the same message as RTU has it: what its function says about lengths is known there. */

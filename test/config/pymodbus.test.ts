@@ -23,6 +23,7 @@ describe('a server of a pymodbus file', () => {
         stopBits: 2,
         timing: { turnaround: 't3.5' },
         whenBusy: 'replace',
+        echo: 'auto',
         units: new Map([['*', 'pump']]),
       },
     ]);

@@ -9,6 +9,7 @@ const COUNTERS = {
   dropped: 0,
   replies: 100,
   duplicates: 0,
+  echoes: 0,
   collisions: 0,
   foreignFrames: 0,
   noiseBytes: 0,

@@ -16,6 +16,7 @@ const LINE: SerialLineDefinition = {
   stopBits: 1,
   timing: { turnaround: 't3.5' },
   whenBusy: 'replace',
+  echo: 'auto',
   units: new Map(),
 };
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LineDefinition } from '../../config/configuration.js';
+import { systemClock } from '../../transport/clock.js';
 import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
-import { callAt } from '../../transport/precise-timer.js';
 import { describeLine } from '../describe-line.js';
 import type { Line } from '../line.js';
 import type { LineCounters } from '../line-record.js';
@@ -90,7 +90,7 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   while (samples.length < TIMER_SAMPLES && performance.now() < until) {
     const due = performance.now() + waitMs;
     await new Promise<void>((resolve) => {
-      callAt(due, resolve);
+      systemClock.callAt(due, resolve);
     });
     samples.push(performance.now() - due);
   }

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../clock.js';
 import type { Adapter } from '../port/adapter.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
@@ -20,18 +21,20 @@ export class SerialLine implements Transport, PortListener {
   readonly chunks = new ChunkStatistics();
   #options: SerialLineOptions;
   readonly #handler: LineHandler;
+  readonly #clock: Clock;
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
   #session: SerialSession | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
+  #callOffRetry = (): void => {};
   /** The last attempt to reopen, under way or over. */
   #attempt: Promise<void> | undefined;
   /** Counts the stops: an attempt to reopen that began before one comes too late. */
   #stops = 0;
 
-  constructor(options: SerialLineOptions, handler: LineHandler) {
+  constructor(options: SerialLineOptions, handler: LineHandler, clock: Clock = systemClock) {
     this.#options = options;
     this.#handler = handler;
+    this.#clock = clock;
   }
 
   get state(): LineState {
@@ -57,7 +60,7 @@ export class SerialLine implements Transport, PortListener {
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
     this.#stops++;
-    clearTimeout(this.#retryTimer);
+    this.#callOffRetry();
     const port = this.#port;
     this.#detach();
     await port?.close();
@@ -75,8 +78,8 @@ export class SerialLine implements Transport, PortListener {
     this.#session?.received(chunk);
   }
 
-  onDamaged(count: number): void {
-    this.#session?.damaged(count);
+  onDamaged(characters: Uint8Array): void {
+    this.#session?.damaged(characters);
   }
 
   onClose(reason: string): void {
@@ -89,7 +92,7 @@ export class SerialLine implements Transport, PortListener {
   #attach(port: BytePort, notes: readonly string[]): void {
     this.#port = port;
     const behaviour = this.#options.behaviour(port.facts().adapter);
-    this.#session = new SerialSession(port, behaviour, this.#handler, this.chunks);
+    this.#session = new SerialSession(port, behaviour, this.#handler, this.chunks, this.#clock);
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
   }
@@ -102,9 +105,9 @@ export class SerialLine implements Transport, PortListener {
 
   #wait(reason: string, delay: number): void {
     this.#state = { kind: 'waiting', reason };
-    this.#retryTimer = setTimeout(() => {
+    this.#callOffRetry = this.#clock.callAfter(delay, () => {
       this.#attempt = this.#reopen(delay);
-    }, delay);
+    });
   }
 
   async #reopen(delay: number): Promise<void> {

@@ -96,6 +96,7 @@ describe('GET /api/v1/lines', () => {
         framing: 'rtu',
         timing: { turnaround: 20 },
         whenBusy: 'replace',
+        echo: 'auto',
         units: { 17: 'meter' },
       },
       units: { 17: 'meter' },
