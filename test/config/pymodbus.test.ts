@@ -60,6 +60,17 @@ describe('a server of a pymodbus file', () => {
     ]);
   });
 
+  it.each([
+    [true, 'yes'],
+    [false, 'auto'],
+  ])('has an adapter that hears what it sends where handle_local_echo is %s: echo %s', (flag, echo) => {
+    const data = plant();
+    data.server_list = {
+      only: { comm: 'serial', port: '/dev/x', framer: 'rtu', handle_local_echo: flag },
+    };
+    expect(pymodbusConfiguration(data, { device: 'pump' }, [])?.lines).toMatchObject([{ echo }]);
+  });
+
   it('tells a missing unit with an exception unless it is told to ignore it', () => {
     const missingUnit = (change: Record<string, unknown>) => {
       const data = plant();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LineDefinition } from '../../config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../../config/configuration.js';
 import { systemClock } from '../../transport/clock.js';
 import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
@@ -31,6 +31,8 @@ export interface Measurements {
   /** The longest time between two chunks of one frame, be it one that was cut because of it. */
   readonly longestPause: number;
   readonly counters: Readonly<LineCounters>;
+  /** Whether the adapter is said to hear what it sends; undefined on a socket. */
+  readonly echo: SerialLineDefinition['echo'] | undefined;
   /** Characters that were lost meanwhile, as the driver counts them. */
   readonly overruns: number;
 }
@@ -77,6 +79,7 @@ export async function measureLine(
       chunks: line.serial?.chunks.sizes ?? [],
       longestPause: line.serial?.chunks.longestPause ?? 0,
       counters: line.counters,
+      echo: line.definition.kind === 'serial' ? line.definition.echo : undefined,
       overruns: lostBetween(before, errorCounts),
     };
   } finally {

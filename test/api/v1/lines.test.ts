@@ -24,6 +24,7 @@ const NO_COUNTS = {
   dropped: 0,
   replies: 0,
   duplicates: 0,
+  echoes: 0,
   collisions: 0,
   foreignFrames: 0,
   noiseBytes: 0,
