@@ -21,7 +21,7 @@ export interface ReplyTiming {
 export type WhenBusy = 'queue' | 'drop' | 'replace';
 
 /** What the player asks about the bytes that come in. */
-export interface Listening {
+interface Listening {
   /** Are there bytes that may become a frame yet? */
   readonly busy: boolean;
   /** When the last byte came. */
