@@ -1,3 +1,5 @@
+import type { Step } from './reply-plan.js';
+
 /** What became of one step of a reply plan. Times are `performance.now()` ms. */
 export interface StepReport {
   /** When the plan wanted the step: its wait after the step before it had ended (the first: after the request). */
@@ -14,9 +16,29 @@ export interface StepReport {
   readonly reason?: string;
 }
 
-/** What was really done of a reply plan: one entry per step, in the order of the plan. A silence has none. */
+/**
+ * What was really done of a reply plan: one entry for each step, in the order of the plan, whether the step was reached
+ * or not. A silence has none.
+ */
 export interface PlayReport {
   readonly steps: readonly StepReport[];
   /** `superseded`: a newer request took its place. `disconnected`: the client or the port went away before its end. */
   readonly ended: 'complete' | 'superseded' | 'disconnected';
+}
+
+/**
+ * The reports on steps that were not reached because the plan was given up at `gaveUpAt`, for `reason`.
+ * @param from when the wait of the first of them began
+ */
+export function notReached(
+  steps: readonly Step[],
+  from: number,
+  gaveUpAt: number,
+  reason: string,
+): StepReport[] {
+  let plannedAt = from;
+  return steps.map(({ waitMs }) => {
+    plannedAt += waitMs;
+    return { plannedAt, achievedAt: gaveUpAt, uncertainty: undefined, outcome: 'not achieved', reason };
+  });
 }

@@ -10,7 +10,7 @@ const MAX_LOGGED = 64;
 /**
  * What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. A
  * message that arrives damaged is one communication error (Application Protocol V1.1b3, 6.8, sub-function
- * 12), in however many pieces it is told.
+ * 12), however many reports there are on its pieces.
  */
 export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, log: Logger): void {
   // Whoever floods a line causes thousands of these each second: no text is made of what nobody reads.
@@ -56,7 +56,13 @@ export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, 
       log.debug({ count: event.count }, 'damaged characters');
       break;
     case 'echo':
-      log.info('the adapter hears what it sends: its echo is taken out');
+      counters.echoes++;
+      if (counters.echoes === 1) log.info('the adapter hears what it sends: its echo is taken out');
+      break;
+    case 'loop':
+      log.warn(
+        'the same replies came back again and again, so the next ones are not executed; say "echo: yes" if the adapter of this line hears what it sends, "echo: no" if a client repeats its writes so fast',
+      );
       break;
     case 'collision':
       counters.collisions++;

@@ -18,6 +18,8 @@ export interface LineCounters {
   replies: number;
   /** Responses of another device that has one of our unit identifiers. */
   duplicates: number;
+  /** Replies that came back, because the adapter hears what it sends; they were taken out. */
+  echoes: number;
   /** Replies during which somebody else spoke. */
   collisions: number;
   /** Frames between others. */
@@ -41,6 +43,7 @@ export class LineRecord {
     dropped: 0,
     replies: 0,
     duplicates: 0,
+    echoes: 0,
     collisions: 0,
     foreignFrames: 0,
     noiseBytes: 0,
@@ -91,7 +94,8 @@ export class LineRecord {
     // Of one that is not achieved nothing was sent: nobody had the line open, or a newer request came.
     if (first?.outcome === 'achieved') this.counters.replies++;
     if (!this.#log.isLevelEnabled('debug')) return;
-    const turnaround = first && Number((first.achievedAt - request.receivedAt).toFixed(3));
+    const turnaround =
+      first?.outcome === 'achieved' ? Number((first.achievedAt - request.receivedAt).toFixed(3)) : undefined;
     const sent = exchange ? sentBytes(exchange.plan, report) : [];
     const bytes = hex(Uint8Array.from(sent.slice(0, MAX_LOGGED)));
     this.#log.debug(

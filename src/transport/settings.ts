@@ -15,6 +15,7 @@ export interface SerialSettings extends PortSettings {
   readonly framing: 'rtu' | 'ascii';
   readonly timing: TimingSettings;
   readonly whenBusy: WhenBusy;
+  readonly echo: EchoSetting;
   /** Virtual line only: where the client's path is linked, and how bytes are paced. */
   readonly link?: string;
   readonly pacing?: PacingSettings;
@@ -65,6 +66,9 @@ export interface TimingSettings {
 
 /** What a request does that comes while an earlier one is still to be answered. */
 export type WhenBusy = 'queue' | 'drop' | 'replace';
+
+/** Does the adapter of a line hear what it sends? With `auto`, that is found out. */
+export type EchoSetting = 'auto' | 'yes' | 'no';
 
 /** How a virtual line hands over bytes, as a real adapter would. */
 export interface PacingSettings {

@@ -65,10 +65,12 @@ export type LineEvent =
   | { readonly kind: 'failed'; readonly text: string }
   /** A frame between others on the bus. */
   | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
-  /** Bytes that are no part of a valid frame; `isRest`: of one whose damage was told before. */
+  /** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
   | { readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean }
-  /** The adapter hears what it sends; from now on that is taken out. */
+  /** A reply came back, because the adapter hears what it sends; it was taken out. */
   | { readonly kind: 'echo' }
+  /** Copies of our replies came in so often in a row that the next ones are taken for echoes. */
+  | { readonly kind: 'loop' }
   /** Somebody else spoke while a reply was on the wire. */
   | { readonly kind: 'collision' }
   /** Another device answered a request to one of our units. */
@@ -76,8 +78,8 @@ export type LineEvent =
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
-   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest`: in a
-   * frame whose damage was told before.
+   * Characters arrived that the port marked as damaged: wrong parity, no stop bit, a break. `isRest` when damage of
+   * the same message was reported before.
    */
   | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
   /** A request that came while too many replies were pending, or any on a line that drops those. */

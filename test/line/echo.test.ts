@@ -25,19 +25,24 @@ const ORDERS: readonly (readonly [string, readonly Uint8Array[]])[] = [
   ['a write, a read, a write', [writeRequest(1, 0, 7), readRequest(1, 2), writeRequest(1, 0, 7)]],
 ];
 
-/** An echo that a stall of this machine holds back is no echo to the line; so each test may try again, on a new line. */
-const TRIES = [0, 1, 2];
+/** So long in ms that no stall of this machine can make an echo come too late: the echo window is longer. */
+const GAP = 5000;
+
+/** A line on which somebody else speaks, and one whose adapter does not hear what it sends. */
+const SHARED = 'shared';
+const SILENT = 'silent';
 
 let running: RunningSimulator;
-const lineOf = (chunk: (typeof CHUNKS)[number], order: string, attempt = 0) =>
-  `${chunk} ${order} ${attempt}`.replaceAll(' ', '-');
+const lineOf = (chunk: (typeof CHUNKS)[number], order: string) => `${chunk} ${order}`.replaceAll(' ', '-');
 beforeAll(async () => {
-  const names = ['shared', ...ORDERS.map(([name]) => name)];
-  const lines = CHUNKS.flatMap((chunk) =>
-    names.flatMap((name) =>
-      TRIES.map((attempt) => lineOf(chunk, name, attempt)).map((line) => ({ chunk, line })),
-    ),
+  const echoing = CHUNKS.flatMap((chunk) =>
+    ORDERS.map(([name]) => ({ chunk, line: lineOf(chunk, name), echo: 'yes', timing: { gap: GAP } })),
   );
+  const lines = [
+    ...echoing,
+    { chunk: 8, line: SHARED, echo: 'auto', timing: {} },
+    { chunk: 8, line: SILENT, echo: 'no', timing: {} },
+  ];
   const device = {
     registers: {
       coils: [{ address: 0, quantity: 2, write: true }],
@@ -50,10 +55,12 @@ beforeAll(async () => {
   running = await startSimulator({
     devices: { meter: device },
     lines: Object.fromEntries(
-      lines.map(({ chunk, line }) => [
+      lines.map(({ chunk, line, echo, timing }) => [
         line,
         {
           serial: { path: 'virtual', baudRate: 19200, parity: 'none', pacing: { chunk } },
+          echo,
+          timing,
           units: { 1: 'meter' },
         },
       ]),
@@ -82,31 +89,42 @@ async function openEchoingClient(path: string) {
 }
 
 describe.each(CHUNKS)('an adapter that hears what it sends, at %s bytes a chunk', (chunk) => {
-  const options = { retry: TRIES.length - 1 };
-  it.for(ORDERS)(
-    'makes the simulator execute nothing twice: %s',
-    options,
-    async ([name, requests], { task }) => {
-      const line = lineOf(chunk, name, task.result?.retryCount);
-      const client = await openEchoingClient(running.path(line));
-      for (const [i, request] of requests.entries()) {
-        client.received.splice(0);
-        client.send(request);
-        const reply = request[1] === 3 ? readReply(1, 42) : request;
-        await vi.waitFor(() => expect(client.received.length).toBeGreaterThanOrEqual(reply.length), PATIENCE);
-        await pause(SILENCE);
-        expect(client.received).toEqual([...reply]);
-        expect(counters(line)).toMatchObject({ requests: i + 1, replies: i + 1, collisions: 0 });
-      }
+  it.each(ORDERS)('makes the simulator execute nothing twice: %s', async (name, requests) => {
+    const line = lineOf(chunk, name);
+    const client = await openEchoingClient(running.path(line));
+    for (const [i, request] of requests.entries()) {
+      client.received.splice(0);
+      client.send(request);
+      const reply = request[1] === 3 ? readReply(1, 42) : request;
+      await vi.waitFor(() => expect(client.received.length).toBeGreaterThanOrEqual(reply.length), PATIENCE);
       await pause(SILENCE);
-      expect(counters(line).requests).toBe(requests.length);
-      expect(holding(running, 'meter', 2, 1)).toEqual([42]);
-    },
-  );
+      expect(client.received).toEqual([...reply]);
+      expect(counters(line)).toMatchObject({
+        requests: i + 1,
+        replies: i + 1,
+        echoes: i + 1,
+        collisions: 0,
+      });
+    }
+    await pause(SILENCE);
+    expect(counters(line).requests).toBe(requests.length);
+    expect(holding(running, 'meter', 2, 1)).toEqual([42]);
+  });
+});
+
+describe('a line with echo: no', () => {
+  it('executes a write as often as a client repeats it', async () => {
+    const client = await openRawClient(running.path(SILENT));
+    for (let i = 1; i <= 40; i++) {
+      client.send(COIL);
+      expect(await client.receive(COIL.length)).toEqual(COIL);
+    }
+    expect(counters(SILENT)).toMatchObject({ requests: 40, replies: 40, echoes: 0, collisions: 0 });
+  });
 });
 
 describe('a paced line on which somebody else speaks too', () => {
-  const line = lineOf(8, 'shared');
+  const line = SHARED;
   const found = (message: RegExp) => running.log.filter(({ msg }) => message.test(msg)).length;
 
   it('counts and logs a collision when bytes come while a reply is on the wire', async () => {

@@ -186,7 +186,7 @@ describe.each([
 describe('a FIFO that hands over 8 bytes at a time', () => {
   const CHARACTER_TIME = 1.146;
   const listen = (bytes: Uint8Array) => {
-    const framer = new RtuFramer((unitId) => unitId === 1, 4.01, CHARACTER_TIME);
+    const framer = new RtuFramer((unitId) => unitId === 1, { t35: 4.01, characterTime: CHARACTER_TIME });
     const chunks = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.subarray(8 * i, 8 * i + 8));
     const events = chunks.flatMap((chunk, i) => framer.push(chunk, 100 + 8 * CHARACTER_TIME * i));
     return [...events, ...framer.silence()].map(({ kind }) => kind);

@@ -12,10 +12,11 @@ import { Ledger } from '../../src/traffic/ledger.js';
 import { AsciiFramer } from '../../src/transport/framer/ascii-framer.js';
 import type { Framer } from '../../src/transport/framer/framer.js';
 import { RtuFramer } from '../../src/transport/framer/rtu-framer.js';
-import { ptyAdapter } from '../../src/transport/port/adapter.js';
+import { inputPause, ptyAdapter } from '../../src/transport/port/adapter.js';
 import type { BytePort } from '../../src/transport/port/port.js';
 import { ChunkStatistics } from '../../src/transport/serial/chunk-statistics.js';
 import { SerialSession } from '../../src/transport/serial/serial-session.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 
 const GAP = 10;
 const T35 = 2;
@@ -34,6 +35,9 @@ const port: BytePort = {
   close: async () => {},
 };
 
+let clock: VirtualClock;
+const LONGEST_PAUSE = inputPause(ptyAdapter, 0);
+
 /** A line that nobody answers on, with what it counts. */
 function listenWith(framing: Framing, framer: Framer, gap: number) {
   const log = pino({ level: 'silent' });
@@ -51,7 +55,7 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
       gap,
       inputHold: gap,
       whenBusy: 'replace',
-      isPseudoTerminal: false,
+      echo: 'auto',
       joinsTraffic: false,
     },
     {
@@ -62,35 +66,36 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
       event: (event) => recordEvent(event, bus, counters, log),
     },
     new ChunkStatistics(),
+    clock,
   );
   return { session, counters, errors: () => bus.activity.errors };
 }
 
-const rtu = (gap = GAP) => listenWith(RTU, new RtuFramer(() => true, T35), gap);
+const rtu = (gap = GAP) =>
+  listenWith(RTU, new RtuFramer(() => true, { t35: T35, longestPause: LONGEST_PAUSE }), gap);
 const ascii = () => {
   const framing = new AsciiFraming();
-  return listenWith(framing, new AsciiFramer(() => true, framing), ASCII_TIMEOUT_MS);
+  return listenWith(framing, new AsciiFramer(() => true, framing, LONGEST_PAUSE + T35), ASCII_TIMEOUT_MS);
 };
 
 describe('the communication errors of function 8/12', () => {
   beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
-    });
+    clock = new VirtualClock();
+    clock.replaceGlobalTimers();
   });
   afterEach(() => {
-    vi.useRealTimers();
+    vi.unstubAllGlobals();
   });
 
   const FRAME = RTU.encode({ transactionId: 0, unitId: 17, pdu: READ_PDU });
   const text = (content: string) => new TextEncoder().encode(content);
-  const quiet = () => vi.advanceTimersByTime(10 * GAP);
+  const quiet = () => clock.advance(10 * GAP);
 
   it('count a frame once, wherever in it a character was damaged', () => {
     for (let at = 0; at < FRAME.length; at++) {
       const { session, counters, errors } = rtu();
       if (at > 0) session.received(FRAME.subarray(0, at));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       if (at < FRAME.length - 1) session.received(FRAME.subarray(at + 1));
       quiet();
       expect(errors(), `damaged at ${at}`).toBe(1);
@@ -102,9 +107,9 @@ describe('the communication errors of function 8/12', () => {
   it('count a frame once in which several characters were damaged', () => {
     const { session, counters, errors } = rtu();
     session.received(FRAME.subarray(0, 2));
-    session.damaged(2);
+    session.damaged(new Uint8Array(2));
     session.received(FRAME.subarray(4, 5));
-    session.damaged(1);
+    session.damaged(new Uint8Array(1));
     session.received(FRAME.subarray(6));
     quiet();
     expect(errors()).toBe(1);
@@ -116,7 +121,7 @@ describe('the communication errors of function 8/12', () => {
     const { session, errors } = rtu();
     for (const expected of [1, 2, 3]) {
       session.received(FRAME.subarray(0, 2));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       session.received(FRAME.subarray(3));
       quiet();
       expect(errors()).toBe(expected);
@@ -130,10 +135,10 @@ describe('the communication errors of function 8/12', () => {
 
   it('count a damaged character of its own, and one right behind a valid frame', () => {
     const { session, errors } = rtu();
-    session.damaged(1);
+    session.damaged(new Uint8Array(1));
     quiet();
     session.received(FRAME);
-    session.damaged(1);
+    session.damaged(new Uint8Array(1));
     expect(errors()).toBe(2);
     session.end();
   });
@@ -142,9 +147,9 @@ describe('the communication errors of function 8/12', () => {
     const { session, errors } = ascii();
     for (const expected of [1, 2, 3]) {
       session.received(text(':1103'));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       session.received(text('0000'));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       session.received(text('01EB\r\n'));
       expect(errors()).toBe(expected);
     }
@@ -159,9 +164,9 @@ describe('the communication errors of function 8/12', () => {
     it('each ASCII message of which nothing can be read', () => {
       const { session, errors } = ascii();
       for (let message = 1; message <= 10; message++) {
-        for (let i = 0; i < 17; i++) session.damaged(1);
+        for (let i = 0; i < 17; i++) session.damaged(new Uint8Array(1));
         expect(errors()).toBe(message);
-        vi.advanceTimersByTime(300);
+        clock.advance(300);
       }
       session.end();
     });
@@ -170,9 +175,9 @@ describe('the communication errors of function 8/12', () => {
       const { session, errors } = ascii();
       for (let message = 1; message <= 10; message++) {
         session.received(text(':110300000001EB\r'));
-        session.damaged(1);
+        session.damaged(new Uint8Array(1));
         expect(errors()).toBe(message);
-        vi.advanceTimersByTime(pause);
+        clock.advance(pause);
       }
       session.end();
     });
@@ -182,7 +187,7 @@ describe('the communication errors of function 8/12', () => {
         for (const at of [0, 1, 5]) {
           const { session, errors } = ascii();
           session.received(text(':110300000001EB'));
-          session.damaged(1);
+          session.damaged(new Uint8Array(1));
           const wrong = `${rest}:110300000001FF\r\n`;
           session.received(text(wrong.slice(0, at)));
           session.received(text(wrong.slice(at)));
@@ -195,7 +200,7 @@ describe('the communication errors of function 8/12', () => {
     it('what is left of a damaged ASCII message not again when a valid one follows in pieces', () => {
       const { session, errors } = ascii();
       session.received(text(':110300000001EB'));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       session.received(text('\n:1103'));
       session.received(text('00000001EB\r\n'));
       expect(errors()).toBe(1);
@@ -206,12 +211,12 @@ describe('the communication errors of function 8/12', () => {
       const { session, errors } = rtu(40);
       for (let message = 1; message <= 5; message++) {
         session.received(FRAME.subarray(0, 2));
-        session.damaged(1);
+        session.damaged(new Uint8Array(1));
         session.received(FRAME.subarray(3, 5));
-        session.damaged(1);
+        session.damaged(new Uint8Array(1));
         session.received(FRAME.subarray(6));
         expect(errors()).toBe(message);
-        vi.advanceTimersByTime(25);
+        clock.advance(25);
       }
       session.end();
     });
@@ -219,9 +224,9 @@ describe('the communication errors of function 8/12', () => {
     it('an RTU message once of which a valid one comes so late behind', () => {
       const { session, errors } = rtu(40);
       session.received(FRAME.subarray(0, 2));
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
       session.received(FRAME.subarray(3));
-      vi.advanceTimersByTime(25);
+      clock.advance(25);
       session.received(FRAME);
       quiet();
       expect(errors()).toBe(1);
@@ -232,11 +237,11 @@ describe('the communication errors of function 8/12', () => {
       const { session, errors } = rtu(40);
       for (const piece of [FRAME.subarray(0, 3), FRAME.subarray(3)]) {
         session.received(piece);
-        vi.advanceTimersByTime(30);
+        clock.advance(30);
       }
-      session.damaged(1);
-      vi.advanceTimersByTime(30);
-      session.damaged(1);
+      session.damaged(new Uint8Array(1));
+      clock.advance(30);
+      session.damaged(new Uint8Array(1));
       expect(errors()).toBe(1);
       session.end();
     });

@@ -9,6 +9,7 @@ const COUNTERS = {
   dropped: 0,
   replies: 100,
   duplicates: 0,
+  echoes: 0,
   collisions: 0,
   foreignFrames: 0,
   noiseBytes: 0,
@@ -40,6 +41,7 @@ const GOOD: Measurements = {
   chunks: [[8, 100]],
   longestPause: 1.2,
   counters: COUNTERS,
+  echo: 'auto',
   overruns: 0,
 };
 
@@ -168,6 +170,22 @@ describe('the verdict of a self-test', () => {
     expect(ok).toBe(true);
     expect(text).toContain('7 bytes that belong to no valid frame: check baud rate, parity, wiring');
     expect(text).toContain('2 characters were lost by the UART, or because');
+  });
+
+  it.each([
+    ['auto', 100, '100 of 100 replies came back: set echo: yes for this line'],
+    ['auto', 0, '0 of 100 replies came back: with echo: no a client may repeat a write at any time'],
+    ['yes', 99, '99 of 100 replies came back (echo: yes)'],
+    ['yes', 0, '0 of 100 replies came back: set echo: no for this line'],
+  ] as const)('says which echo the line needs: %s, and %i replies came back', (echo, echoes, advice) => {
+    const counters = { ...COUNTERS, replies: 100, echoes };
+    expect(verdict({ ...GOOD, echo, counters }).text).toContain(`echo        ${advice}`);
+  });
+
+  it('says that collisions may be echoes where none are looked for', () => {
+    const counters = { ...COUNTERS, collisions: 3 };
+    expect(verdict({ ...GOOD, echo: 'no', counters }).text).toContain('this line needs echo: yes');
+    expect(verdict({ ...GOOD, echo: 'no' }).text).not.toContain('  echo ');
   });
 });
 

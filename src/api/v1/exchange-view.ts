@@ -67,7 +67,7 @@ export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSch
         ? { rule, kind, outcome: 'applied' as const }
         : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
     ),
-    steps: shown.map((step, i) => viewStep(step, report?.steps[i], report !== undefined, receivedAt)),
+    steps: shown.map((step, i) => viewStep(step, report?.steps[i], receivedAt)),
     omittedSteps: Math.max(0, steps.length - MAX_STEPS),
     omittedBytes,
     ended: report?.ended ?? 'pending',
@@ -86,11 +86,11 @@ function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number 
   return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
 }
 
-function viewStep(step: Step, report: StepReport | undefined, played: boolean, receivedAt: number) {
+function viewStep(step: Step, report: StepReport | undefined, receivedAt: number) {
   const us = (at: number) => Math.round(1000 * (at - receivedAt));
   const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
   if (!report) {
-    const outcome = played ? ('not achieved' as const) : ('pending' as const);
+    const outcome = 'pending' as const;
     return { kind: step.kind, ...bytes, plannedUs: null, achievedUs: null, uncertaintyUs: null, outcome };
   }
   const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;

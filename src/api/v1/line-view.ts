@@ -44,6 +44,7 @@ const countersView = z.object({
   dropped: z.number(),
   replies: z.number(),
   duplicates: z.number(),
+  echoes: z.number(),
   collisions: z.number(),
   foreignFrames: z.number(),
   noiseBytes: z.number(),

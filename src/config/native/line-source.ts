@@ -20,10 +20,11 @@ function serialSource({
   framing,
   timing,
   whenBusy,
+  echo,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
-  return { serial, framing, timing, whenBusy, units: unitsSource(units) };
+  return { serial, framing, timing, whenBusy, echo, units: unitsSource(units) };
 }
 
 function socketSource({

@@ -51,7 +51,7 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
   const serial = at.key('serial');
-  const { framing, whenBusy } = parsed;
+  const { framing, whenBusy, echo } = parsed;
   const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
   if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
@@ -81,6 +81,7 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
     rs485: direction,
     timing: compact(timing),
     whenBusy,
+    echo,
     pacing: pacing && compact(pacing),
     units,
   });

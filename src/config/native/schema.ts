@@ -170,6 +170,7 @@ export const serialLineSchema = section({
     gap: milliseconds(0, LONGEST_WAIT).optional(),
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
+  echo: oneOf(['auto', 'yes', 'no']).default('auto'),
   units: z.unknown().optional(),
 });
 

@@ -96,6 +96,7 @@ function serialServer(name: string, device: string, at: At): PymodbusServer | un
     stopBits: server.stopbits,
     timing: { turnaround: 't3.5' },
     whenBusy: 'replace',
+    echo: server.handle_local_echo === true ? 'yes' : 'auto',
     units: unitsOf(server.device_id, 1, 247, device, at.key('device_id')),
   };
   return { line, identity: identityOf(server.identity) };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LineDefinition } from '../../config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../../config/configuration.js';
+import { systemClock } from '../../transport/clock.js';
 import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
-import { callAt } from '../../transport/precise-timer.js';
 import type { SerialTimes } from '../../transport/serial/serial-times.js';
 import { describeLine } from '../describe-line.js';
 import type { Line } from '../line.js';
@@ -31,6 +31,8 @@ export interface Measurements {
   /** The longest time between two chunks of one frame, be it one that was cut because of it. */
   readonly longestPause: number;
   readonly counters: Readonly<LineCounters>;
+  /** Whether the adapter is said to hear what it sends; undefined on a socket. */
+  readonly echo: SerialLineDefinition['echo'] | undefined;
   /** Characters that were lost meanwhile, as the driver counts them. */
   readonly overruns: number;
 }
@@ -77,6 +79,7 @@ export async function measureLine(
       chunks: line.serial?.chunks.sizes ?? [],
       longestPause: line.serial?.chunks.longestPause ?? 0,
       counters: line.counters,
+      echo: line.definition.kind === 'serial' ? line.definition.echo : undefined,
       overruns: lostBetween(before, errorCounts),
     };
   } finally {
@@ -90,7 +93,7 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   while (samples.length < TIMER_SAMPLES && performance.now() < until) {
     const due = performance.now() + waitMs;
     await new Promise<void>((resolve) => {
-      callAt(due, resolve);
+      systemClock.callAt(due, resolve);
     });
     samples.push(performance.now() - due);
   }

@@ -20,6 +20,7 @@ export function verdict(found: Measurements): Verdict {
     row('requests', requests(found)),
     ...(found.turnaround ? [row('turnaround', turnaround(found))] : []),
     ...(found.times ? [row('chunks', chunks(found, found.times))] : []),
+    ...echo(found).map((text) => row('echo', text)),
     ...trouble(found).map((text) => row('noticed', text)),
     row('verdict', worse.length > 0 ? `worse than configured: ${worse.join('; ')}` : praise(found)),
   ];
@@ -68,6 +69,22 @@ function chunks({ chunks, longestPause }: Measurements, { gap }: SerialTimes): s
   const often = chunks.toSorted(([, a], [, b]) => b - a).slice(0, 4);
   const sizes = often.map(([size, count]) => `${size} bytes ${Math.round((100 * count) / total)} %`);
   return `${sizes.join(', ') || 'none'}; longest pause inside a frame ${ms(longestPause)}, discard gap ${ms(gap)}`;
+}
+
+/** Which `echo` the line needs, by the replies that came back; an own client gives nothing back. */
+function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurements): string[] {
+  if (own || echo === undefined || replies === 0) return [];
+  if (echo === 'no')
+    return collisions > 0
+      ? ['not looked for (echo: no); if the collisions are echoes, this line needs echo: yes']
+      : [];
+  const found = `${echoes} of ${replies} replies came back`;
+  if (echoes > 0) return [echo === 'yes' ? `${found} (echo: yes)` : `${found}: set echo: yes for this line`];
+  return [
+    echo === 'yes'
+      ? `${found}: set echo: no for this line, or repeated writes get no answer`
+      : `${found}: with echo: no a client may repeat a write at any time`,
+  ];
 }
 
 /** Not promised by any configuration, and worth knowing. */

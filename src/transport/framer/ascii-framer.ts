@@ -3,7 +3,7 @@ import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
-import type { Framer, FramerEvent } from './framer.js';
+import type { Framer, FramerEvent, Noise } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
 /**
@@ -28,6 +28,7 @@ import { LateResponses } from './late-responses.js';
  */
 export class AsciiFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
+  readonly #longestPause: number;
   #framing: Framing;
   #burst = new Burst();
   /** Where in the pending bytes a message has begun; everything before it is noise. */
@@ -36,13 +37,17 @@ export class AsciiFramer implements Framer {
   /** The last message, when it was a request to one of our units. */
   #asked: AduContent | undefined;
   readonly #late = new LateResponses();
+  /** Damage of the message under way was reported. */
+  #isReported = false;
 
   /**
    * @param owns tells whether a unit identifier is ours
+   * @param longestPause between two damaged characters of one message, in ms
    */
-  constructor(owns: (unitId: number) => boolean, framing: Framing) {
+  constructor(owns: (unitId: number) => boolean, framing: Framing, longestPause = Number.POSITIVE_INFINITY) {
     this.#owns = owns;
     this.#framing = framing;
+    this.#longestPause = longestPause;
   }
 
   /** Noise keeps nobody from speaking: the line is busy from a colon to the end of its message. */
@@ -61,14 +66,11 @@ export class AsciiFramer implements Framer {
     this.#lastAt = Number.NEGATIVE_INFINITY;
     this.#asked = undefined;
     this.#late.forget();
+    this.#isReported = false;
   }
 
   reframe(framing: Framing): void {
     this.#framing = framing;
-  }
-
-  beginsMessage(bytes: Uint8Array): boolean {
-    return bytes.includes(COLON);
   }
 
   push(chunk: Uint8Array, at: number): FramerEvent[] {
@@ -83,15 +85,23 @@ export class AsciiFramer implements Framer {
     return events;
   }
 
-  damaged(at: number): FramerEvent[] {
+  damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] } {
+    const noise: Noise[] = [];
+    const isPast = at - this.#lastAt > this.#longestPause || this.#burst.bytes.includes(COLON);
+    const isRest = this.#isReported && !isPast;
+    this.#isReported = true;
     this.#lastAt = at;
-    return this.silence();
+    this.#begun = undefined;
+    if (this.#burst.length > 0)
+      noise.push({ kind: 'noise', isRest: true, ...this.#burst.take(this.#burst.length) });
+    return { isRest, noise };
   }
 
   silence(): FramerEvent[] {
     const events: FramerEvent[] = [];
     this.#begun = undefined;
     this.#discard(this.#burst.length, events);
+    this.#isReported = false;
     return events;
   }
 
@@ -122,6 +132,7 @@ export class AsciiFramer implements Framer {
   }
 
   #take(length: number, content: AduContent, events: FramerEvent[]): void {
+    this.#isReported = false;
     const frame = this.#burst.take(length);
     const { unitId } = content;
     const isOurs = unitId === BROADCAST || this.#owns(unitId);
@@ -152,11 +163,16 @@ export class AsciiFramer implements Framer {
     const endsLine = bytes[length - 2] === CARRIAGE_RETURN && bytes[length - 1] === this.#framing.delimiter;
     if (!endsLine && length <= MAX_ASCII_LENGTH) return;
     this.#discard(length, events);
+    if (endsLine) this.#isReported = false;
     if (this.#begun !== undefined) this.#begun = 0;
   }
 
-  /** Tells that the first `length` bytes are noise, if there are any. */
+  /** Reports the first `length` bytes as noise, if there are any. A colon in them began another message. */
   #discard(length: number, events: FramerEvent[]): void {
-    if (length > 0) events.push({ kind: 'noise', ...this.#burst.take(length) });
+    if (length === 0) return;
+    const noise = this.#burst.take(length);
+    const isRest = this.#isReported && !noise.bytes.includes(COLON);
+    events.push({ kind: 'noise', isRest, ...noise });
+    this.#isReported = true;
   }
 }

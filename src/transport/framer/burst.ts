@@ -39,6 +39,16 @@ export class Burst {
       .map(({ offset }) => offset);
   }
 
+  /** The longest time between two chunks that brought the first `length` bytes, in ms; 0 when one brought them all. */
+  longestPause(length: number): number {
+    let longest = 0;
+    for (let i = 1; i < this.#chunks.length; i++) {
+      const [before, chunk] = this.#chunks.slice(i - 1, i + 1) as [Chunk, Chunk];
+      if (chunk.offset < length) longest = Math.max(longest, chunk.at - before.at);
+    }
+    return longest;
+  }
+
   /** Removes the first `length` bytes, at least one. */
   take(length: number): TimedBytes {
     const bytes = this.#bytes.subarray(0, length);

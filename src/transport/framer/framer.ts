@@ -9,8 +9,10 @@ export type FramerEvent =
   | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
   /** A response from one of our units that was not ours: another device has the same unit identifier. */
   | ({ readonly kind: 'duplicate' } & TimedBytes)
-  /** Bytes that belong to no valid frame. */
-  | ({ readonly kind: 'noise' } & TimedBytes);
+  | Noise;
+
+/** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
+export type Noise = { readonly kind: 'noise'; readonly isRest: boolean } & TimedBytes;
 
 export type Role = 'request' | 'response';
 
@@ -25,17 +27,15 @@ export interface Framer {
   readonly lastAt: number;
   /** Forgets everything; not `aligned` means that the first bytes may come from the middle of a frame. */
   reset(state: { readonly aligned: boolean }): void;
-  /** Does a message begin in these bytes, whatever came before them? Never, where only silence tells. */
-  beginsMessage(bytes: Uint8Array): boolean;
   /** Messages that end from now on are in this framing: the one it had with another delimiter. */
   reframe(framing: Framing): void;
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**
-   * A character arrived damaged, as the port could tell: its frame is none, whatever its check says. What is pending
-   * is noise, and nothing else is told.
+   * One or more characters arrived damaged at `at`, as the port could tell: their frame is none, whatever its check
+   * says. `isRest` when damage of the same message was reported before; `noise` is what was pending.
    */
-  damaged(at: number): FramerEvent[];
+  damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] };
   /** Nothing has arrived for the discard gap: what is pending is a frame as it stands, or noise. */
   silence(): FramerEvent[];
 }

@@ -9,7 +9,7 @@ import {
   responseLength,
 } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
-import type { Framer, FramerEvent, Role } from './framer.js';
+import type { Framer, FramerEvent, Noise, Role } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
 /** A frame that begins at the front of some bytes: its length, and what it is if it isn't ours. */
@@ -28,6 +28,18 @@ interface Found {
  * frames anywhere, and whose pauses mean little.
  */
 export type Carrier = 'wire' | 'stream';
+
+/** Times in ms. */
+export interface RtuFramerOptions {
+  /** The pause before which a frame may end and after which one may begin. */
+  readonly t35: number;
+  /** How long a character takes on the wire; 0, the default, where bytes come at once. */
+  readonly characterTime?: number;
+  /** Two pieces of one frame may be so far apart. Without it, only silence ends a damaged message. */
+  readonly longestPause?: number;
+  /** `wire` when not given. */
+  readonly carrier?: Carrier;
+}
 
 /** A frame may follow this many stray bytes at the beginning of a burst: a driver that switches on late leaves them. */
 const MAX_STRAY_BYTES = 2;
@@ -53,6 +65,8 @@ export class RtuFramer implements Framer {
   readonly #t35: number;
   readonly #characterTime: number;
   readonly #carrier: Carrier;
+  /** The longest pause inside a frame, as known and as seen in valid ones. */
+  #longestPause: number;
   #burst = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
   /** Does a frame begin at the first pending byte, as far as can be known? */
@@ -60,16 +74,16 @@ export class RtuFramer implements Framer {
   /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
   #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
   readonly #late = new LateResponses();
+  /** Damage of the message under way was reported. */
+  #isReported = false;
 
-  /**
-   * @param owns tells whether a unit identifier is ours
-   * @param t35 the pause before which a frame may end and after which one may begin, in ms
-   * @param characterTime how long a character takes on the wire, in ms; 0 where bytes come at once
-   */
-  constructor(owns: (unitId: number) => boolean, t35: number, characterTime = 0, carrier: Carrier = 'wire') {
+  /** @param owns tells whether a unit identifier is ours */
+  constructor(owns: (unitId: number) => boolean, options: RtuFramerOptions) {
+    const { t35, characterTime = 0, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' } = options;
     this.#owns = owns;
     this.#t35 = t35;
     this.#characterTime = characterTime;
+    this.#longestPause = longestPause;
     this.#carrier = carrier;
   }
 
@@ -88,14 +102,11 @@ export class RtuFramer implements Framer {
     this.#aligned = aligned;
     this.#awaited = undefined;
     this.#late.forget();
+    this.#isReported = false;
   }
 
   /** RTU has no delimiter that could be another one. */
   reframe(): void {}
-
-  beginsMessage(): boolean {
-    return false;
-  }
 
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
@@ -103,6 +114,7 @@ export class RtuFramer implements Framer {
     const idle = at - this.#lastAt - chunk.length * this.#characterTime;
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
+    this.#endReported(at, events);
     if (isWire && afterPause && this.busy && this.#aligned) this.#takeWholeFrames(events);
     this.#burst.append(chunk, at, afterPause);
     this.#lastAt = at;
@@ -112,12 +124,15 @@ export class RtuFramer implements Framer {
     return events;
   }
 
-  damaged(at: number): FramerEvent[] {
-    const events: FramerEvent[] = [];
+  damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] } {
+    const noise: Noise[] = [];
+    this.#endReported(at, noise);
+    const isRest = this.#isReported;
+    this.#isReported = true;
     this.#lastAt = at;
     this.#aligned = false;
-    if (this.busy) this.#discard(this.#burst.length, events);
-    return events;
+    if (this.busy) this.#discard(this.#burst.length, noise);
+    return { isRest, noise };
   }
 
   silence(): FramerEvent[] {
@@ -125,7 +140,15 @@ export class RtuFramer implements Framer {
     const starts = this.#carrier === 'wire' ? this.#possibleStarts() : [];
     if (this.busy && !this.#takeExactly(starts, true, events)) this.#discard(this.#burst.length, events);
     this.#aligned = true;
+    this.#isReported = false;
     return events;
+  }
+
+  /** A pause that is in no frame ends the message of which damage was reported. */
+  #endReported(at: number, events: FramerEvent[]): void {
+    if (!this.#isReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
+    if (this.busy) this.#discard(this.#burst.length, events);
+    this.#isReported = false;
   }
 
   /** Takes valid frames from the front while there are any: USB adapters merge frames into one chunk. */
@@ -257,6 +280,8 @@ export class RtuFramer implements Framer {
   }
 
   #take({ length, role: supposed }: Found, events: FramerEvent[]): void {
+    this.#isReported = false;
+    this.#longestPause = Math.max(this.#longestPause, this.#burst.longestPause(length));
     const frame = this.#burst.take(length);
     const [unitId, functionCode] = frame.bytes as unknown as [number, number];
     const isOurs = this.#isOurs(unitId);
@@ -275,8 +300,10 @@ export class RtuFramer implements Framer {
     return isLate ? 'response' : supposed;
   }
 
-  #discard(length: number, events: FramerEvent[]): void {
-    events.push({ kind: 'noise', ...this.#burst.take(length) });
+  /** Reports that the first `length` pending bytes, at least one, are noise. */
+  #discard(length: number, events: (Noise | FramerEvent)[]): void {
+    events.push({ kind: 'noise', isRest: this.#isReported, ...this.#burst.take(length) });
+    this.#isReported = true;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type CharacterSettings, characterTime } from '../../protocol/timing.js';
-import { callAt } from '../precise-timer.js';
+import { type Clock, systemClock } from '../clock.js';
 import type { PacingSettings } from '../settings.js';
 
 /**
@@ -117,39 +117,38 @@ export interface PacedLane {
 }
 
 /** Starts a lane. A late one delivers each due chunk by itself, one per turn of the event loop. */
-export function startPacedLane(pacing: Pacing, deliver: (chunk: Uint8Array) => void): PacedLane {
+export function startPacedLane(
+  pacing: Pacing,
+  deliver: (chunk: Uint8Array) => void,
+  clock: Clock = systemClock,
+): PacedLane {
   let queue = createPacedQueue(pacing);
   let callOff = (): void => {};
-  let turn: NodeJS.Immediate | undefined;
 
-  const disarm = (): void => {
-    callOff();
-    clearImmediate(turn);
-  };
   const arm = (): void => {
-    disarm();
+    callOff();
     const dueAt = queue.nextDue();
-    if (dueAt !== undefined) callOff = callAt(dueAt, step);
+    if (dueAt !== undefined) callOff = clock.callAt(dueAt, step);
   };
   const step = (): void => {
-    turn = setImmediate(arm);
-    const chunk = queue.take(performance.now());
+    const chunk = queue.take(clock.now());
+    arm();
     if (chunk !== undefined) deliver(chunk);
   };
 
   return {
     write(bytes) {
-      queue.put(bytes, performance.now());
+      queue.put(bytes, clock.now());
       arm();
     },
     pending: () => queue.pending(),
     finish() {
-      disarm();
+      callOff();
       const rest = queue.takeAll();
       if (rest.length > 0) deliver(rest);
     },
     stop() {
-      disarm();
+      callOff();
       queue = createPacedQueue(pacing);
     },
   };

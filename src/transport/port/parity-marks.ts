@@ -1,8 +1,8 @@
-/** What a port with parity marks received, in the order of the wire. Neither is ever empty. */
-type Received =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  /** So many characters in a row that arrived damaged. */
-  | { readonly kind: 'damaged'; readonly count: number };
+/** What a port with parity marks received, in the order of the wire: good characters or damaged ones, never none. */
+interface Received {
+  readonly kind: 'bytes' | 'damaged';
+  readonly bytes: Uint8Array;
+}
 
 /** Takes the marks out of what a port delivers; a mark may be cut at any place. */
 export interface MarkDecoder {
@@ -29,17 +29,17 @@ export function createMarkDecoder(): MarkDecoder {
       const found = new Pieces(chunk.length + 1);
       for (const byte of chunk) {
         if (state === 'damaged') {
-          found.damaged();
+          found.add('damaged', byte);
           state = 'character';
         } else if (state === 'character') {
           if (byte === MARK) state = 'marked';
-          else found.byte(byte);
+          else found.add('bytes', byte);
         } else if (byte === DAMAGED) {
           state = 'damaged';
         } else {
           // Nothing but a mark follows a mark, unless somebody has switched the marks off: then it was a character.
-          found.byte(MARK);
-          if (byte !== MARK) found.byte(byte);
+          found.add('bytes', MARK);
+          if (byte !== MARK) found.add('bytes', byte);
           state = 'character';
         }
       }
@@ -52,39 +52,25 @@ export function createMarkDecoder(): MarkDecoder {
 class Pieces {
   readonly #bytes: Uint8Array;
   readonly #pieces: Received[] = [];
+  #kind: Received['kind'] = 'bytes';
   #start = 0;
   #end = 0;
-  #damaged = 0;
 
   constructor(capacity: number) {
     this.#bytes = new Uint8Array(capacity);
   }
 
-  byte(value: number): void {
-    this.#endDamaged();
-    this.#bytes[this.#end++] = value;
-  }
-
-  damaged(): void {
-    this.#endBytes();
-    this.#damaged++;
+  add(kind: Received['kind'], character: number): void {
+    if (kind !== this.#kind) this.end();
+    this.#kind = kind;
+    this.#bytes[this.#end++] = character;
   }
 
   end(): Received[] {
-    this.#endBytes();
-    this.#endDamaged();
+    if (this.#end > this.#start) {
+      this.#pieces.push({ kind: this.#kind, bytes: this.#bytes.subarray(this.#start, this.#end) });
+      this.#start = this.#end;
+    }
     return this.#pieces;
-  }
-
-  #endBytes(): void {
-    if (this.#end === this.#start) return;
-    this.#pieces.push({ kind: 'bytes', bytes: this.#bytes.subarray(this.#start, this.#end) });
-    this.#start = this.#end;
-  }
-
-  #endDamaged(): void {
-    if (this.#damaged === 0) return;
-    this.#pieces.push({ kind: 'damaged', count: this.#damaged });
-    this.#damaged = 0;
   }
 }

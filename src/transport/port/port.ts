@@ -52,9 +52,9 @@ export interface PortListener {
   onData(chunk: Uint8Array): void;
   /**
    * One or more characters arrived damaged (wrong parity, no stop bit, a break), between the bytes before and after
-   * this call. What they were is not passed on.
+   * this call. They are passed on as the port read them, which tells nothing of what was sent.
    */
-  onDamaged(count: number): void;
+  onDamaged(characters: Uint8Array): void;
   /** The port is gone without being asked: unplugged, hung up, failed. At most once. */
   onClose(reason: string): void;
 }

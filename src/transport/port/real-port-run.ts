@@ -143,7 +143,7 @@ function receiver(
     for (const received of decoder?.push(chunk) ?? [{ kind: 'bytes', bytes: chunk }]) {
       if (!isOpen()) return;
       if (received.kind === 'bytes') listener.onData(received.bytes);
-      else listener.onDamaged(received.count);
+      else listener.onDamaged(received.bytes);
     }
   };
 }

@@ -1,4 +1,4 @@
-import { callAt } from '../precise-timer.js';
+import { type Clock, systemClock } from '../clock.js';
 import type { RtsSwitching } from '../settings.js';
 import type { TransmitterState } from './transmitter.js';
 
@@ -14,15 +14,8 @@ export interface RtsOptions {
   write(bytes: Uint8Array): void;
   /** How far the driver is with all that was handed to it. */
   transmitter(): TransmitterState;
-  /** Tests pass a clock of their own. */
-  readonly clock?: RtsClock;
-}
-
-interface RtsClock {
-  /** ms */
-  now(): number;
-  /** Calls back at or after `at`, never at once. Returns how to call it off. */
-  callAt(at: number, callback: () => void): () => void;
+  /** The system's when not given. */
+  readonly clock?: Clock;
 }
 
 /** Sends with RTS at its sending level, and puts it back as soon as the last character has left. */
@@ -42,8 +35,6 @@ const POLL = 0.25;
 const SLOW_POLL = 5;
 /** So much later than expected a transmitter is no longer just late: something holds it up. */
 const STUCK_AFTER = 20;
-
-const systemClock: RtsClock = { now: () => performance.now(), callAt };
 
 /**
  * Starts with the line listening.

@@ -1,7 +1,7 @@
 import type { Framing } from '../../protocol/framing.js';
 import { encodeRtu, mayBeRequest } from '../../protocol/rtu.js';
 import { newFramer } from '../framer/new-framer.js';
-import { type Adapter, discardGap, outputHold } from '../port/adapter.js';
+import { type Adapter, discardGap, inputPause, outputHold } from '../port/adapter.js';
 import type { SerialSettings } from '../settings.js';
 import type { SerialBehaviour } from './serial-session.js';
 import { serialTimes } from './serial-times.js';
@@ -16,7 +16,7 @@ export function serialBehaviour(
   adapter: Adapter,
   owns: (unitId: number) => boolean,
 ): SerialBehaviour {
-  const { path, pacing, whenBusy, rs485 } = settings;
+  const { path, pacing, whenBusy, echo, rs485 } = settings;
   const { t35, gap, turnaround, characterTime } = serialTimes(settings, adapter);
   // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
   const wireTime = adapter.kind === 'pty' && !pacing ? 0 : characterTime;
@@ -24,7 +24,11 @@ export function serialBehaviour(
   const hold = discardGap(adapter, characterTime, t35);
   return {
     framing,
-    framer: newFramer(framing, { owns, t35, characterTime: wireTime, carrier: 'wire' }),
+    framer: newFramer(framing, owns, {
+      t35,
+      characterTime: wireTime,
+      longestPause: inputPause(adapter, wireTime),
+    }),
     mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeAsciiRequest(framing, adu),
     timing: {
       t35,
@@ -36,7 +40,7 @@ export function serialBehaviour(
     gap,
     inputHold: framing.name === 'ascii' ? hold : Math.max(gap, hold),
     whenBusy,
-    isPseudoTerminal: adapter.kind === 'pty',
+    echo,
     joinsTraffic: path !== 'virtual',
   };
 }

@@ -1,37 +1,23 @@
 import { concatBytes } from '../../protocol/bytes.js';
-import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import type { EchoSetting } from '../settings.js';
 
-/** What is left of received bytes once the echo of our own is taken out, and what was noticed about it. */
+/** What was noticed: a reply that came back, a loop of replies that was ended, somebody else who spoke with us. */
+export type Noticed = 'echo' | 'loop' | 'collision';
+
+/** What is left of received bytes once the echo of our own is taken out. */
 export interface Filtered {
   readonly bytes: Uint8Array;
-  readonly noticed: 'echo' | 'collision' | undefined;
+  readonly noticed: readonly Noticed[];
 }
 
 export interface EchoFilterOptions {
-  /** Do bytes take time on the line? Then what comes back while we speak can only be an echo, or a collision. */
-  readonly hasWire: boolean;
-  /** May a reply be cut in two to see whether it comes back? Not on a real wire, where a pause spoils the frame. */
-  readonly mayProbe: boolean;
-  /** Could these bytes, sent by us, be a client's request as well? */
+  readonly echo: EchoSetting;
+  /** How long one character is on the wire, in ms; 0 on a line without a wire. */
+  readonly wireTime: number;
+  /** Are these bytes one whole frame? */
+  readonly isFrame: (bytes: Uint8Array) => boolean;
+  /** Could this frame of ours be a client's request as well? */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
-  /** Fewer bytes prove nothing: what a client sends begins like what it is sent. */
-  readonly shortestFrame: number;
-  readonly t35: number;
-  /** How long the adapter may hold received bytes back, in ms. */
-  readonly latency: number;
-}
-
-/** A frame of ours, as far as it was sent, whose echo may still come. */
-interface Transmission {
-  bytes: Uint8Array;
-  /** Will more pieces of the frame follow? Then what has come back may not be all of it. */
-  open: boolean;
-  /** Could the frame, as far as it was sent, be a client's request as well? */
-  repeats: boolean;
-  /** When nobody else could have spoken yet: the end of the transmission and t3.5. */
-  quietUntil: number;
-  /** When an echo of it would have come in at the latest, unless this process was stalled. */
-  until: number;
 }
 
 /** Which piece of a frame was sent. */
@@ -42,223 +28,194 @@ export interface Piece {
   readonly more: boolean;
 }
 
+/** A frame of ours, as far as it was sent, that may come back. */
+interface Transmission {
+  bytes: Uint8Array;
+  /** More pieces of the frame will follow. */
+  isOpen: boolean;
+}
+
 /** A line driver that switches on late leaves so many bytes before the echo. */
-const MAX_STRAY_BYTES = 2;
-
-/** Frames whose echoes are waited for at most. */
-const MAX_WAITING = 16;
-
-/** More copies in a row of replies of our own, each in time for an echo, are no client's any more. */
-const LOOP = 2;
-/** The same where replies that could be no request have not come back. */
-const UNLIKELY_LOOP = 16;
-const SEVERAL = 2;
-
-/** An adapter that is slower than is known brings its echo so much later at most, in ms. */
-const LATE_MS = 200;
-/** So many copies in a row, each that late: a client that writes the same again and again, or such an adapter. */
-const LATE_LOOP = 256;
+const MOST_STRAYS = 2;
+/** So few bytes between two copies are noise, and no message. */
+const MOST_NOISE = 3;
+/** The echoes of so many frames are waited for. */
+const MOST_AWAITED = 256;
+/** So many copies in a row are passed on that may be requests; the next one may be part of a loop. */
+const MOST_COPIES = 16;
+/** An adapter that hears what it sends does so each time, but noise may spoil one echo. */
+const MOST_MISSED = 1;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Takes the echo of our own replies out of what is received. Some two-wire adapters hear what they send, and the
- * response to functions such as 5 and 6 is the same bytes as the request: without this, such a reply would be
- * executed as a request, answered, heard again, and so on for ever.
+ * Takes the echo of our own replies out of what is received. Some two-wire adapters hear what they send. The response
+ * to functions such as 5 and 6 is the same bytes as the request, so its echo would be executed as a request, answered,
+ * heard again, and so on for ever.
  *
- * Whether there is an echo is learned. A reply that can't be a request and comes back tells it, and so does one that
- * comes back before anybody else may speak. Where a copy may as well be a client that repeats its write, a line
- * without a wire takes it for a request and cuts the next such reply in two: only an echo answers its first half. A
- * real line takes it for the echo, until it is known that there is none. Nothing learned is final, and copies that go
- * on and on, each in time for an echo, are one whatever was learned: a stall can make any of this look different.
- * Of copies that go on and on a little too late for an echo, one in many is left unanswered: that ends an echo through
- * an adapter slower than is known, and a client asks again.
+ * - `yes`: what comes back of a reply within the echo window is its echo.
+ * - `no`: nothing is taken out.
+ * - `auto`: a reply that comes back is certainly an echo when no client sends such a frame, or when the copy began on
+ *   the wire while we were sending. Then the line is treated as with `yes`, until two replies in a row have not come
+ *   back. Any other copy may be a client that repeats its write, so it is executed. If it was an echo, the reply to it
+ *   comes back as well: after 16 copies with no other message between them, no more are executed, and the loop ends.
  *
- * Pure: the caller brings the clock.
+ * With each setting, bytes that began on the wire while we were sending and are no echo are a collision.
+ *
+ * Pure: the caller brings the clock, and says when the echo window of the last reply is over.
  */
 export class EchoFilter {
   #options: EchoFilterOptions;
-  #echoes: 'unknown' | 'yes' | 'no' = 'unknown';
-  readonly #waiting: Transmission[] = [];
-  /** Received bytes that may be the beginning of an echo. */
+  readonly #awaited: Transmission[] = [];
+  /** Received bytes that may be the beginning of an echo, and when the first of them began on the wire at the latest. */
   #held: Uint8Array = NOTHING;
-  #heldSince = 0;
-  #speakingUntil = Number.NEGATIVE_INFINITY;
-  #misses = 0;
-  /** Replies that could be no request and did not come back, since one of them did. */
-  #unechoed = 0;
-  /** Copies of our replies in a row that were passed on as requests. */
+  #heldFrom = 0;
+  #heardAt = 0;
+  #sendingUntil = Number.NEGATIVE_INFINITY;
+  /** An echo was heard for certain. */
+  #isKnown = false;
+  /** Replies in a row that did not come back since then. */
+  #missed = 0;
+  /** Copies in a row that may be requests, and the other bytes since the last of them. */
   #copies = 0;
-  /** The same of copies that came a little too late for an echo. */
-  #lateCopies = 0;
-  #nextProbe = 1;
-  #probing = false;
+  #others = 0;
+  #noticed: Noticed[] = [];
 
   constructor(options: EchoFilterOptions) {
     this.#options = options;
   }
 
-  /** The line goes on with other settings: what was sent before may still come back, and what was learned holds. */
+  /** The line goes on with other settings. What was sent before may still come back, and what was learned holds. */
   change(options: EchoFilterOptions): void {
     this.#options = options;
-    this.#probing = false;
-    const last = this.#waiting.at(-1);
-    if (last) last.open = false;
-  }
-
-  /** The plan as it is to be played: cut in two where that tells whether there is an echo. */
-  probe(plan: ReplyPlan): ReplyPlan {
-    const [step, more] = plan.kind === 'send' ? plan.steps : [];
-    if (plan.kind !== 'send' || step?.kind !== 'bytes' || more || !this.#options.mayBeRequest(step.bytes))
-      return plan;
-    if (!this.#options.mayProbe || this.#echoes === 'yes' || this.#copies < this.#nextProbe) return plan;
-    this.#nextProbe *= 4;
-    this.#probing = true;
-    const half = step.bytes.length >> 1;
-    const waitMs = this.#options.latency;
-    return {
-      ...plan,
-      steps: [
-        { ...step, bytes: step.bytes.subarray(0, half) },
-        { ...step, bytes: step.bytes.subarray(half), waitMs, continues: true },
-      ],
-    };
+    this.#close();
+    if (options.echo === 'no') this.#awaited.length = 0;
   }
 
   /** These bytes were written; the last of them is on the wire at `endsAt`. */
   sent(bytes: Uint8Array, endsAt: number, { continues, more }: Piece): void {
-    const { t35, latency } = this.#options;
-    if (this.#probing && continues) {
-      // The first half has not come back.
-      this.#echoes = 'no';
-      this.#probing = false;
-    }
-    this.#speakingUntil = endsAt;
-    const quietUntil = endsAt + t35;
-    const last = this.#waiting.at(-1);
-    if (last && continues) {
-      const joined = concatBytes(last.bytes, bytes);
-      const repeats = this.#options.mayBeRequest(joined);
-      Object.assign(last, { bytes: joined, repeats, open: more, quietUntil, until: quietUntil + latency });
+    this.#sendingUntil = endsAt;
+    if (this.#options.echo === 'no') return;
+    const last = this.#awaited.at(-1);
+    if (continues && last?.isOpen) {
+      last.bytes = concatBytes(last.bytes, bytes);
+      last.isOpen = more;
       return;
     }
-    if (last) last.open = false;
-    if (this.#waiting.length === MAX_WAITING) this.#waiting.shift();
-    const repeats = this.#options.mayBeRequest(bytes);
-    this.#waiting.push({ bytes, open: more, repeats, quietUntil, until: quietUntil + latency });
+    this.#close();
+    if (this.#awaited.length === MOST_AWAITED) this.#awaited.shift();
+    this.#awaited.push({ bytes, isOpen: more });
   }
 
   /** Bytes that were received at `at`. */
   received(chunk: Uint8Array, at: number): Filtered {
-    if (this.#waiting.length === 0) return { bytes: chunk, noticed: this.#interrupted(at) };
-    if (this.#held.length === 0) this.#heldSince = at;
-    this.#held = this.#held.length === 0 ? chunk : concatBytes(this.#held, chunk);
-    return this.#match(at);
+    this.#heardAt = at;
+    if (this.#held.length === 0) this.#hold(chunk);
+    else this.#held = concatBytes(this.#held, chunk);
+    return this.#match(false);
   }
 
-  /** The line has been silent: what began like an echo and did not go on was none. */
+  /** The line has been silent: what began like an echo and did not go on is none. */
   silence(): Filtered {
-    const [sent] = this.#waiting;
-    const noticed = sent && this.#held.length > 0 ? this.#missed(sent) : undefined;
-    return { bytes: this.#release(), noticed };
+    return this.#match(true);
   }
 
-  #match(at: number): Filtered {
-    let noticed: Filtered['noticed'];
-    for (let sent = this.#waiting[0]; sent && this.#held.length > 0; sent = this.#waiting[0]) {
-      const strays = this.#strays(sent.bytes);
-      if (strays === undefined) {
-        noticed = this.#missed(sent) ?? noticed;
-        this.#waiting.shift();
+  /** What was sent would have come back by now. */
+  windowOver(): Filtered {
+    const filtered = this.#match(true);
+    while (this.#awaited.shift()) this.#miss();
+    return filtered;
+  }
+
+  /** Holds bytes, the last of which came last. */
+  #hold(bytes: Uint8Array): void {
+    this.#held = bytes;
+    this.#heldFrom = this.#heardAt - bytes.length * this.#options.wireTime;
+  }
+
+  /** @param isOver nothing more of what came belongs to it */
+  #match(isOver: boolean): Filtered {
+    const passed: Uint8Array[] = [];
+    for (let sent = this.#awaited[0]; sent && this.#held.length > 0; sent = this.#awaited[0]) {
+      const end = this.#endOfCopy(sent.bytes);
+      const isWhole = end !== undefined && end <= this.#held.length;
+      const mayGoOn = end !== undefined && (!isWhole || (sent.isOpen && end === this.#held.length));
+      if (mayGoOn && !isOver) return this.#filtered(passed);
+      this.#awaited.shift();
+      if (!isWhole) {
+        if (!this.#beganWhileSending()) this.#miss();
         continue;
       }
-      const end = strays + sent.bytes.length;
-      const unfinished = this.#isUnfinished(sent) && this.#held.length === end;
-      if (this.#held.length < end || unfinished) return { bytes: NOTHING, noticed };
-      const verdict = this.#judge(sent, at);
-      if (verdict === 'request') return { bytes: this.#release(), noticed };
-      if (verdict === 'new echo') noticed = 'echo';
-      this.#waiting.shift();
-      this.#held = this.#held.subarray(end);
-      this.#heldSince = at;
+      if (!this.#isEcho(sent.bytes)) passed.push(this.#held.subarray(0, end));
+      this.#hold(this.#held.subarray(end));
     }
-    return { bytes: this.#release(), noticed };
+    passed.push(this.#takeOthers());
+    return this.#filtered(passed);
   }
 
-  /** An echo brings everything that was sent: more pieces of a frame, and more frames, would follow. */
-  #isUnfinished({ open, repeats }: Transmission): boolean {
-    if (this.#probing) return false;
-    return open || (repeats && this.#echoes === 'unknown' && this.#waiting.length > 1);
+  /** What is held and is nothing that we sent. */
+  #takeOthers(): Uint8Array {
+    const others = this.#held;
+    this.#held = NOTHING;
+    if (others.length === 0) return others;
+    this.#others += others.length;
+    if (this.#others > MOST_NOISE) this.#copies = 0;
+    if (this.#beganWhileSending()) {
+      // One collision for each transmission.
+      this.#sendingUntil = Number.NEGATIVE_INFINITY;
+      this.#noticed.push('collision');
+    }
+    return others;
   }
 
-  /** How many stray bytes are before what could be the echo of `bytes`; undefined when it is not. */
-  #strays(bytes: Uint8Array): number | undefined {
-    const most = this.#options.hasWire && this.#echoes !== 'no' ? MAX_STRAY_BYTES : 0;
+  #filtered(passed: readonly Uint8Array[]): Filtered {
+    const noticed = this.#noticed;
+    this.#noticed = [];
+    return { bytes: passed.length === 1 ? (passed[0] as Uint8Array) : concatBytes(...passed), noticed };
+  }
+
+  /** Where the copy of `bytes` ends in what is held, or will end; undefined when there is none. */
+  #endOfCopy(bytes: Uint8Array): number | undefined {
+    const most = this.#options.wireTime > 0 ? MOST_STRAYS : 0;
     for (let strays = 0; strays <= most; strays++) {
-      if (startsAlike(this.#held.subarray(strays), bytes)) return strays;
+      if (startsAlike(this.#held.subarray(strays), bytes)) return strays + bytes.length;
     }
     return undefined;
   }
 
-  /** All of a transmission has come back: as an echo, or as a request that is the same bytes. */
-  #judge({ bytes, repeats, quietUntil, until }: Transmission, at: number): 'echo' | 'new echo' | 'request' {
-    const { hasWire, mayProbe } = this.#options;
-    const enough = bytes.length >= this.#options.shortestFrame;
-    const certain = enough && (!repeats || this.#probing || (hasWire && this.#heldSince < quietUntil));
-    if (!certain && this.#echoes !== 'yes') {
-      if (this.#waiting.length === 1 && (mayProbe || at <= until)) this.#copies++;
-      const limit = this.#unechoed < SEVERAL ? LOOP : UNLIKELY_LOOP;
-      const isLoop = !mayProbe && this.#copies > limit;
-      const isSuspect = !mayProbe && this.#echoes === 'unknown' && at <= until;
-      if (isSuspect || (!mayProbe && this.#endsLateLoop(at - until))) return 'echo';
-      if (!isLoop) {
-        if (!mayProbe) this.#echoes = 'no';
-        return 'request';
-      }
+  /** All that was sent of a frame has come back. */
+  #isEcho(bytes: Uint8Array): boolean {
+    const { echo, isFrame, mayBeRequest } = this.#options;
+    const whole = isFrame(bytes);
+    const isCertain = whole && (this.#beganWhileSending() || !mayBeRequest(bytes));
+    if (isCertain || echo === 'yes' || this.#isKnown) {
+      this.#isKnown ||= isCertain;
+      this.#missed = 0;
+      this.#copies = 0;
+      this.#noticed.push('echo');
+      return true;
     }
-    const isNew = this.#echoes !== 'yes';
-    this.#echoes = 'yes';
-    this.#probing = false;
-    this.#misses = 0;
-    this.#copies = 0;
-    this.#unechoed = 0;
-    return isNew ? 'new echo' : 'echo';
+    if (!whole) return false;
+    this.#copies++;
+    this.#others = 0;
+    if (this.#copies === MOST_COPIES + 1) this.#noticed.push('loop');
+    return this.#copies > MOST_COPIES;
   }
 
-  /** @param lateness in ms after the last moment of an echo */
-  #endsLateLoop(lateness: number): boolean {
-    if (lateness <= 0 || lateness > LATE_MS || ++this.#lateCopies < LATE_LOOP) return false;
-    this.#lateCopies = 0;
-    return true;
+  /** A reply did not come back. */
+  #miss(): void {
+    this.#missed++;
+    if (this.#missed > MOST_MISSED) this.#isKnown = false;
   }
 
-  /** Something else than our transmission came. Where there is an echo, somebody spoke at the same time. */
-  #missed({ repeats, quietUntil }: Transmission): 'collision' | undefined {
-    this.#copies = 0;
-    this.#lateCopies = 0;
-    const collided = this.#options.hasWire && this.#heldSince < quietUntil;
-    if (this.#echoes === 'yes') {
-      this.#misses++;
-      if (this.#misses > 1) this.#echoes = 'unknown';
-    } else if (!collided) {
-      this.#echoes = 'no';
-      if (!repeats) this.#unechoed++;
-    }
-    return collided && this.#echoes !== 'no' ? 'collision' : this.#interrupted(this.#heldSince);
+  #beganWhileSending(): boolean {
+    return this.#heldFrom < this.#sendingUntil;
   }
 
-  /** Whatever comes while we send on a line without echo is somebody else's; told once for each transmission. */
-  #interrupted(at: number): 'collision' | undefined {
-    if (!this.#options.hasWire || this.#echoes !== 'no' || at >= this.#speakingUntil) return undefined;
-    this.#speakingUntil = Number.NEGATIVE_INFINITY;
-    return 'collision';
-  }
-
-  #release(): Uint8Array {
-    const released = this.#held;
-    this.#held = NOTHING;
-    if (released.length > 0) this.#waiting.length = 0;
-    return released;
+  /** The frame that was sent last is all that there is of it. */
+  #close(): void {
+    const last = this.#awaited.at(-1);
+    if (last) last.isOpen = false;
   }
 }
 

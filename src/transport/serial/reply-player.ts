@@ -1,7 +1,7 @@
-import type { PlayReport } from '../../protocol/play-report.js';
+import { notReached, type PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import type { Clock } from '../clock.js';
 import type { TimedBytes } from '../framer/burst.js';
-import { callAt } from '../precise-timer.js';
 import type { WhenBusy } from '../settings.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
@@ -19,7 +19,7 @@ export interface ReplyTiming {
 }
 
 /** What the player asks about the bytes that come in. */
-export interface Listening {
+interface Listening {
   /** Are there bytes that may become a frame yet? */
   readonly busy: boolean;
   /** When the last byte came. */
@@ -32,7 +32,7 @@ export interface ReplyPlayerOptions {
   readonly listening: Listening;
   /** How long the adapter may hold received bytes back, in ms. */
   readonly inputHold: number;
-  readonly whenBusy?: WhenBusy;
+  readonly whenBusy: WhenBusy;
   readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
 }
 
@@ -56,39 +56,30 @@ interface Pending {
  * `queue` answers every request, `drop` leaves it to the line not to execute those that come too early.
  */
 export class ReplyPlayer {
-  #timing: ReplyTiming;
-  #listening: Listening;
-  #inputHold: number;
-  #whenBusy: WhenBusy;
+  readonly #clock: Clock;
+  #options: ReplyPlayerOptions;
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
   /** The turnaround is over, but bytes came in that must be understood first. */
   #held = false;
 
-  constructor(options: ReplyPlayerOptions) {
-    const { timing, listening, inputHold, whenBusy = 'replace' } = options;
-    this.#timing = timing;
-    this.#listening = listening;
-    this.#inputHold = inputHold;
-    this.#whenBusy = whenBusy;
-    this.#runner = new StepRunner(runnerOptions(options));
+  constructor(options: ReplyPlayerOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#runner = new StepRunner(runnerOptions(options), clock);
   }
 
   /** Goes on with other settings; what is pending is given up. */
   change(options: ReplyPlayerOptions): void {
-    this.supersede();
-    const { timing, listening, inputHold, whenBusy = 'replace' } = options;
-    this.#timing = timing;
-    this.#listening = listening;
-    this.#inputHold = inputHold;
-    this.#whenBusy = whenBusy;
+    this.giveUp('the settings of the line have changed');
+    this.#options = options;
     this.#runner.change(runnerOptions(options));
   }
 
   /** Are there replies pending that keep the line from executing another request? */
   get refuses(): boolean {
-    return this.#queue.length >= (this.#whenBusy === 'drop' ? 1 : MAX_QUEUE);
+    return this.#queue.length >= (this.#options.whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
   /**
@@ -98,36 +89,39 @@ export class ReplyPlayer {
   play(request: TimedBytes, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
-    const merged = last && this.#beginOf(request) - last.request.receivedAt < this.#timing.t35;
-    if (last && !merged && this.#whenBusy === 'replace') this.supersede();
+    const merged = last && this.#beginOf(request) - last.request.receivedAt < this.#options.timing.t35;
+    if (last && !merged && this.#options.whenBusy === 'replace') this.giveUp('a newer request came');
     if (plan.kind === 'silence') {
       ended({ steps: [], ended: 'complete' });
       return;
     }
-    this.#queue.push({ request, takenAt: performance.now(), plan, ended });
+    this.#queue.push({ request, takenAt: this.#clock.now(), plan, ended });
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /** Nothing that is pending is sent any more. */
-  supersede(ended: 'superseded' | 'disconnected' = 'superseded'): void {
+  /** Nothing that is pending is sent any more, for `reason`. */
+  giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#held = false;
-    // Only the first of them can have begun.
-    const [first, ...others] = this.#queue.splice(0);
-    if (first) this.#runner.cancel((steps) => first.ended({ steps, ended }));
-    for (const other of others) other.ended({ steps: [], ended });
+    for (const pending of this.#queue.splice(0)) {
+      // Only the first of them can have begun.
+      const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
+      if (begun) continue;
+      const due = this.#earliest(pending);
+      pending.ended({ steps: notReached(pending.plan.steps, due, this.#clock.now(), reason), ended });
+    }
   }
 
   /** The client has turned to another unit: with `replace`, it does not wait for what is pending any more. */
   turnedAway(): void {
-    if (this.#whenBusy === 'replace') this.supersede();
+    if (this.#options.whenBusy === 'replace') this.giveUp('the client has turned to somebody else');
   }
 
   /** Tells that what came in is understood now: call it after every silence and every chunk. */
   listened(): void {
-    if (!this.#held || this.#listening.busy) return;
+    if (!this.#held || this.#options.listening.busy) return;
     this.#held = false;
-    this.#start(performance.now());
+    this.#start(this.#clock.now());
   }
 
   #begin(): void {
@@ -143,11 +137,11 @@ export class ReplyPlayer {
   #earliest(current: Pending): number {
     const { takenAt } = current;
     const { receivedAt } = current.request;
-    const { t35, turnaround = 0 } = this.#timing;
+    const { t35, turnaround = 0 } = this.#options.timing;
     const { wireFreeAt } = this.#runner;
     if (this.#mayInterrupt(current))
       return wireFreeAt > takenAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
-    return Math.max(receivedAt + turnaround, Math.max(this.#listening.lastAt, wireFreeAt) + t35);
+    return Math.max(receivedAt + turnaround, Math.max(this.#options.listening.lastAt, wireFreeAt) + t35);
   }
 
   /**
@@ -155,12 +149,12 @@ export class ReplyPlayer {
    * later than the adapter can be: what a port without a wire hands over at once may be much longer.
    */
   #beginOf({ bytes, startedAt, receivedAt }: TimedBytes): number {
-    const asOnWire = receivedAt - bytes.length * this.#timing.wireTime;
-    return Math.min(startedAt, Math.max(asOnWire, startedAt - this.#inputHold));
+    const asOnWire = receivedAt - bytes.length * this.#options.timing.wireTime;
+    return Math.min(startedAt, Math.max(asOnWire, startedAt - this.#options.inputHold));
   }
 
   #mayInterrupt({ plan }: Pending): boolean {
-    return plan.early || this.#timing.turnaround === undefined;
+    return plan.early || this.#options.timing.turnaround === undefined;
   }
 
   /** The reply was due at `due`, as far as was known; what has happened since may put it off. */
@@ -171,16 +165,16 @@ export class ReplyPlayer {
     if (breaking !== undefined) {
       // It was called off and still holds the line, perhaps for longer than it was meant to.
       void breaking.then(() => {
-        if (current === this.#queue[0]) this.#start(performance.now());
+        if (current === this.#queue[0]) this.#start(this.#clock.now());
       });
       return;
     }
-    if (!this.#mayInterrupt(current) && this.#listening.busy) {
+    if (!this.#mayInterrupt(current) && this.#options.listening.busy) {
       this.#held = true;
       return;
     }
     const earliest = this.#earliest(current);
-    if (earliest > performance.now()) {
+    if (earliest > this.#clock.now()) {
       this.#wait(earliest);
       return;
     }
@@ -192,8 +186,8 @@ export class ReplyPlayer {
   }
 
   #wait(at: number): void {
-    if (at <= performance.now()) this.#start(at);
-    else this.#cancelTimer = callAt(at, () => this.#start(at));
+    if (at <= this.#clock.now()) this.#start(at);
+    else this.#cancelTimer = this.#clock.callAt(at, () => this.#start(at));
   }
 }
 

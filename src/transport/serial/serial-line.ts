@@ -1,4 +1,5 @@
 import type { Framing } from '../../protocol/framing.js';
+import { type Clock, systemClock } from '../clock.js';
 import type { Adapter } from '../port/adapter.js';
 import { openPort, pacingOf } from '../port/open-port.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
@@ -8,8 +9,11 @@ import { serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
 import { SerialSession } from './serial-session.js';
 
-/** Opens the port that settings name. */
-export type OpenPort = (settings: SerialSettings, listener: PortListener) => Promise<OpenResult>;
+interface SerialLineTools {
+  /** Opens the port that settings name. */
+  readonly open?: (settings: SerialSettings, listener: PortListener) => Promise<OpenResult>;
+  readonly clock?: Clock;
+}
 
 const FIRST_RETRY_MS = 250;
 /** Looking for a port that is not there costs next to nothing, and its users wait for it. */
@@ -20,25 +24,32 @@ export class SerialLine implements Transport, PortListener {
   readonly clients = undefined;
   readonly chunks = new ChunkStatistics();
   readonly #handler: LineHandler;
-  readonly #open: OpenPort;
+  readonly #open: NonNullable<SerialLineTools['open']>;
+  readonly #clock: Clock;
   #settings: SerialSettings;
   #framing: Framing;
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
   #session: SerialSession | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
+  #callOffRetry = (): void => {};
   /** The last attempt to reopen, under way or over. */
   #attempt: Promise<void> | undefined;
   /** Counts the stops: an attempt to reopen that began before one comes too late. */
   #stops = 0;
 
-  /** @param open tests pass one that plays a port */
-  constructor(settings: SerialSettings, framing: Framing, handler: LineHandler, open: OpenPort = openPort) {
+  /** Tests pass a port and a clock of their own. */
+  constructor(
+    settings: SerialSettings,
+    framing: Framing,
+    handler: LineHandler,
+    { open = openPort, clock = systemClock }: SerialLineTools = {},
+  ) {
     this.#settings = settings;
     this.#framing = framing;
     this.#handler = handler;
     this.#open = open;
+    this.#clock = clock;
   }
 
   get state(): LineState {
@@ -69,7 +80,7 @@ export class SerialLine implements Transport, PortListener {
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
     this.#stops++;
-    clearTimeout(this.#retryTimer);
+    this.#callOffRetry();
     const port = this.#port;
     this.#detach();
     await port?.close();
@@ -97,8 +108,8 @@ export class SerialLine implements Transport, PortListener {
     this.#session?.received(chunk);
   }
 
-  onDamaged(count: number): void {
-    this.#session?.damaged(count);
+  onDamaged(characters: Uint8Array): void {
+    this.#session?.damaged(characters);
   }
 
   onClose(reason: string): void {
@@ -118,7 +129,13 @@ export class SerialLine implements Transport, PortListener {
     const { adapter } = port.facts();
     this.#port = port;
     this.#adapter = adapter;
-    this.#session = new SerialSession(port, this.#behaviour(adapter), this.#handler, this.chunks);
+    this.#session = new SerialSession(
+      port,
+      this.#behaviour(adapter),
+      this.#handler,
+      this.chunks,
+      this.#clock,
+    );
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
   }
@@ -131,9 +148,9 @@ export class SerialLine implements Transport, PortListener {
 
   #wait(reason: string, delay: number): void {
     this.#state = { kind: 'waiting', reason };
-    this.#retryTimer = setTimeout(() => {
+    this.#callOffRetry = this.#clock.callAfter(delay, () => {
       this.#attempt = this.#reopen(delay);
-    }, delay);
+    });
   }
 
   async #reopen(delay: number): Promise<void> {

@@ -1,16 +1,14 @@
 import type { Framing } from '../../protocol/framing.js';
-import type { PlayReport } from '../../protocol/play-report.js';
 import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
+import type { Clock } from '../clock.js';
 import type { TimedBytes } from '../framer/burst.js';
-import type { Framer, FramerEvent } from '../framer/framer.js';
-import { inputPause } from '../port/adapter.js';
+import type { Framer, FramerEvent, Noise } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
-import type { WhenBusy } from '../settings.js';
+import type { EchoSetting, WhenBusy } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
-import { EchoFilter, type EchoFilterOptions } from './echo-filter.js';
-import { MessageDamage } from './message-damage.js';
+import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
 import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming } from './reply-player.js';
 import { SilenceDetector } from './silence-detector.js';
 
@@ -27,40 +25,49 @@ export interface SerialBehaviour {
   /** How long the adapter may hold received bytes back. */
   readonly inputHold: number;
   readonly whenBusy: WhenBusy;
-  /** Is there only software on the other side? */
-  readonly isPseudoTerminal: boolean;
+  /** Does the adapter hear what it sends? */
+  readonly echo: EchoSetting;
   /** May the line be in the middle of a frame at the beginning? Then the first bytes wait for a silence. */
   readonly joinsTraffic: boolean;
 }
 
-const NO_BYTES = new Uint8Array(0);
-const UNHEARD = { bytes: NO_BYTES, noticed: undefined };
+/** So much later than is known of its kind an adapter may bring an echo, in ms. */
+const LATE_ECHO_MS = 200;
 
 /** What happens on one open port: bytes to requests, plans to bytes. Ends with the port. */
 export class SerialSession {
   readonly #port: BytePort;
   readonly #handler: LineHandler;
+  readonly #chunks: ChunkStatistics;
+  readonly #clock: Clock;
   #framing: Framing;
   #framer: Framer;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
-  #silenceDetector: SilenceDetector;
-  readonly #chunks: ChunkStatistics;
+  /** How long after a reply its echo is waited for, in ms. */
+  #echoWindow: number;
+  #callOffEcho = (): void => {};
+  #silence: SilenceDetector;
   /** Lost characters that were reported, as the driver counts them. */
   #overruns: number;
-  #damage = new MessageDamage();
-  #timing: ReplyTiming;
 
-  constructor(port: BytePort, behaviour: SerialBehaviour, handler: LineHandler, chunks: ChunkStatistics) {
+  constructor(
+    port: BytePort,
+    behaviour: SerialBehaviour,
+    handler: LineHandler,
+    chunks: ChunkStatistics,
+    clock: Clock,
+  ) {
     this.#port = port;
     this.#handler = handler;
     this.#chunks = chunks;
+    this.#clock = clock;
     this.#framing = behaviour.framing;
     this.#framer = newFramer(behaviour);
-    this.#timing = behaviour.timing;
     this.#echo = new EchoFilter(echoOptions(behaviour));
-    this.#player = new ReplyPlayer(this.#playerOptions(behaviour));
-    this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
+    this.#echoWindow = echoWindow(behaviour);
+    this.#player = new ReplyPlayer(this.#playerOptions(behaviour), clock);
+    this.#silence = this.#listenForSilence(behaviour);
     this.#overruns = this.#lostCharacters() ?? 0;
   }
 
@@ -71,12 +78,11 @@ export class SerialSession {
   change(behaviour: SerialBehaviour): void {
     this.#framing = behaviour.framing;
     this.#framer = newFramer(behaviour);
-    this.#damage = new MessageDamage();
-    this.#timing = behaviour.timing;
     this.#echo.change(echoOptions(behaviour));
+    this.#echoWindow = echoWindow(behaviour);
     this.#player.change(this.#playerOptions(behaviour));
-    this.#silenceDetector.stop();
-    this.#silenceDetector = new SilenceDetector(behaviour.gap, () => this.#onSilence());
+    this.#silence.stop();
+    this.#silence = this.#listenForSilence(behaviour);
   }
 
   /** The line's messages have another delimiter from now on. */
@@ -86,55 +92,65 @@ export class SerialSession {
   }
 
   received(chunk: Uint8Array): void {
-    const now = performance.now();
-    const { bytes, noticed } = this.#echo.received(chunk, now);
-    if (noticed) this.#handler.event({ kind: noticed });
-    const pause = this.#framer.busy ? now - this.#framer.lastAt : undefined;
-    // Not our own echo: it says nothing of what clients send.
+    const now = this.#clock.now();
+    const bytes = this.#withoutEcho(this.#echo.received(chunk, now));
     if (bytes.length > 0) {
-      this.#chunks.chunk(bytes.length, pause);
-      if (this.#damage.isTold) this.#hearBehindDamage(bytes, now);
+      // The echo is not counted: it says nothing of what clients send.
+      this.#chunks.chunk(bytes.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
+      this.#dispatch(this.#framer.push(bytes, now));
     }
-    this.#dispatch(bytes.length > 0 ? this.#framer.push(bytes, now) : []);
-    this.#silenceDetector.heard(now);
+    this.#player.listened();
+    this.#silence.heard(chunk, now);
   }
 
-  damaged(count: number): void {
-    const now = performance.now();
-    if (this.#damage.isTold) this.#hearBehindDamage(NO_BYTES, now);
-    this.#handler.event({ kind: 'damaged', count, isRest: this.#damage.tell(now) });
-    // What came before it is of the same message, which goes on.
-    for (const event of this.#framer.damaged(now)) if (event.kind === 'noise') this.#noise(event, true);
+  /** @param characters that arrived damaged, as the port read them */
+  damaged(characters: Uint8Array): void {
+    const now = this.#clock.now();
+    const { isRest, noise } = this.#framer.damaged(now);
+    this.#handler.event({ kind: 'damaged', count: characters.length, isRest });
+    this.#dispatch(noise);
     this.#player.listened();
-    this.#silenceDetector.heard(now);
+    this.#silence.heard(characters, now);
   }
 
   /** The port is gone: nothing is sent or heard any more, and what was not played is reported as disconnected. */
   end(): void {
-    this.#player.supersede('disconnected');
-    this.#silenceDetector.stop();
+    this.#player.giveUp('the port is gone', 'disconnected');
+    this.#silence.stop();
+    this.#callOffEcho();
   }
 
   #playerOptions({ timing, inputHold, whenBusy }: SerialBehaviour): ReplyPlayerOptions {
-    const onSent: ReplyPlayerOptions['onSent'] = (bytes, endsAt, piece) =>
-      this.#echo.sent(bytes, endsAt, piece);
+    const onSent: ReplyPlayerOptions['onSent'] = (bytes, endsAt, piece) => this.#sent(bytes, endsAt, piece);
     return { port: this.#port, timing, listening: this.#framer, inputHold, whenBusy, onSent };
   }
 
-  #onSilence(): void {
-    const { bytes, noticed } = this.#echo.silence() ?? UNHEARD;
-    if (noticed) this.#handler.event({ kind: noticed });
-    const events = bytes.length > 0 ? this.#framer.push(bytes, performance.now()) : [];
-    this.#dispatch([...events, ...this.#framer.silence()]);
-    this.#damage.ended();
+  #listenForSilence({ gap }: SerialBehaviour): SilenceDetector {
+    return new SilenceDetector(gap, this.#clock, () => {
+      this.#hearRest(this.#echo.silence());
+      this.#dispatch(this.#framer.silence());
+      this.#player.listened();
+    });
   }
 
-  /** Another message comes t3.5 later than the adapter may deliver the rest of one, or was seen to. */
-  #hearBehindDamage(bytes: Uint8Array, at: number): void {
-    const { wireTime, t35 } = this.#timing;
-    const known = inputPause(this.#port.facts().adapter, wireTime);
-    this.#damage.heard(at, Math.max(known, this.#chunks.longestPause) + t35);
-    if (this.#framer.beginsMessage(bytes)) this.#damage.begun();
+  #sent(bytes: Uint8Array, endsAt: number, piece: Piece): void {
+    this.#echo.sent(bytes, endsAt, piece);
+    this.#callOffEcho();
+    this.#callOffEcho = this.#clock.callAfter(endsAt + this.#echoWindow - this.#clock.now(), () => {
+      this.#hearRest(this.#echo.windowOver());
+      this.#player.listened();
+    });
+  }
+
+  /** What was held back because it began like an echo, and is none. */
+  #hearRest(filtered: Filtered): void {
+    const bytes = this.#withoutEcho(filtered);
+    if (bytes.length > 0) this.#dispatch(this.#framer.push(bytes, this.#clock.now()));
+  }
+
+  #withoutEcho({ bytes, noticed }: Filtered): Uint8Array {
+    for (const kind of noticed) this.#handler.event({ kind });
+    return bytes;
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
@@ -153,21 +169,14 @@ export class SerialSession {
           this.#handler.event({ kind: 'duplicate', frame: event });
           break;
         case 'noise':
-          this.#noise(event, this.#damage.isTold && !this.#framer.beginsMessage(event.bytes));
+          this.#noise(event);
       }
-      this.#damage.ended();
     }
-    this.#player.listened();
   }
 
-  /** @param isRest of a message whose damage was told */
-  #noise(noise: TimedBytes, isRest: boolean): void {
-    this.#chunks.discarded(noise, (bytes) => this.#isFrame(bytes));
-    this.#handler.event({ kind: 'noise', noise, isRest });
-  }
-
-  #isFrame(bytes: Uint8Array): boolean {
-    return this.#framing.decode(bytes) !== undefined;
+  #noise(noise: Noise): void {
+    this.#chunks.discarded(noise, (bytes) => this.#framing.decode(bytes) !== undefined);
+    this.#handler.event({ kind: 'noise', noise, isRest: noise.isRest });
   }
 
   #request(frame: TimedBytes): void {
@@ -181,10 +190,7 @@ export class SerialSession {
     const request = { ...content, adu: frame.bytes, receivedAt: frame.receivedAt, clientId: 0 };
     const plan: ReplyPlan = this.#handler.request(request);
     if (content.unitId === BROADCAST) this.#player.turnedAway();
-    const probed = this.#echo.probe(plan);
-    this.#player.play(frame, probed, (report) =>
-      this.#handler.played(request, probed === plan ? report : ofWholeFrame(report)),
-    );
+    this.#player.play(frame, plan, (report) => this.#handler.played(request, report));
   }
 
   #countOverruns(): void {
@@ -201,29 +207,16 @@ export class SerialSession {
   }
 }
 
-/** What a plan that was cut in two for a probe has come to, as a report on the plan with one step. */
-function ofWholeFrame({ steps: [first, rest], ended }: PlayReport): PlayReport {
-  if (first === undefined) return { steps: [], ended };
-  if (first.outcome === 'not achieved') return { steps: [first], ended };
-  if (rest?.outcome === 'achieved') return { steps: [first], ended };
-  const reason =
-    rest?.reason ?? 'given up after the first half, which was sent alone to see whether it comes back';
-  return { steps: [{ ...first, uncertainty: undefined, outcome: 'not achieved', reason }], ended };
-}
-
 function newFramer({ framer, joinsTraffic }: SerialBehaviour): Framer {
   framer.reset({ aligned: !joinsTraffic });
   return framer;
 }
 
-function echoOptions(behaviour: SerialBehaviour): EchoFilterOptions {
-  const { framing, timing, mayBeRequest, isPseudoTerminal, inputHold } = behaviour;
-  return {
-    hasWire: timing.wireTime > 0,
-    mayProbe: isPseudoTerminal && timing.wireTime === 0,
-    mayBeRequest,
-    shortestFrame: framing.minLength,
-    t35: timing.t35,
-    latency: inputHold,
-  };
+function echoOptions({ echo, framing, timing, mayBeRequest }: SerialBehaviour): EchoFilterOptions {
+  const isFrame = (bytes: Uint8Array) => framing.decode(bytes) !== undefined;
+  return { echo, wireTime: timing.wireTime, isFrame, mayBeRequest };
+}
+
+function echoWindow({ timing, inputHold }: SerialBehaviour): number {
+  return timing.t35 + inputHold + LATE_ECHO_MS;
 }

@@ -1,63 +1,58 @@
 import { InterByteTimeoutParser } from '@serialport/parser-inter-byte-timeout';
+import type { Clock } from '../clock.js';
+
+/** The parser keeps a burst until its end. It passes on a longer one in pieces of so many bytes. */
+const LONGEST_PIECE = 1024;
 
 /**
- * How long bytes that have arrived may take to reach us through the kernel and the event loop, in ms. After a stall
- * of the process the timer for the silence fires before the bytes that came meanwhile are read: whoever believed it
- * would throw away the first half of a good frame.
- */
-const GRACE_MS = 3;
-
-/** The parser keeps a copy of what it is given, and that something came is all that it has to know. */
-const SOMETHING = new Uint8Array(1);
-
-/**
- * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the
- * start. The parser is there for its timer between bytes, which serialport's authors maintain.
+ * Reports when nothing has been heard for the discard gap: once after each burst of bytes, and once after the start.
+ *
+ * The bytes of the port go through serialport's parser, which finds the ends of bursts. It knows nothing of a stalled
+ * process, and passes on the pieces of a long burst before its end. So its word is checked: the line was silent if
+ * nothing more is heard until the gap is over and everything that has arrived has been read.
  */
 export class SilenceDetector {
   readonly #parser: InterByteTimeoutParser;
   readonly #gap: number;
+  readonly #clock: Clock;
   readonly #onSilence: () => void;
   #lastAt: number;
-  #grace: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  /** The silence after the last bytes was reported. */
+  #isTold = false;
+  #callOff = (): void => {};
 
   /** @param gap in ms; @param onSilence must not throw. */
-  constructor(gap: number, onSilence: () => void) {
+  constructor(gap: number, clock: Clock, onSilence: () => void) {
     this.#gap = gap;
+    this.#clock = clock;
     this.#onSilence = onSilence;
-    this.#lastAt = performance.now();
-    this.#parser = new InterByteTimeoutParser({ interval: Math.max(1, gap) });
-    this.#parser.on('data', () => this.#suspect());
-    this.#grace = setTimeout(() => this.#suspect(), gap);
+    this.#lastAt = clock.now();
+    this.#parser = new InterByteTimeoutParser({ interval: Math.max(1, gap), maxBufferSize: LONGEST_PIECE });
+    this.#parser.on('data', () => this.#check());
+    this.#check();
   }
 
-  /** Something came in at `at`: bytes, or a character that was damaged. */
-  heard(at: number): void {
+  /** The port received `bytes`, at least one, at `at`. */
+  heard(bytes: Uint8Array, at: number): void {
     this.#lastAt = at;
-    this.#parser.write(SOMETHING);
+    this.#isTold = false;
+    this.#parser.write(bytes);
   }
 
   stop(): void {
     this.#parser.removeAllListeners();
     this.#parser.destroy();
-    this.#cancelGrace();
+    this.#callOff();
   }
 
-  /** It may be silent: looks again when everything that has arrived must have been read. */
-  #suspect(): void {
+  #check(): void {
     const heardAt = this.#lastAt;
-    // The parser also reports when its buffer is full, which is no silence.
-    if (performance.now() - heardAt < this.#gap / 2) return;
-    this.#cancelGrace();
-    this.#grace = setTimeout(() => {
-      this.#grace = setImmediate(() => {
-        if (this.#lastAt === heardAt) this.#onSilence();
-      });
-    }, GRACE_MS);
-  }
-
-  #cancelGrace(): void {
-    clearTimeout(this.#grace as NodeJS.Timeout);
-    clearImmediate(this.#grace as NodeJS.Immediate);
+    const remaining = heardAt + this.#gap - this.#clock.now();
+    this.#callOff();
+    this.#callOff = this.#clock.callAfter(Math.max(0, remaining), () => {
+      if (this.#lastAt !== heardAt || this.#isTold) return;
+      this.#isTold = true;
+      this.#onSilence();
+    });
   }
 }

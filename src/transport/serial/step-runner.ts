@@ -1,7 +1,7 @@
-import type { StepReport } from '../../protocol/play-report.js';
+import { notReached, type StepReport } from '../../protocol/play-report.js';
 import type { BreakStep, SendStep, Step } from '../../protocol/reply-plan.js';
+import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
-import { callAt } from '../precise-timer.js';
 import type { Piece } from './echo-filter.js';
 
 export interface StepRunnerOptions {
@@ -16,6 +16,7 @@ export interface StepRunnerOptions {
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
+/** Gets a report on each step of a plan. */
 type Done = (reports: readonly StepReport[]) => void;
 
 /** A plan that is being played. */
@@ -23,25 +24,28 @@ interface Run {
   readonly steps: readonly Step[];
   /** One for each step that is over. */
   readonly reports: StepReport[];
-  /** Gets the reports when all steps are over. */
   readonly done: Done;
-  /** A step is being done at this moment, which has to be reported whatever comes. */
+  /** When the last of these steps ended; before the first: when its wait began. */
+  from: number;
+  /** A step is being done at this moment, and will be reported whatever comes. */
   isBusy: boolean;
-  /** Gets the reports instead of `done` when the step is over in which the run was called off. */
-  calledOff: Done | undefined;
+  /** Ends the run instead of `done`, once the step is over during which the run was called off. */
+  calledOff: (() => void) | undefined;
 }
 
 /** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
 export class StepRunner {
   #options: StepRunnerOptions;
+  readonly #clock: Clock;
   #run: Run | undefined;
   #cancelTimer: (() => void) | undefined;
-  #breaking: Promise<number> | undefined;
+  #breaking: Promise<unknown> | undefined;
   #wireFreeAt = Number.NEGATIVE_INFINITY;
   #writtenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: StepRunnerOptions) {
+  constructor(options: StepRunnerOptions, clock: Clock) {
     this.#options = options;
+    this.#clock = clock;
   }
 
   /** Goes on with other settings; not while steps are being done. */
@@ -74,111 +78,117 @@ export class StepRunner {
    * were started before are over or called off, and no break holds the line.
    */
   start(steps: readonly Step[], from: number, done: Done): void {
-    this.#run = { steps, reports: [], done, isBusy: false, calledOff: undefined };
-    this.#continue(this.#run, 0, from);
+    this.#run = { steps, reports: [], done, from, isBusy: false, calledOff: undefined };
+    this.#continue(this.#run);
   }
 
   /**
-   * Stops where it is. `done` gets what has been done, instead of the one who waited for the end: at once, or
-   * when the step is over that is being done, be it a break, or a write in which the port went away.
+   * Stops where it is, if steps are being done; false if there are none. `done` gets a report for each step, instead
+   * of the one who waited for the end; `reason` says why the rest was not reached. It gets them at once, or when the
+   * step is over that is being done: a break, or a write during which the port went away.
    */
-  cancel(done: Done): void {
+  cancel(reason: string, done: Done): boolean {
     this.#cancelTimer?.();
     const run = this.#run;
     this.#run = undefined;
-    if (run?.isBusy) run.calledOff = done;
-    else done(run?.reports ?? []);
+    if (!run) return false;
+    const end = () => {
+      const rest = run.steps.slice(run.reports.length);
+      done([...run.reports, ...notReached(rest, run.from, this.#clock.now(), reason)]);
+    };
+    if (run.isBusy) run.calledOff = end;
+    else end();
+    return true;
   }
 
-  /** Does the steps from `index` on, as far as they need no waiting and until the run is called off. */
-  #continue(run: Run, index: number, from: number): void {
-    const { steps } = run;
-    let start = from;
-    for (let i = index; i < steps.length && run === this.#run; i++) {
-      const step = steps[i] as Step;
-      const plannedAt = start + step.waitMs;
-      if (mustWait(step) && plannedAt > performance.now()) {
-        this.#cancelTimer = callAt(plannedAt, () => this.#continue(run, i, start));
+  /** Does the steps that are left, as far as they need no waiting and until the run is called off. */
+  #continue(run: Run): void {
+    while (run === this.#run && run.reports.length < run.steps.length) {
+      const step = run.steps[run.reports.length] as Step;
+      const plannedAt = run.from + step.waitMs;
+      if (mustWait(step) && plannedAt > this.#clock.now()) {
+        this.#cancelTimer = this.#clock.callAt(plannedAt, () => this.#continue(run));
         return;
       }
-      if (step.kind === 'break') {
-        run.isBusy = true;
-        const breaking = this.#break(run, step, plannedAt);
-        this.#breaking = breaking;
-        void breaking.then((endedAt) => {
+      run.isBusy = true;
+      const underWay = this.#play(run, step, plannedAt);
+      if (underWay !== null) {
+        this.#breaking = underWay.then(() => {
           this.#breaking = undefined;
           run.isBusy = false;
-          this.#continue(run, i + 1, endedAt);
+          this.#continue(run);
         });
         return;
       }
-      start =
-        step.kind === 'bytes'
-          ? this.#send(run, step, continuesWith(steps[i + 1]), plannedAt)
-          : this.#refuse(run, plannedAt);
+      run.isBusy = false;
     }
-    if (run !== this.#run) {
-      run.calledOff?.(run.reports);
-      return;
-    }
-    this.#run = undefined;
-    run.done(run.reports);
+    if (run === this.#run) {
+      this.#run = undefined;
+      run.done(run.reports);
+    } else run.calledOff?.();
   }
 
-  /** Writes the bytes; when the last of them will have left the wire. */
-  #send(run: Run, { bytes, continues }: SendStep, more: boolean, plannedAt: number): number {
-    const { port, wireTime, outputHold, lead, onSent } = this.#options;
-    const writtenAt = performance.now();
-    run.isBusy = true;
-    const lost = port.write(bytes);
-    run.isBusy = false;
-    if (lost !== undefined) {
-      run.reports.push(notAchieved(plannedAt, writtenAt, lost));
-      return writtenAt;
+  /** Does one step and reports it: at once, or when the promise resolves. */
+  #play(run: Run, step: Step, plannedAt: number): Promise<void> | null {
+    switch (step.kind) {
+      case 'bytes':
+        this.#send(run, step, plannedAt);
+        return null;
+      case 'break':
+        return this.#break(run, step, plannedAt);
+      case 'close':
+        this.#fail(run, plannedAt, 'a serial line has no connection to close');
+        return null;
     }
-    const uncertainty = performance.now() - writtenAt + outputHold;
+  }
+
+  #send(run: Run, { bytes, continues }: SendStep, plannedAt: number): void {
+    const { port, wireTime, outputHold, lead, onSent } = this.#options;
+    const writtenAt = this.#clock.now();
+    const lost = port.write(bytes);
+    if (lost !== undefined) {
+      this.#fail(run, plannedAt, lost);
+      return;
+    }
+    const uncertainty = this.#clock.now() - writtenAt + outputHold;
     // Bytes that were written before may still be on the wire: these leave behind them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#writtenAt = writtenAt;
-    this.#wireFreeAt = achievedAt + bytes.length * wireTime;
-    onSent?.(bytes, this.#wireFreeAt, { continues, more });
-    return this.#wireFreeAt;
+    this.#wireFreeAt = run.from = achievedAt + bytes.length * wireTime;
+    const next = run.steps[run.reports.length];
+    onSent?.(bytes, this.#wireFreeAt, { continues, more: next?.kind === 'bytes' && next.continues });
   }
 
-  async #break(run: Run, { ms }: BreakStep, plannedAt: number): Promise<number> {
+  async #break(run: Run, { ms }: BreakStep, plannedAt: number): Promise<void> {
     const { port, outputHold } = this.#options;
-    const achievedAt = performance.now();
+    const achievedAt = this.#clock.now();
     this.#wireFreeAt = achievedAt + ms;
     const reason = port.sendBreak ? await port.sendBreak(ms) : 'this port has no break';
-    const endedAt = performance.now();
-    const uncertainty = Math.max(0, endedAt - achievedAt - ms) + outputHold;
-    run.reports.push(
-      reason === undefined
-        ? { plannedAt, achievedAt, uncertainty, outcome: 'achieved' }
-        : notAchieved(plannedAt, endedAt, reason),
-    );
+    const endedAt = this.#clock.now();
     this.#wireFreeAt = endedAt;
-    return endedAt;
+    if (reason !== undefined) {
+      this.#fail(run, plannedAt, reason);
+      return;
+    }
+    const uncertainty = Math.max(0, endedAt - achievedAt - ms) + outputHold;
+    run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
+    run.from = endedAt;
   }
 
-  #refuse(run: Run, plannedAt: number): number {
-    const gaveUpAt = performance.now();
-    run.reports.push(notAchieved(plannedAt, gaveUpAt, 'a serial line has no connection to close'));
-    return gaveUpAt;
+  #fail(run: Run, plannedAt: number, reason: string): void {
+    run.from = this.#clock.now();
+    run.reports.push({
+      plannedAt,
+      achievedAt: run.from,
+      uncertainty: undefined,
+      outcome: 'not achieved',
+      reason,
+    });
   }
-}
-
-function notAchieved(plannedAt: number, achievedAt: number, reason: string): StepReport {
-  return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'not achieved', reason };
 }
 
 /** Bytes without a wait go right behind those before them; a break must not cut into what is still on the wire. */
 function mustWait(step: Step): boolean {
   return step.waitMs > 0 || step.kind === 'break';
-}
-
-/** True when the next step is another piece of the same frame. */
-function continuesWith(next: Step | undefined): boolean {
-  return next?.kind === 'bytes' && next.continues;
 }

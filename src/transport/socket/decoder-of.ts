@@ -16,7 +16,7 @@ const NEW_ATTEMPT_MS = 100;
 export function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
   if (framing instanceof AsciiFraming) return new FramedDecoder(new AsciiFramer(owns, framing), framing);
   if (framing.name === 'rtu') {
-    return new FramedDecoder(new RtuFramer(owns, NEW_ATTEMPT_MS, 0, 'stream'), framing);
+    return new FramedDecoder(new RtuFramer(owns, { t35: NEW_ATTEMPT_MS, carrier: 'stream' }), framing);
   }
   return new MbapDecoder();
 }

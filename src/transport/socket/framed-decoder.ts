@@ -102,7 +102,7 @@ export class FramedDecoder implements StreamDecoder {
       case 'duplicate':
         return { kind: 'event', event: { kind, frame } };
       case 'noise':
-        return { kind: 'event', event: { kind, noise: frame } };
+        return { kind: 'event', event: { kind, noise: frame, isRest: event.isRest } };
     }
   }
 }

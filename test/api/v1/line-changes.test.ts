@@ -108,6 +108,7 @@ describe('a virtual line with a client', () => {
     { timing: { turnaround: 'eager' } },
     { timing: { t35: 5, gap: 40 } },
     { whenBusy: 'queue' },
+    { echo: 'no' },
     { units: { 1: 'meter', 17: 'valve' } },
   ])('takes %j: the client goes on with the same port, and the registers stay', async (change) => {
     const master = await serialMaster(link);

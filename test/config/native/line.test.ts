@@ -100,7 +100,15 @@ const LINES: [string, object][] = [
     'a paced virtual line',
     { serial: { path: 'virtual', link: '/tmp/x', pacing: { chunk: 'usb', latency: 4 } } },
   ],
-  ['times', { serial: { path: '/dev/x' }, timing: { turnaround: 12, t35: 5, gap: 30 }, whenBusy: 'drop' }],
+  [
+    'times',
+    {
+      serial: { path: '/dev/x' },
+      timing: { turnaround: 12, t35: 5, gap: 30 },
+      whenBusy: 'drop',
+      echo: 'yes',
+    },
+  ],
   ['an ASCII line', { serial: { path: '/dev/x' }, framing: 'ascii' }],
   ['Modbus TCP', { tcp: { host: '::', maxClients: 3 }, units: { '*': 'meter' }, missingUnit: 'silence' }],
   ['Modbus UDP', { udp: { port: 502 }, units: { 255: 'meter' } }],

@@ -19,6 +19,7 @@ describe('the native file', () => {
       stopBits: 1,
       timing: { turnaround: 't3.5' },
       whenBusy: 'replace',
+      echo: 'auto',
       units: new Map([
         [1, 'meter'],
         [17, 'old'],
@@ -40,6 +41,7 @@ describe('the native file', () => {
       pacing: { chunk: 'usb', latency: 16 },
       timing: { t35: 4.01, turnaround: 'eager', gap: 12.5 },
       whenBusy: 'queue',
+      echo: 'auto',
       units: new Map([['*', 'meter']]),
     });
   });
@@ -231,7 +233,7 @@ describe('a mistake in a line', () => {
     [serial('', ', timing: {t35: 7.5, gap: 7}'), 'lines.b.timing.gap: expected at least t3.5, 7.5 ms, got 7'],
     [
       serial('', ', missingUnit: silence'),
-      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, timing, whenBusy, units)',
+      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, timing, whenBusy, echo, units)',
     ],
     [tcp('port: 65536'), 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 65536'],
     [tcp('host: ""'), 'lines.b.tcp.host: expected a host name or an address, got ""'],

@@ -23,6 +23,7 @@ describe('a server of a pymodbus file', () => {
         stopBits: 2,
         timing: { turnaround: 't3.5' },
         whenBusy: 'replace',
+        echo: 'auto',
         units: new Map([['*', 'pump']]),
       },
     ]);
@@ -57,6 +58,17 @@ describe('a server of a pymodbus file', () => {
     expect(pymodbusConfiguration(cursor(data), { device: 'pump' })?.lines).toMatchObject([
       { kind: 'serial', path: '/dev/x', baudRate: 19200, dataBits: 8, parity: 'none', stopBits: 1 },
     ]);
+  });
+
+  it.each([
+    [true, 'yes'],
+    [false, 'auto'],
+  ])('has an adapter that hears what it sends where handle_local_echo is %s: echo %s', (flag, echo) => {
+    const data = plant();
+    data.server_list = {
+      only: { comm: 'serial', port: '/dev/x', framer: 'rtu', handle_local_echo: flag },
+    };
+    expect(pymodbusConfiguration(cursor(data), { device: 'pump' })?.lines).toMatchObject([{ echo }]);
   });
 
   it('tells a missing unit with an exception unless it is told to ignore it', () => {

@@ -126,7 +126,7 @@ describe('times', () => {
     expect(listening.push(bytes('xy:1103'), 10)).toEqual([]);
     expect(listening.push(bytes('006B00'), 20)).toEqual([]);
     expect(listening.push(bytes(`037E\r\n${WRITE}`), 30)).toEqual([
-      { kind: 'noise', bytes: bytes('xy'), startedAt: 10, receivedAt: 10 },
+      { kind: 'noise', isRest: false, bytes: bytes('xy'), startedAt: 10, receivedAt: 10 },
       { kind: 'request', bytes: bytes(READ), startedAt: 10, receivedAt: 30 },
       { kind: 'request', bytes: bytes(WRITE), startedAt: 30, receivedAt: 30 },
     ]);
@@ -175,13 +175,15 @@ describe('a damaged character', () => {
   it('takes its message with it, up to the next colon', () => {
     const listening = framer();
     listening.push(bytes('!:1103006B00'), 0);
-    expect(listening.damaged(5).map(summary)).toEqual([noise('!:1103006B00')]);
+    const { isRest, noise: discarded } = listening.damaged(5);
+    expect(isRest).toBe(false);
+    expect(discarded.map(summary)).toEqual([noise('!:1103006B00')]);
     expect(listening.lastAt).toBe(5);
     expect(listening.push(bytes(`037E\r\n${READ}`), 6).map(summary)).toEqual([noise('037E'), request(READ)]);
   });
 
   it('is nothing to tell of where nothing has begun', () => {
-    expect(framer().damaged(5)).toEqual([]);
+    expect(framer().damaged(5).noise).toEqual([]);
     expect(framer().silence()).toEqual([]);
   });
 });
@@ -209,7 +211,9 @@ describe('noise', () => {
   it('in one chunk is one, however much it is', () => {
     const listening = framer();
     const flood = bytes(':\r\n:0102\r\nxyz\n'.repeat(5000));
-    expect(listening.push(flood, 0)).toEqual([{ kind: 'noise', bytes: flood, startedAt: 0, receivedAt: 0 }]);
+    expect(listening.push(flood, 0)).toEqual([
+      { kind: 'noise', isRest: false, bytes: flood, startedAt: 0, receivedAt: 0 },
+    ]);
   });
 });
 

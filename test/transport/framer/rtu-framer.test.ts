@@ -20,7 +20,7 @@ const join = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) =>
 
 /** Plays chunks with pauses before them, then silence; what comes out as short text. */
 function listen(...chunks: (Uint8Array | number)[]): string[] {
-  const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+  const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
   const events: FramerEvent[] = [];
   let at = 1000;
   for (const chunk of chunks) {
@@ -41,7 +41,7 @@ const singly = (bytes: Uint8Array, gap: number) => [...bytes].flatMap((byte) => 
 
 describe('frames addressed to us', () => {
   it('takes a request as soon as its last byte is there', () => {
-    const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
     const adu = write(OURS);
     expect(framer.push(adu.subarray(0, 7), 0)).toEqual([]);
     expect(framer.push(adu.subarray(7), 3)).toEqual([
@@ -118,7 +118,7 @@ describe('damage', () => {
   });
 
   it('does not execute a frame in the middle of a burst that began before the port was open', () => {
-    const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
     framer.reset({ aligned: false });
     const rest = join(write(OURS), Uint8Array.of(0x12, 0x34));
     expect([...framer.push(rest, 0), ...framer.silence()].map(summary)).toEqual(['noise 10']);
@@ -132,7 +132,7 @@ describe('damage', () => {
   });
 
   it('keeps no more than a frame of what nobody claims', () => {
-    const framer = new RtuFramer(() => true, T35);
+    const framer = new RtuFramer(() => true, { t35: T35 });
     let discarded = 0;
     for (let i = 0; i < 1000; i++) {
       for (const event of framer.push(new Uint8Array(100).fill(i), i)) discarded += event.bytes.length;
@@ -292,7 +292,7 @@ describe('any bytes', () => {
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
-        const framer = new RtuFramer((unitId) => unitId === OURS, T35);
+        const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35 });
         const events: FramerEvent[] = [];
         let at = 0;
         for (const item of parts) {

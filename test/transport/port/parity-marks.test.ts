@@ -9,7 +9,7 @@ function decode(...chunks: readonly (readonly number[])[]): (number | 'x')[] {
   for (const chunk of chunks) {
     for (const received of decoder.push(Uint8Array.from(chunk))) {
       if (received.kind === 'bytes') found.push(...received.bytes);
-      else for (let i = 0; i < received.count; i++) found.push('x');
+      else found.push(...Array.from(received.bytes, () => 'x' as const));
     }
   }
   return found;
@@ -66,7 +66,7 @@ describe('marks for damaged characters', () => {
     const pieces = createMarkDecoder().push(Uint8Array.from([7, 0xff, 0, 1, 0xff, 0, 2, 0xff, 0xff, 8]));
     expect(pieces).toEqual([
       { kind: 'bytes', bytes: Uint8Array.of(7) },
-      { kind: 'damaged', count: 2 },
+      { kind: 'damaged', bytes: Uint8Array.of(1, 2) },
       { kind: 'bytes', bytes: Uint8Array.of(0xff, 8) },
     ]);
   });

@@ -88,7 +88,7 @@ async function open(settings: PortSettings, load?: () => Promise<LibcResult>) {
       received.push(...chunk);
       chunks.push([...chunk]);
     },
-    onDamaged: (count: number) => chunks.push(`damaged ${count}`),
+    onDamaged: ({ length }: Uint8Array) => chunks.push(`damaged ${length}`),
     onClose: (reason: string) => closings.push(reason),
   };
   const result = await openRealPort(settings, listener, load);

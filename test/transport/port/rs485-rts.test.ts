@@ -3,6 +3,7 @@ import { characterTime } from '../../../src/protocol/timing.js';
 import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
 import type { TransmitterState } from '../../../src/transport/port/transmitter.js';
 import type { PortSettings, RtsSwitching } from '../../../src/transport/settings.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 import { switching } from './rs485-settings.js';
 
 type Format = Pick<PortSettings, 'baudRate' | 'dataBits' | 'parity' | 'stopBits'>;
@@ -16,38 +17,19 @@ function newPort(
   transmitter: (now: number) => TransmitterState = () => 'empty',
   format = EVEN,
 ) {
-  let now = 0;
-  let timers: { at: number; callback: () => void }[] = [];
+  const clock = new VirtualClock();
   const log: string[] = [];
-  const note = (what: string): void => void log.push(`${Number(now.toFixed(2))} ${what}`);
+  const note = (what: string): void => void log.push(`${Number(clock.now().toFixed(2))} ${what}`);
   const rts = startRtsSwitch({
     switching: switching(of),
     characterTime: characterTime(format),
     outputHold: 2,
     setRts: (level) => note(`RTS ${level}`),
     write: (bytes) => note(`write ${[...bytes].join(' ')}`),
-    transmitter: () => transmitter(now),
-    clock: {
-      now: () => now,
-      callAt(at, callback) {
-        const timer = { at, callback };
-        timers.push(timer);
-        return () => {
-          timers = timers.filter((other) => other !== timer);
-        };
-      },
-    },
+    transmitter: () => transmitter(clock.now()),
+    clock,
   });
-  const goTo = (end: number): void => {
-    for (;;) {
-      const [due] = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
-      if (due === undefined) break;
-      timers = timers.filter((timer) => timer !== due);
-      now = Math.max(now, due.at);
-      due.callback();
-    }
-    now = end;
-  };
+  const goTo = (end: number): void => clock.advance(end - clock.now());
   return { rts, log, goTo };
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RTU } from '../../../src/protocol/framing.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
 import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
@@ -7,6 +7,7 @@ import { ptyAdapter } from '../../../src/transport/port/adapter.js';
 import type { BytePort } from '../../../src/transport/port/port.js';
 import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
 import { SerialSession } from '../../../src/transport/serial/serial-session.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
 const REQUEST = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));
 const REPLY = encodeRtu(1, Uint8Array.of(3, 2, 0, 7));
@@ -14,13 +15,15 @@ const GAP = 10;
 
 /** A session on a port that gives back what is written to it, when `echoes`. */
 function sessionOn({ echoes }: { echoes: boolean }) {
+  const clock = new VirtualClock();
+  clock.replaceGlobalTimers();
   const chunks = new ChunkStatistics();
   let written = 0;
   const port: BytePort = {
     path: '/dev/echo',
     write: (bytes) => {
       const copy = Uint8Array.from(bytes);
-      if (echoes) setTimeout(() => session.received(copy), 1);
+      if (echoes) clock.callAfter(1, () => session.received(copy));
       written++;
       return undefined;
     },
@@ -37,41 +40,45 @@ function sessionOn({ echoes }: { echoes: boolean }) {
     port,
     {
       framing: RTU,
-      framer: new RtuFramer(() => true, 2, 0.5),
+      framer: new RtuFramer(() => true, { t35: 2, characterTime: 0.5 }),
       mayBeRequest,
       timing: { t35: 2, turnaround: 2, wireTime: 0.5, outputHold: 0, lead: 0 },
       gap: GAP,
       inputHold: GAP,
       whenBusy: 'queue',
-      isPseudoTerminal: false,
+      echo: 'auto',
       joinsTraffic: false,
     },
     { owns: () => true, request: () => plainReply(REPLY), played: () => {}, event: () => {} },
     chunks,
+    clock,
   );
-  return { session, chunks, written: () => written };
+  return { clock, session, chunks, written: () => written };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 describe('the chunks of a line', () => {
-  it('are those of its clients, and not the echo of its own replies', async () => {
-    const { session, chunks, written } = sessionOn({ echoes: true });
+  it('are those of its clients, and not the echo of its own replies', () => {
+    const { clock, session, chunks, written } = sessionOn({ echoes: true });
     for (let i = 1; i <= 3; i++) {
       session.received(REQUEST);
-      await expect.poll(written).toBe(i);
-      await pause(50);
+      clock.advance(50);
+      expect(written()).toBe(i);
     }
     session.end();
     expect(chunks.sizes).toEqual([[REQUEST.length, 3]]);
   });
 
-  it('tell how far apart the pieces of a frame were that was discarded', async () => {
-    const { session, chunks, written } = sessionOn({ echoes: false });
+  it('tell how far apart the pieces of a frame were that was discarded', () => {
+    const { clock, session, chunks, written } = sessionOn({ echoes: false });
     session.received(REQUEST.subarray(0, 4));
-    await pause(100);
+    clock.advance(100);
     session.received(REQUEST.subarray(4));
-    await expect.poll(() => chunks.longestPause).toBeGreaterThan(GAP);
+    clock.advance(100);
+    expect(chunks.longestPause).toBe(100);
     session.end();
     expect(written()).toBe(0);
   });

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply, silence } from '../../../src/protocol/reply-plan.js';
 import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
 const T35 = 4;
 /** Of an adapter with a FIFO of 16. */
@@ -30,62 +31,63 @@ function playerWith(
   { wireTime = 1, isSending, overrun = 0 }: PlayerOptions = {},
 ) {
   const sent: Sent[] = [];
+  const clock = new VirtualClock();
   const ended: PlayReport['ended'][] = [];
+  const reports: PlayReport[] = [];
   const listening = { busy: false, lastAt: 0 };
   const port = {
     write: (bytes: Uint8Array) => {
-      sent.push({ at: performance.now() - start, bytes: [...bytes] });
+      sent.push({ at: clock.now(), bytes: [...bytes] });
       return undefined;
     },
     sendBreak: async (ms: number) => {
-      await new Promise((resolve) => setTimeout(resolve, ms + overrun));
+      await new Promise<void>((resolve) => clock.callAfter(ms + overrun, resolve));
       return undefined;
     },
     ...(isSending && { isSending }),
   };
-  const start = performance.now();
-  const player = new ReplyPlayer({
-    port,
-    timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
-    listening,
-    inputHold: INPUT_HOLD,
-  });
+  const player = new ReplyPlayer(
+    {
+      port,
+      timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
+      listening,
+      inputHold: INPUT_HOLD,
+      whenBusy: 'replace',
+    },
+    clock,
+  );
   return {
+    clock,
     sent,
     ended,
+    reports,
     listening,
     player,
     /** Plays a reply to a request that was received now. */
     reply(bytes: Uint8Array, asked = REQUEST.bytes) {
-      const now = performance.now();
+      const now = clock.now();
       listening.lastAt = now;
       const request = { bytes: asked, startedAt: now, receivedAt: now };
-      player.play(request, plainReply(bytes), (report) => ended.push(report.ended));
+      player.play(request, plainReply(bytes), (report) => {
+        ended.push(report.ended);
+        reports.push(report);
+      });
     },
     /** A byte comes in now. */
     hear(busy: boolean) {
       listening.busy = busy;
-      listening.lastAt = performance.now();
+      listening.lastAt = clock.now();
     },
   };
 }
 
 describe('when a reply leaves', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
-    });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
   it('waits the turnaround, counted from the last byte of the request', () => {
     const line = playerWith(T35);
     line.reply(FIRST);
-    vi.advanceTimersByTime(3);
+    line.clock.advance(3);
     expect(line.sent).toEqual([]);
-    vi.advanceTimersByTime(5);
+    line.clock.advance(5);
     expect(line.sent).toHaveLength(1);
     expect(line.sent[0]?.at).toBeGreaterThanOrEqual(T35);
     expect(line.ended).toEqual(['complete']);
@@ -100,11 +102,11 @@ describe('when a reply leaves', () => {
   it('waits for t3.5 of quiet when more bytes follow the request', () => {
     const line = playerWith(T35);
     line.reply(FIRST);
-    vi.advanceTimersByTime(3);
+    line.clock.advance(3);
     line.hear(false);
-    vi.advanceTimersByTime(3);
+    line.clock.advance(3);
     expect(line.sent).toEqual([]);
-    vi.advanceTimersByTime(3);
+    line.clock.advance(3);
     expect(line.sent[0]?.at).toBeGreaterThanOrEqual(3 + T35);
   });
 
@@ -112,7 +114,7 @@ describe('when a reply leaves', () => {
     const line = playerWith(T35);
     line.reply(FIRST);
     line.hear(true);
-    vi.advanceTimersByTime(50);
+    line.clock.advance(50);
     expect(line.sent).toEqual([]);
     line.listening.busy = false;
     line.player.listened();
@@ -123,7 +125,7 @@ describe('when a reply leaves', () => {
     const line = playerWith(T35);
     line.reply(FIRST);
     line.reply(SECOND);
-    vi.advanceTimersByTime(50);
+    line.clock.advance(50);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[1], [2]]);
     expect((line.sent[1]?.at ?? 0) - (line.sent[0]?.at ?? 0)).toBeGreaterThanOrEqual(1 + T35);
     expect(line.ended).toEqual(['complete', 'complete']);
@@ -137,9 +139,9 @@ describe('when a reply leaves', () => {
     (_, wait) => {
       const line = playerWith(wait);
       line.reply(new Uint8Array(200));
-      vi.advanceTimersByTime(80);
+      line.clock.advance(80);
       line.reply(SECOND);
-      vi.advanceTimersByTime(500);
+      line.clock.advance(500);
       expect(line.sent).toHaveLength(2);
       const [first, second] = line.sent;
       expect(second?.at).toBeGreaterThanOrEqual((first?.at ?? 0) + 200 + T35);
@@ -162,10 +164,10 @@ describe('when a reply leaves', () => {
     (_, wait, expected) => {
       const line = playerWith(wait, { isSending: () => false });
       line.reply(new Uint8Array(255));
-      vi.advanceTimersByTime(20);
+      line.clock.advance(20);
       const askedAt = 20;
       line.reply(SECOND);
-      vi.advanceTimersByTime(10);
+      line.clock.advance(10);
       expect(line.sent).toHaveLength(2);
       expect(line.sent[1]?.at).toBeGreaterThanOrEqual(askedAt + expected);
       expect(line.sent[1]?.at).toBeLessThan(askedAt + expected + 2);
@@ -175,15 +177,17 @@ describe('when a reply leaves', () => {
   it('does not believe a request that its driver contradicts, nor one that came before the reply', () => {
     const sending = playerWith(undefined, { isSending: () => true });
     sending.reply(new Uint8Array(100));
-    vi.advanceTimersByTime(20);
+    sending.clock.advance(20);
     sending.reply(SECOND);
     const merged = playerWith(undefined, { isSending: () => false });
     merged.reply(new Uint8Array(100));
     merged.reply(SECOND);
-    vi.advanceTimersByTime(20 + T35);
+    sending.clock.advance(20 + T35);
+    merged.clock.advance(20 + T35);
     expect(sending.sent).toHaveLength(1);
     expect(merged.sent).toHaveLength(1);
-    vi.advanceTimersByTime(100);
+    sending.clock.advance(100);
+    merged.clock.advance(100);
     expect(sending.sent[1]?.at).toBeGreaterThanOrEqual(100 + T35);
     expect(merged.sent[1]?.at).toBeGreaterThanOrEqual(100 + T35);
   });
@@ -196,16 +200,16 @@ describe('when a reply leaves', () => {
     ['when the driver tells of characters only', T35, true, 30],
   ])('keeps t3.5 behind a break that was called off: %s', async (_, wait, tells, overrun) => {
     const line = playerWith(wait, { overrun, ...(tells && { isSending: () => false }) });
-    const now = performance.now();
+    const now = line.clock.now();
     const steps = [{ kind: 'break' as const, waitMs: 0, ms: 50 }];
     line.player.play(
       { ...REQUEST, startedAt: now, receivedAt: now },
       { kind: 'send', early: true, steps },
       () => {},
     );
-    await vi.advanceTimersByTimeAsync(30);
+    await line.clock.advanceAsync(30);
     line.reply(SECOND);
-    await vi.advanceTimersByTimeAsync(100);
+    await line.clock.advanceAsync(100);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
     expect(line.sent[0]?.at).toBeGreaterThanOrEqual(50 + overrun + T35);
   });
@@ -214,10 +218,10 @@ describe('when a reply leaves', () => {
     const line = playerWith(T35);
     line.reply(new Uint8Array(9));
     for (const bytes of [FIRST, SECOND]) {
-      vi.advanceTimersByTime(REQUEST.bytes.length);
+      line.clock.advance(REQUEST.bytes.length);
       line.reply(bytes);
     }
-    vi.advanceTimersByTime(100);
+    line.clock.advance(100);
     expect(line.sent.map(({ bytes }) => bytes.length)).toEqual([9, 1, 1]);
     expect(line.ended).toEqual(['complete', 'complete', 'complete']);
   });
@@ -227,10 +231,10 @@ describe('when a reply leaves', () => {
     const steps = [{ kind: 'break' as const, waitMs: 0, ms: 20 }];
     line.player.play(REQUEST, { kind: 'send', early: true, steps }, () => {});
     for (const bytes of [FIRST, SECOND]) {
-      await vi.advanceTimersByTimeAsync(15);
+      await line.clock.advanceAsync(15);
       line.reply(bytes);
     }
-    await vi.advanceTimersByTimeAsync(100);
+    await line.clock.advanceAsync(100);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
     expect(line.ended).toEqual(['superseded', 'complete']);
   });
@@ -238,9 +242,9 @@ describe('when a reply leaves', () => {
   it('drops the pending reply when a long request comes at once, though it would take long on a wire', () => {
     const line = playerWith(300);
     line.reply(FIRST);
-    vi.advanceTimersByTime(200);
+    line.clock.advance(200);
     line.reply(SECOND, new Uint8Array(255));
-    vi.advanceTimersByTime(500);
+    line.clock.advance(500);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
     expect(line.ended).toEqual(['superseded', 'complete']);
   });
@@ -248,29 +252,55 @@ describe('when a reply leaves', () => {
   it('drops the pending reply when the client sends anew after a pause', () => {
     const line = playerWith(20);
     line.reply(FIRST);
-    vi.advanceTimersByTime(REQUEST.bytes.length + T35 + 1);
+    line.clock.advance(REQUEST.bytes.length + T35 + 1);
     line.reply(SECOND);
-    vi.advanceTimersByTime(100);
+    line.clock.advance(100);
     expect(line.sent.map(({ bytes }) => bytes)).toEqual([[2]]);
     expect(line.ended).toEqual(['superseded', 'complete']);
+  });
+
+  it('reports every step of every reply that was given up, with the reason', () => {
+    const line = playerWith(20);
+    const piece = { kind: 'bytes' as const, waitMs: 5, bytes: FIRST, continues: false };
+    for (const steps of [[piece, piece], [piece]]) {
+      line.player.play(REQUEST, { kind: 'send', early: false, steps }, (report) => line.reports.push(report));
+    }
+    line.clock.advance(27);
+    line.player.turnedAway();
+    const outcomes = line.reports.map(({ steps }) => steps.map(({ outcome, reason }) => reason ?? outcome));
+    const reason = 'the client has turned to somebody else';
+    expect(outcomes).toEqual([['achieved', reason], [reason]]);
   });
 
   it('drops the pending reply when the line is lost', () => {
     const line = playerWith(20);
     line.reply(FIRST);
-    line.player.supersede('disconnected');
-    vi.advanceTimersByTime(100);
+    line.player.giveUp('the port is gone', 'disconnected');
+    line.clock.advance(100);
     expect(line.sent).toEqual([]);
-    expect(line.ended).toEqual(['disconnected']);
+    expect(line.reports).toEqual([
+      {
+        steps: [
+          {
+            plannedAt: 20,
+            achievedAt: 0,
+            uncertainty: undefined,
+            outcome: 'not achieved',
+            reason: 'the port is gone',
+          },
+        ],
+        ended: 'disconnected',
+      },
+    ]);
   });
 
   it('sends nothing for a silent plan', () => {
     const line = playerWith(T35);
-    const now = performance.now();
+    const now = line.clock.now();
     line.player.play({ ...REQUEST, startedAt: now, receivedAt: now }, silence('test'), ({ ended }) =>
       line.ended.push(ended),
     );
-    vi.advanceTimersByTime(100);
+    line.clock.advance(100);
     expect(line.sent).toEqual([]);
     expect(line.ended).toEqual(['complete']);
   });
@@ -296,14 +326,14 @@ describe('when a reply leaves', () => {
       bytes: new Uint8Array(length),
       continues: true,
     });
-    const now = performance.now();
+    const now = line.clock.now();
     const steps = [piece(0, 100), piece(0, 1), piece(20, 1)];
     line.player.play(
       { ...REQUEST, startedAt: now, receivedAt: now },
       { kind: 'send', early: false, steps },
       () => {},
     );
-    vi.advanceTimersByTime(500);
+    line.clock.advance(500);
     // A character takes 1 ms here: 101 of them, then the pause.
     expect(line.sent[2]?.at).toBeGreaterThanOrEqual(121);
   });

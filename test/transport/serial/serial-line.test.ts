@@ -1,52 +1,67 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RTU } from '../../../src/protocol/framing.js';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
-import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
+import { characterTime } from '../../../src/protocol/timing.js';
 import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';
 import type { BytePort, OpenResult, PortListener } from '../../../src/transport/port/port.js';
-import { SerialLine, type SerialLineOptions } from '../../../src/transport/serial/serial-line.js';
-import type { SerialBehaviour } from '../../../src/transport/serial/serial-session.js';
+import { SerialLine } from '../../../src/transport/serial/serial-line.js';
+import type { SerialSettings } from '../../../src/transport/settings.js';
+import type { LineEvent } from '../../../src/transport/transport.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { rs485 } from '../port/rs485-settings.js';
 
 const WRITE = encodeRtu(1, Uint8Array.of(6, 0, 10, 0, 7));
 const T35 = 2;
-const CHARACTER = 0.57;
-/** Longer than this process may be kept waiting: an echo that comes later than that is a request. */
-const GAP = 200;
+const GAP = 20;
+
+const SETTINGS: SerialSettings = {
+  kind: 'serial',
+  name: 'bench',
+  framing: 'rtu',
+  // The test plays the port, and no frame is under way when it opens.
+  path: 'virtual',
+  baudRate: 19200,
+  dataBits: 8,
+  parity: 'even',
+  stopBits: 1,
+  timing: { t35: T35, turnaround: 't3.5', gap: GAP },
+  whenBusy: 'replace',
+  echo: 'auto',
+};
+
+const CHARACTER = characterTime(SETTINGS);
 
 const ADAPTER: Adapter = { ...ptyAdapter, kind: '16550', name: 'a UART' };
 
+let clock: VirtualClock;
+beforeEach(() => {
+  clock = new VirtualClock();
+  clock.replaceGlobalTimers();
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
 /** A line on a port that the test plays. */
-function lineOn(
-  open: (listener: PortListener) => Promise<OpenResult>,
-  { lead = 0, ...other }: Partial<SerialBehaviour> & { lead?: number } = {},
-) {
+function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0) {
   let executed = 0;
   const reports: PlayReport[] = [];
-  const behaviour: SerialLineOptions['behaviour'] = () => ({
-    framing: RTU,
-    framer: new RtuFramer(() => true, T35, CHARACTER),
-    mayBeRequest,
-    timing: { t35: T35, turnaround: T35, wireTime: CHARACTER, outputHold: 0, lead },
-    gap: GAP,
-    inputHold: GAP,
-    whenBusy: 'replace',
-    isPseudoTerminal: false,
-    joinsTraffic: false,
-    ...other,
-  });
-  const options = { open, behaviour };
-  const line = new SerialLine(options, {
+  const events: LineEvent[] = [];
+  const settings = lead === 0 ? SETTINGS : { ...SETTINGS, rs485: rs485('rts', { delayBeforeSend: lead }) };
+  const handler = {
+    newClientId: () => 1,
     owns: () => true,
-    request: ({ unitId, pdu }) => {
+    request: ({ unitId, pdu }: { unitId: number; pdu: Uint8Array }) => {
       executed++;
       return plainReply(encodeRtu(unitId, pdu));
     },
-    played: (_, report) => reports.push(report),
-    event: () => {},
-  });
-  return { line, options, reports, executed: () => executed };
+    played: (_: unknown, report: PlayReport) => void reports.push(report),
+    event: (event: LineEvent) => void events.push(event),
+  };
+  const line = new SerialLine(settings, RTU, handler, { open: (_, listener) => open(listener), clock });
+  return { line, settings, reports, events, executed: () => executed };
 }
 
 /** A port whose adapter hears what it sends, `latency` ms after the last character. */
@@ -55,7 +70,7 @@ function echoingPort(listener: PortListener, latency: number): BytePort {
     path: '/dev/echo',
     write: (bytes) => {
       const copy = Uint8Array.from(bytes);
-      setTimeout(() => listener.onData(copy), latency + bytes.length * CHARACTER);
+      clock.callAfter(latency + bytes.length * CHARACTER, () => listener.onData(copy));
       return undefined;
     },
     facts: () => ({
@@ -69,99 +84,39 @@ function echoingPort(listener: PortListener, latency: number): BytePort {
   };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** As long as an echo that goes on would need for many rounds. */
 const ROUNDS_MS = 1200;
 
 async function echoing(latency: number, lead = 0) {
   let listener: PortListener | undefined;
-  const opened = lineOn(
-    async (heard) => {
-      listener = heard;
-      return { ok: true, port: echoingPort(heard, latency), notes: [] };
-    },
-    { lead },
-  );
+  const opened = lineOn(async (heard) => {
+    listener = heard;
+    return { ok: true, port: echoingPort(heard, latency), notes: [] };
+  }, lead);
   await opened.line.start();
-  await pause(50);
+  clock.advance(50);
   return { ...opened, hears: (bytes: Uint8Array) => listener?.onData(bytes) };
 }
 
 describe('a serial line with an echo', () => {
   it('executes a write once when its driver is switched on some time before it sends', async () => {
-    const { line, executed, hears } = await echoing(300, 300);
+    const { executed, hears } = await echoing(300, 300);
     hears(WRITE);
-    await pause(ROUNDS_MS);
+    clock.advance(ROUNDS_MS);
     expect(executed()).toBe(1);
-    await line.stop();
   });
 
   it('executes nothing of its own when its settings change while an echo is under way', async () => {
-    const { line, options, executed, hears } = await echoing(5);
+    const { line, settings, executed, hears } = await echoing(2);
     for (let i = 1; i <= 5; i++) {
       hears(WRITE);
-      await vi.waitFor(() => expect(executed()).toBe(i));
+      expect(executed()).toBe(i);
       // The reply is on the wire now, its echo is not.
-      await pause(T35 + 2);
-      line.change(options);
-      await pause(100);
+      clock.advance(T35 + 2);
+      line.change(settings, RTU);
+      clock.advance(100);
       expect(executed()).toBe(i);
     }
-    await line.stop();
-  });
-});
-
-describe('a pseudo-terminal without a wire', () => {
-  /** What is written to it in the end, and the reports on it. */
-  async function afterTwoWrites(next: Uint8Array | undefined) {
-    let heard: PortListener | undefined;
-    const written: number[] = [];
-    const { line, reports } = lineOn(
-      async (listener) => {
-        heard = listener;
-        const port: BytePort = {
-          ...echoingPort(listener, 0),
-          write: (bytes) => {
-            written.push(...bytes);
-            return undefined;
-          },
-        };
-        return { ok: true, port, notes: [] };
-      },
-      {
-        framer: new RtuFramer(() => true, T35),
-        timing: { t35: T35, turnaround: undefined, wireTime: 0, outputHold: 0, lead: 0 },
-        isPseudoTerminal: true,
-      },
-    );
-    await line.start();
-    heard?.onData(WRITE);
-    // The same again: the reply to it leaves in two halves, to see whether the first of them comes back.
-    heard?.onData(WRITE);
-    if (next) {
-      // Without t3.5 between them all would be answered.
-      await pause(10 * T35);
-      heard?.onData(next);
-    }
-    await vi.waitFor(() => expect(reports).toHaveLength(next ? 3 : 2), { timeout: 5000 });
-    await line.stop();
-    return { written, reports };
-  }
-
-  it('reports a reply that was cut to find an echo as one step', async () => {
-    const { written, reports } = await afterTwoWrites(undefined);
-    expect(written).toEqual([...WRITE, ...WRITE]);
-    expect(reports[1]).toMatchObject({ steps: [{ outcome: 'achieved' }], ended: 'complete' });
-  });
-
-  it('reports it as not achieved when only a half was sent', async () => {
-    const read = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));
-    const { written, reports } = await afterTwoWrites(read);
-    expect(written).toEqual([...WRITE, ...WRITE.subarray(0, 4), ...read]);
-    expect(reports[1]).toMatchObject({
-      steps: [{ outcome: 'not achieved', reason: expect.stringMatching(/^given up after the first half/) }],
-      ended: 'superseded',
-    });
   });
 });
 
@@ -181,8 +136,7 @@ describe('a serial line whose port goes away while a reply is written', () => {
     });
     await line.start();
     heard?.onData(WRITE);
-    await vi.waitFor(() => expect(reports).toHaveLength(1));
-    await pause(20);
+    clock.advance(100);
     expect(executed()).toBe(1);
     expect(reports).toEqual([
       {
@@ -190,7 +144,56 @@ describe('a serial line whose port goes away while a reply is written', () => {
         ended: 'disconnected',
       },
     ]);
-    await line.stop();
+  });
+
+  it('reports a reply that was still to be sent, with all its steps', async () => {
+    let heard: PortListener | undefined;
+    const { line, reports } = lineOn(async (listener) => {
+      heard = listener;
+      return { ok: true, port: echoingPort(listener, 0), notes: [] };
+    });
+    await line.start();
+    heard?.onData(WRITE);
+    heard?.onClose('unplugged');
+    expect(reports).toEqual([
+      {
+        steps: [expect.objectContaining({ outcome: 'not achieved', reason: 'the port is gone' })],
+        ended: 'disconnected',
+      },
+    ]);
+  });
+});
+
+describe('a serial line whose port has vanished', () => {
+  it('looks for it after 250 ms, then every 500 and every 1000, and serves it again', async () => {
+    let heard: PortListener | undefined;
+    let isThere = true;
+    const attempts: number[] = [];
+    const { line, events, executed } = lineOn(async (listener) => {
+      attempts.push(clock.now());
+      heard = listener;
+      return isThere
+        ? { ok: true, port: echoingPort(listener, 0), notes: [] }
+        : { ok: false, error: 'is not there' };
+    });
+    await line.start();
+    isThere = false;
+    heard?.onClose('unplugged');
+    await clock.advanceAsync(3000);
+    isThere = true;
+    await clock.advanceAsync(2000);
+    expect(attempts).toEqual([0, 250, 750, 1750, 2750, 3750]);
+    expect(events.map(({ kind }) => kind)).toEqual([
+      'open',
+      'lost',
+      'retry',
+      'retry',
+      'retry',
+      'retry',
+      'open',
+    ]);
+    heard?.onData(WRITE);
+    expect(executed()).toBe(1);
   });
 });
 
@@ -199,10 +202,11 @@ describe('a serial line that is stopped while it opens its port again', () => {
     let heard: PortListener | undefined;
     let open = 0;
     let attempts = 0;
+    const later = (ms: number) => new Promise<void>((resolve) => clock.callAfter(ms, resolve));
     const port: BytePort = {
       ...echoingPort({ onData: () => {}, onDamaged: () => {}, onClose: () => {} }, 0),
       close: async () => {
-        await pause(20);
+        await later(20);
         open--;
       },
     };
@@ -211,16 +215,22 @@ describe('a serial line that is stopped while it opens its port again', () => {
       heard = listener;
       if (open > 0) return { ok: false, error: 'is in use' };
       open++;
-      await pause(40);
+      await later(40);
       return { ok: true, port, notes: [] };
     });
-    expect(await line.start()).toMatchObject({ ok: true });
+    const started = line.start();
+    await clock.advanceAsync(40);
+    expect(await started).toMatchObject({ ok: true });
     open--;
     heard?.onClose('unplugged');
-    await vi.waitFor(() => expect(attempts).toBe(2), { interval: 2 });
-    await line.stop();
+    await clock.advanceAsync(260);
+    expect(attempts).toBe(2);
+    const stopped = line.stop();
+    await clock.advanceAsync(100);
+    await stopped;
     expect(open).toBe(0);
-    expect(await line.start()).toMatchObject({ ok: true });
-    await line.stop();
+    const again = line.start();
+    await clock.advanceAsync(40);
+    expect(await again).toMatchObject({ ok: true });
   });
 });

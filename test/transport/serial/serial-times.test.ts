@@ -14,6 +14,7 @@ const LINE: SerialSettings = {
   stopBits: 1,
   timing: { turnaround: 't3.5' },
   whenBusy: 'replace',
+  echo: 'auto',
 };
 
 it.each<[string, Partial<SerialSettings>, characterTime: number, gap: number]>([

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { StepReport } from '../../../src/protocol/play-report.js';
 import type { Step } from '../../../src/protocol/reply-plan.js';
 import { StepRunner } from '../../../src/transport/serial/step-runner.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const bytes = (waitMs: number, ...content: number[]): Step => ({
   kind: 'bytes',
   waitMs,
@@ -23,30 +23,34 @@ interface PortOptions {
 /** A runner on a port that notes what happens to it. */
 function runnerOn({ taken = true, writing = () => {}, breaking = () => {} }: PortOptions = {}) {
   const happened: string[] = [];
-  const runner = new StepRunner({
-    port: {
-      write: (content) => {
-        happened.push([...content].join(' '));
-        writing();
-        return taken ? undefined : 'nobody has the line open';
+  const clock = new VirtualClock();
+  const runner = new StepRunner(
+    {
+      port: {
+        write: (content) => {
+          happened.push([...content].join(' '));
+          writing();
+          return taken ? undefined : 'nobody has the line open';
+        },
+        sendBreak: async (ms) => {
+          happened.push('break');
+          breaking();
+          await new Promise<void>((resolve) => clock.callAfter(ms, resolve));
+          happened.push('break ends');
+          return undefined;
+        },
       },
-      sendBreak: async (ms) => {
-        happened.push('break');
-        breaking();
-        await pause(ms);
-        happened.push('break ends');
-        return undefined;
-      },
+      wireTime: 0,
+      outputHold: 0,
+      lead: 0,
     },
-    wireTime: 0,
-    outputHold: 0,
-    lead: 0,
-  });
+    clock,
+  );
   const reports: (readonly StepReport[])[] = [];
-  const start = (...steps: Step[]) => runner.start(steps, performance.now(), (done) => reports.push(done));
+  const start = (...steps: Step[]) => runner.start(steps, clock.now(), (done) => reports.push(done));
   const calledOff: (readonly StepReport[])[] = [];
-  const cancel = () => runner.cancel((done) => calledOff.push(done));
-  return { runner, happened, reports, start, calledOff, cancel };
+  const cancel = () => runner.cancel('a newer request came', (done) => calledOff.push(done));
+  return { clock, runner, happened, reports, start, calledOff, cancel };
 }
 
 describe('the steps of a reply', () => {
@@ -58,57 +62,85 @@ describe('the steps of a reply', () => {
     ]);
   });
 
-  it('that were called off leave nothing in the report of the next reply', () => {
+  it('have a report each when they are called off: the rest was not reached', () => {
     const { start, cancel, calledOff } = runnerOn();
-    start(bytes(0, 1), bytes(60_000, 2));
-    cancel();
-    cancel();
-    expect(calledOff).toEqual([[expect.objectContaining({ outcome: 'achieved' })], []]);
+    start(bytes(0, 1), bytes(60_000, 2), bytes(1000, 3));
+    expect(cancel()).toBe(true);
+    expect(cancel()).toBe(false);
+    const unreached = { achievedAt: 0, outcome: 'not achieved', reason: 'a newer request came' };
+    expect(calledOff).toEqual([
+      [
+        expect.objectContaining({ outcome: 'achieved' }),
+        { plannedAt: 60_000, uncertainty: undefined, ...unreached },
+        { plannedAt: 61_000, uncertainty: undefined, ...unreached },
+      ],
+    ]);
   });
 
-  it('that were called off are not done, and their reply does not end', async () => {
-    const { happened, reports, start, cancel } = runnerOn();
+  it('that were called off are not done, and their reply does not end', () => {
+    const { clock, happened, reports, start, cancel } = runnerOn();
     start(bytes(0, 1), bytes(5, 2));
     cancel();
-    await pause(30);
+    clock.advance(30);
     expect(happened).toEqual(['1']);
     expect(reports).toEqual([]);
   });
 
   it('with a break that was called off are reported when it has ended, and not changed later', async () => {
-    const { runner, happened, reports, start, calledOff, cancel } = runnerOn();
+    const { clock, runner, happened, reports, start, calledOff, cancel } = runnerOn();
     start({ kind: 'break', waitMs: 0, ms: 40 }, bytes(0, 1));
     cancel();
-    cancel();
-    expect(calledOff).toEqual([[]]);
-    await runner.breaking;
+    expect(cancel()).toBe(false);
+    expect(calledOff).toEqual([]);
+    await clock.advanceAsync(40);
     expect(runner.breaking).toBeUndefined();
     start(bytes(0, 2));
-    await expect.poll(() => calledOff).toHaveLength(2);
-    expect(happened.slice(0, 2)).toEqual(['break', 'break ends']);
-    expect(calledOff[1]).toEqual([expect.objectContaining({ outcome: 'achieved' })]);
-    await pause(20);
-    expect(calledOff[1]).toHaveLength(1);
+    await clock.advanceAsync(20);
     expect(happened).toEqual(['break', 'break ends', '2']);
+    expect(calledOff).toEqual([
+      [
+        expect.objectContaining({ outcome: 'achieved' }),
+        expect.objectContaining({ outcome: 'not achieved', reason: 'a newer request came' }),
+      ],
+    ]);
     expect(reports).toEqual([[expect.objectContaining({ outcome: 'achieved' })]]);
   });
 
   it('end with a break in which they were called off, once', async () => {
     const line = runnerOn({ breaking: () => line.cancel() });
     line.start({ kind: 'break', waitMs: 0, ms: 5 }, bytes(0, 1));
-    await pause(30);
+    await line.clock.advanceAsync(30);
     expect(line.happened).toEqual(['break', 'break ends']);
     expect(line.reports).toEqual([]);
-    expect(line.calledOff).toEqual([[expect.objectContaining({ outcome: 'achieved' })]]);
+    expect(line.calledOff).toEqual([
+      [
+        expect.objectContaining({ outcome: 'achieved' }),
+        expect.objectContaining({ outcome: 'not achieved', reason: 'a newer request came' }),
+      ],
+    ]);
   });
 
-  it('end with the one in which they were called off, which is in the report', () => {
+  it('end with the one in which they were called off, which has its own reason', () => {
     const line = runnerOn({ taken: false, writing: () => line.cancel() });
     line.start(bytes(0, 1), bytes(0, 2));
     expect(line.happened).toEqual(['1']);
     expect(line.reports).toEqual([]);
     expect(line.calledOff).toEqual([
-      [expect.objectContaining({ outcome: 'not achieved', reason: 'nobody has the line open' })],
+      [
+        expect.objectContaining({ outcome: 'not achieved', reason: 'nobody has the line open' }),
+        expect.objectContaining({ outcome: 'not achieved', reason: 'a newer request came' }),
+      ],
+    ]);
+  });
+
+  it('are reported as not achieved where a serial line has no such thing', () => {
+    const { reports, start } = runnerOn();
+    start({ kind: 'close', waitMs: 0, how: 'end' }, bytes(0, 1));
+    expect(reports).toEqual([
+      [
+        expect.objectContaining({ reason: 'a serial line has no connection to close' }),
+        expect.objectContaining({ outcome: 'achieved' }),
+      ],
     ]);
   });
 });

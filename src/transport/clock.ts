@@ -1,0 +1,60 @@
+/** The time and its timers, in ms. Whatever waits on a serial line is given one, so that tests can bring their own. */
+export interface Clock {
+  /** Only the difference between two of these means something. */
+  now(): number;
+  /**
+   * Calls back as soon as possible at or after `at`, never before and never at once. The last 2 ms are watched in
+   * turns of the event loop: for replies, not for what is waited for all the time. Returns how to call it off.
+   */
+  callAt(at: number, callback: () => void): () => void;
+  /**
+   * Calls back some ms after `ms`, when everything that has arrived by then has been read, even if the process was
+   * stalled meanwhile: after a stall, timers fire before the bytes that came are read. Returns how to call it off.
+   */
+  callAfter(ms: number, callback: () => void): () => void;
+}
+
+/** The event loop's timers fire up to two ms early or late. So a precise wait leaves so much to turns of the loop. */
+const WATCHED_MS = 1.2;
+
+/** How long bytes that have arrived may take to reach us through the kernel and the event loop. */
+const READING_MS = 3;
+
+const now = () => performance.now();
+
+export const systemClock: Clock = {
+  now,
+
+  callAt(at, callback) {
+    let timeout: NodeJS.Timeout | undefined;
+    let immediate: NodeJS.Immediate | undefined;
+
+    const wait = () => {
+      const remaining = at - now();
+      if (remaining <= 0) callback();
+      else if (remaining > WATCHED_MS + 1) timeout = setTimeout(wait, remaining - WATCHED_MS);
+      else immediate = setImmediate(wait);
+    };
+    if (at - now() > WATCHED_MS + 1) wait();
+    else immediate = setImmediate(wait);
+
+    return () => {
+      clearTimeout(timeout);
+      clearImmediate(immediate);
+    };
+  },
+
+  callAfter(ms, callback) {
+    let immediate: NodeJS.Immediate | undefined;
+    let timeout = setTimeout(() => {
+      timeout = setTimeout(() => {
+        immediate = setImmediate(callback);
+      }, READING_MS);
+    }, ms);
+
+    return () => {
+      clearTimeout(timeout);
+      clearImmediate(immediate);
+    };
+  },
+};

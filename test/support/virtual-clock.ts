@@ -1,0 +1,73 @@
+import { vi } from 'vitest';
+import type { Clock } from '../../src/transport/clock.js';
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until it is told to go on: what it times happens at once, and always in the same order. */
+export class VirtualClock implements Clock {
+  #now = 0;
+  #timers: Timer[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  callAt(at: number, callback: () => void): () => void {
+    const timer = { at: Math.max(at, this.#now), callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  callAfter(ms: number, callback: () => void): () => void {
+    return this.callAt(this.#now + ms, callback);
+  }
+
+  /** Lets the global timers run by this clock: serialport's parser has no others. `vi.unstubAllGlobals` ends it. */
+  replaceGlobalTimers(): void {
+    vi.stubGlobal('setTimeout', (callback: () => void, ms = 0) => this.callAfter(ms, callback));
+    vi.stubGlobal('clearTimeout', (callOff?: () => void) => callOff?.());
+  }
+
+  /** Goes on by `ms`: calls back everything that is due meanwhile, in order. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (let due = this.#takeNext(end); due !== undefined; due = this.#takeNext(end)) {
+      this.#now = due.at;
+      due.callback();
+    }
+    this.#now = end;
+  }
+
+  /** The same, with what is awaited in between: a break, a port that is being opened. */
+  async advanceAsync(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settled();
+    for (let due = this.#takeNext(end); due !== undefined; due = this.#takeNext(end)) {
+      this.#now = due.at;
+      due.callback();
+      await settled();
+    }
+    this.#now = end;
+  }
+
+  #takeNext(end: number): Timer | undefined {
+    const next = this.#timers
+      .filter(({ at }) => at <= end)
+      .reduce<Timer | undefined>(
+        (first, timer) => (first && first.at <= timer.at ? first : timer),
+        undefined,
+      );
+    if (next) this.#timers = this.#timers.filter((timer) => timer !== next);
+    return next;
+  }
+}
+
+/** All promises that can be kept now are kept. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
