@@ -18,6 +18,8 @@ export interface Framing {
   readonly characterBits: 7 | 8;
   /** Bytes of the shortest ADU: one with a function code alone. */
   readonly minLength: number;
+  /** The character that ends every message; absent on framings without one. */
+  readonly delimiter?: number;
   encode(content: AduContent): Uint8Array;
   /** The content of bytes that are one valid ADU and nothing else; otherwise undefined. */
   decode(adu: Uint8Array): AduContent | undefined;

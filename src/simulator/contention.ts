@@ -5,11 +5,11 @@ import { defaultLink } from './default-link.js';
 
 /**
  * Do both need the same port, so that the second can be opened only when the first is closed?
- * @param place where the first one is, as its state tells it: with the real port number where 0 was asked for
+ * @param port the port number that the first one has, where it is an open socket
  */
-export function contend(open: LineDefinition, place: string, next: LineDefinition): boolean {
+export function contend(open: LineDefinition, port: number | undefined, next: LineDefinition): boolean {
   if (open.kind === 'serial') return next.kind === 'serial' && isSamePort(open, next);
-  return next.kind !== 'serial' && isSameSocket(open, place, next);
+  return next.kind !== 'serial' && isSameSocket(open, port, next);
 }
 
 function isSamePort(one: SerialLineDefinition, other: SerialLineDefinition): boolean {
@@ -24,10 +24,14 @@ function linkOf({ link, name }: SerialLineDefinition): string {
 }
 
 /** UDP has ports of its own. */
-function isSameSocket(open: SocketLineDefinition, place: string, next: SocketLineDefinition): boolean {
+function isSameSocket(
+  open: SocketLineDefinition,
+  port: number | undefined,
+  next: SocketLineDefinition,
+): boolean {
   if (next.port === 0 || (open.kind === 'udp') !== (next.kind === 'udp')) return false;
   if (isOneAddress(open.host) && isOneAddress(next.host) && open.host !== next.host) return false;
-  return next.port === open.port || next.port === Number(place.slice(place.lastIndexOf(':') + 1));
+  return next.port === open.port || next.port === port;
 }
 
 /** 0.0.0.0 and :: take the port at all addresses, and a name may stand for any. */

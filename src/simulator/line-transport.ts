@@ -183,7 +183,7 @@ export class LineTransport {
   async #exchange(next: End, definition: LineDefinition, adopt: () => void): Promise<LineOutcome> {
     const { state } = this;
     const before = this.#transport;
-    const contends = contend(this.#definition, state.kind === 'open' ? state.place : '', definition);
+    const contends = contend(this.#definition, state.kind === 'open' ? state.port : undefined, definition);
     // Of sockets the system knows best whether both can be open.
     const beside = contends && definition.kind === 'serial' ? undefined : await next.transport.start();
     const collides = beside === undefined || (contends && !beside.ok && beside.inUse === true);

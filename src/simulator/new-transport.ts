@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LineDefinition, SerialLineDefinition, SocketLineDefinition } from '../config/configuration.js';
 import { AsciiFraming } from '../protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../protocol/framing.js';
-import { TcpLine } from '../transport/socket/tcp-line.js';
-import { UdpLine } from '../transport/socket/udp-line.js';
+import { SocketLine } from '../transport/socket/socket-line.js';
 import type { LineHandler, Transport } from '../transport/transport.js';
 import { SerialTransport } from './serial-transport.js';
 
@@ -12,22 +11,11 @@ export function newTransport(definition: LineDefinition, framing: Framing, handl
   switch (definition.kind) {
     case 'serial':
       return new SerialTransport(definition, framing, handler);
-    case 'udp':
-      return new UdpLine({ ...listening(definition), framing }, handler);
     case 'tcp':
-    case 'tls': {
-      const { idleTimeout: idleTimeoutMs, files: tls } = definition;
-      const settings = { ...listening(definition), framing };
-      return new TcpLine(
-        { ...settings, ...(idleTimeoutMs !== undefined && { idleTimeoutMs }), ...(tls && { tls }) },
-        handler,
-      );
-    }
+    case 'tls':
+    case 'udp':
+      return new SocketLine(definition, framing, handler);
   }
-}
-
-function listening({ host, port, maxClients }: SocketLineDefinition) {
-  return { host, port, maxClients };
 }
 
 /** The framing of a line: an ASCII line has one of its own, as its delimiter may be changed. */

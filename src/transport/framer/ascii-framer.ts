@@ -1,11 +1,5 @@
-import {
-  type AsciiFraming,
-  CARRIAGE_RETURN,
-  COLON,
-  isHexDigit,
-  MAX_ASCII_LENGTH,
-} from '../../protocol/ascii.js';
-import type { AduContent } from '../../protocol/framing.js';
+import { CARRIAGE_RETURN, COLON, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
+import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
@@ -34,7 +28,7 @@ import { LateResponses } from './late-responses.js';
  */
 export class AsciiFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
-  readonly #framing: AsciiFraming;
+  readonly #framing: Framing;
   #burst = new Burst();
   /** Where in the pending bytes a message has begun; everything before it is noise. */
   #begun: number | undefined;
@@ -47,7 +41,7 @@ export class AsciiFramer implements Framer {
    * @param owns tells whether a unit identifier is ours
    * @param framing its delimiter counts at each character
    */
-  constructor(owns: (unitId: number) => boolean, framing: AsciiFraming) {
+  constructor(owns: (unitId: number) => boolean, framing: Framing) {
     this.#owns = owns;
     this.#framing = framing;
   }

@@ -1,4 +1,3 @@
-import { AsciiFraming } from '../../protocol/ascii.js';
 import type { Framing } from '../../protocol/framing.js';
 import { AsciiFramer } from '../framer/ascii-framer.js';
 import { RtuFramer } from '../framer/rtu-framer.js';
@@ -10,13 +9,16 @@ import type { StreamDecoder } from './stream-decoder.js';
 const NEW_ATTEMPT_MS = 100;
 
 /**
- * A new decoder for one connection of a line with this framing.
+ * A new decoder for one connection that speaks this framing.
  * @param owns tells whether a unit identifier is ours; asked where requests to others can be seen
  */
 export function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
-  if (framing instanceof AsciiFraming) return new FramedDecoder(new AsciiFramer(owns, framing), framing);
-  if (framing.name === 'rtu') {
-    return new FramedDecoder(new RtuFramer(owns, NEW_ATTEMPT_MS, 0, 'stream'), framing);
+  switch (framing.name) {
+    case 'ascii':
+      return new FramedDecoder(new AsciiFramer(owns, framing), framing);
+    case 'rtu':
+      return new FramedDecoder(new RtuFramer(owns, NEW_ATTEMPT_MS, 0, 'stream'), framing);
+    case 'socket':
+      return new MbapDecoder();
   }
-  return new MbapDecoder();
 }

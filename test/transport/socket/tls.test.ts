@@ -6,10 +6,9 @@ import { concatBytes } from '../../../src/protocol/bytes.js';
 import { RTU } from '../../../src/protocol/framing.js';
 import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
 import { encodeRtu } from '../../../src/protocol/rtu.js';
-import type { TcpLineSettings } from '../../../src/transport/socket/tcp-line.js';
 import { Certificates, type Identity, roleExtension } from './certificates.js';
 import { delayed, readRequest } from './holding-registers.js';
-import { openLine, type TestLine } from './line.js';
+import { type LineSettings, openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';
 import { TLS_1_1, TlsClient, type TlsClientOptions } from './tls-client.js';
 
@@ -34,7 +33,7 @@ afterEach(async () => {
 
 const mutual = () => ({ ...server, ca: certificates.ca.cert });
 
-async function open(settings: Partial<TcpLineSettings> = {}): Promise<void> {
+async function open(settings: LineSettings = {}): Promise<void> {
   line = await openLine({ tls: mutual(), ...settings });
 }
 
