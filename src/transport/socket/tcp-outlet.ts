@@ -37,11 +37,13 @@ export class TcpOutlet implements Outlet {
   #holds = false;
   /** All bytes so far, those held included. */
   #length = 0;
+  /** Those of them that the operating system has taken, when that was known last. */
+  #takenLength = 0;
   /** As `Untaken.needs`, for the plan that is being played. */
   #needs: number[] = [];
   /** In their order. */
   readonly #untaken: Untaken[] = [];
-  /** A plan has closed the connection. */
+  /** A plan has closed the connection: a TLS socket learns of the reset below it only later. */
   #isClosed = false;
   #isAbandoned = false;
 
@@ -55,6 +57,7 @@ export class TcpOutlet implements Outlet {
     this.#raw = raw;
     this.#taken = (error) => {
       if (error) return;
+      this.#countTaken();
       if (!this.#holds) this.flush();
       this.#tellTaken();
       taken();
@@ -93,7 +96,7 @@ export class TcpOutlet implements Outlet {
         this.#length += step.bytes.length;
         this.#needs.push(this.#length);
         if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
-        else this.#socket.write(offHeap(step.bytes), this.#taken);
+        else this.#write(offHeap(step.bytes));
         return undefined;
       case 'close':
         // A reset waits for nobody.
@@ -107,7 +110,7 @@ export class TcpOutlet implements Outlet {
   }
 
   complete(report: PlayReport, tell: Tell): void {
-    if (this.unsent === 0 || this.#isAbandoned) {
+    if (this.#takenLength === this.#length || this.#isAbandoned) {
       this.#needs.length = 0;
       tell(report);
     } else {
@@ -118,19 +121,19 @@ export class TcpOutlet implements Outlet {
 
   flush(): void {
     this.#holds = false;
-    if (this.#held === 0) return;
+    if (this.#held === 0 || !this.#socket.writable) return;
     const bytes = this.#room.subarray(0, this.#held);
     this.#room = new Uint8Array(0);
     this.#held = 0;
-    if (!this.#socket.writable) return;
-    this.#socket.write(bytes, this.#taken);
+    this.#write(bytes);
     this.#tellTaken();
   }
 
   /** The connection ends: steps whose bytes the operating system has not taken by now are not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#isAbandoned = true;
-    const taken = this.#length - this.unsent;
+    this.#countTaken();
+    const taken = this.#takenLength;
     const gaveUpAt = performance.now();
     for (const { report, tell, needs, end } of this.#untaken.splice(0)) {
       if (end <= taken) tell(report);
@@ -145,9 +148,20 @@ export class TcpOutlet implements Outlet {
     }
   }
 
+  #write(bytes: Uint8Array): void {
+    this.#socket.write(bytes, this.#taken);
+    this.#countTaken();
+  }
+
+  /** Of a write that failed or was called off, Node says like of one that was done that nothing of it is left. */
+  #countTaken(): void {
+    if (this.#socket.errored || this.#raw.destroyed) return;
+    this.#takenLength = this.#length - this.unsent;
+  }
+
   #tellTaken(): void {
     if (this.#untaken.length === 0) return;
-    const taken = this.#length - this.unsent;
+    const taken = this.#takenLength;
     for (let first = this.#untaken[0]; first && first.end <= taken; first = this.#untaken[0]) {
       this.#untaken.shift();
       first.tell(first.report);
@@ -158,7 +172,7 @@ export class TcpOutlet implements Outlet {
     this.flush();
     this.#isClosed = true;
     if (how === 'end') this.#socket.end();
-    // Node tells one turn later that the operating system took the bytes of a TLS socket, also when it did so at once.
+    // Node says one turn later that the operating system has taken the bytes of a TLS socket, even when it did at once.
     else if (this.#socket !== this.#raw && this.unsent > 0) setImmediate(() => this.#raw.resetAndDestroy());
     else this.#raw.resetAndDestroy();
   }

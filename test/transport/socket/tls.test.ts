@@ -284,6 +284,22 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
   },
 );
 
+test('a reply before a reset has left, nothing leaves behind it, and both are reported so', async () => {
+  await open();
+  line.device.fault = (plan) =>
+    plan.kind === 'send'
+      ? { ...plan, steps: [...plan.steps, { kind: 'close', waitMs: 0, how: 'reset' }, ...plan.steps] }
+      : plan;
+  const client = connect(operator);
+  client.send(concatBytes(readRequest(1, 0), readRequest(2, 0)));
+  await until(() => client.closed && line.line.clients === 0, 'closed');
+  expect(client.responses).toHaveLength(1);
+  const behind = { outcome: 'not achieved', reason: 'the connection is closed' };
+  expect(line.device.reports.map(({ report }) => report)).toMatchObject([
+    { steps: [{ outcome: 'achieved' }, { outcome: 'achieved' }, behind], ended: 'disconnected' },
+  ]);
+});
+
 test('a plan that says close ends the TLS connection in an orderly way', async () => {
   await open();
   line.device.fault = (plan, { transactionId }) => (transactionId === 2 ? close('end') : plan);
