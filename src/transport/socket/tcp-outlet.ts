@@ -6,6 +6,8 @@ import { notAchieved } from './step-report.js';
 
 /** Room for a few replies. */
 const FIRST_ROOM = 512;
+/** Plans with more steps than this are too rare to keep room for them. */
+const MANY_STEPS = 64;
 /** The longest array of bytes that V8 keeps on its heap. */
 const MAX_ON_HEAP = 64;
 
@@ -39,8 +41,9 @@ export class TcpOutlet implements Outlet {
   #length = 0;
   /** Those of them that the operating system has taken, when that was known last. */
   #takenLength = 0;
-  /** As `Untaken.needs`, for the plan that is being played. */
+  /** As `Untaken.needs`, for the first `#steps` steps of the plan that is being played. Used again for the next one. */
   #needs: number[] = [];
+  #steps = 0;
   /** In their order. */
   readonly #untaken: Untaken[] = [];
   /** A plan has closed the connection: a TLS socket learns of the reset below it only later. */
@@ -94,29 +97,29 @@ export class TcpOutlet implements Outlet {
     switch (step.kind) {
       case 'bytes':
         this.#length += step.bytes.length;
-        this.#needs.push(this.#length);
+        this.#needs[this.#steps++] = this.#length;
         if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
         else this.#write(offHeap(step.bytes));
         return undefined;
       case 'close':
         // A reset waits for nobody.
-        this.#needs.push(step.how === 'end' ? this.#length : 0);
+        this.#needs[this.#steps++] = step.how === 'end' ? this.#length : 0;
         this.#close(step.how);
         return undefined;
       case 'break':
-        this.#needs.push(0);
+        this.#needs[this.#steps++] = 0;
         return 'a TCP connection has no break state';
     }
   }
 
   complete(report: PlayReport, tell: Tell): void {
-    if (this.#takenLength === this.#length || this.#isAbandoned) {
-      this.#needs.length = 0;
-      tell(report);
-    } else {
-      this.#untaken.push({ report, tell, needs: this.#needs, end: this.#length });
-      this.#needs = [];
+    if (this.#takenLength === this.#length || this.#isAbandoned) tell(report);
+    else {
+      const needs = this.#needs.slice(0, this.#steps);
+      this.#untaken.push({ report, tell, needs, end: this.#length });
     }
+    if (this.#steps > MANY_STEPS) this.#needs = [];
+    this.#steps = 0;
   }
 
   flush(): void {
