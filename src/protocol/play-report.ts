@@ -4,11 +4,14 @@ import type { Step } from './reply-plan.js';
 export interface StepReport {
   /** When the plan wanted the step: its wait after the step before it had ended (the first: after the request). */
   readonly plannedAt: number;
-  /** When the transport had done it, as far as the transport can know; for a step not achieved, when it gave up. */
+  /**
+   * The earliest moment at which the step can have happened, as far as the transport can know: for bytes on a socket,
+   * before they were given to the operating system. For a step not achieved, when the transport gave up.
+   */
   readonly achievedAt: number;
   /**
    * The true moment lies between `achievedAt` and so many ms later, by what is known of the port; undefined where
-   * nothing is known beyond the system call, and for a step not achieved.
+   * nothing is known beyond the system call (sockets), and for a step not achieved.
    */
   readonly uncertainty: number | undefined;
   readonly outcome: 'achieved' | 'not achieved';

@@ -92,15 +92,15 @@ export type LineEvent =
   | ({ readonly kind: 'rejected'; readonly reason: Rejection; readonly text: string } & OfClient);
 
 export type LineState =
-  /** `place` as people write it: a port's path, `127.0.0.1:502`. */
-  | { readonly kind: 'open'; readonly place: string }
+  /** `place` as people write it: a port's path, `127.0.0.1:502`. `port` is the number of a socket's, the real one. */
+  | { readonly kind: 'open'; readonly place: string; readonly port?: number }
   /** The port vanished, or does not open, and is tried again. */
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TransportStart =
-  | { readonly ok: true; readonly place: string }
+  | { readonly ok: true; readonly place: string; readonly port?: number }
   /** One sentence that names the place, what is wrong and what to do. `inUse`: somebody else listens on the port. */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 

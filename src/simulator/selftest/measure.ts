@@ -110,7 +110,7 @@ async function ownClient(line: Line): Promise<Client | string | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
   if (definition.kind === 'serial') return serialClient(state.place, definition);
-  const port = Number(state.place.slice(state.place.lastIndexOf(':') + 1));
+  const { port = definition.port } = state;
   const host = LOOPBACK[definition.host] ?? definition.host;
   return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);
 }

@@ -1,7 +1,5 @@
-import { AsciiFraming } from '../../protocol/ascii.js';
 import type { Framing } from '../../protocol/framing.js';
-import { AsciiFramer } from '../framer/ascii-framer.js';
-import { RtuFramer } from '../framer/rtu-framer.js';
+import { newFramer } from '../framer/new-framer.js';
 import { FramedDecoder } from './framed-decoder.js';
 import { MbapDecoder } from './mbap-decoder.js';
 import type { StreamDecoder } from './stream-decoder.js';
@@ -10,13 +8,11 @@ import type { StreamDecoder } from './stream-decoder.js';
 const NEW_ATTEMPT_MS = 100;
 
 /**
- * A new decoder for one connection of a line with this framing.
+ * A new decoder for one connection that speaks this framing.
  * @param owns tells whether a unit identifier is ours; asked where requests to others can be seen
  */
 export function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
-  if (framing instanceof AsciiFraming) return new FramedDecoder(new AsciiFramer(owns, framing), framing);
-  if (framing.name === 'rtu') {
-    return new FramedDecoder(new RtuFramer(owns, { t35: NEW_ATTEMPT_MS, carrier: 'stream' }), framing);
-  }
-  return new MbapDecoder();
+  if (framing.name === 'socket') return new MbapDecoder();
+  const options = { t35: NEW_ATTEMPT_MS, carrier: 'stream' as const };
+  return new FramedDecoder(newFramer(framing, owns, options), framing);
 }

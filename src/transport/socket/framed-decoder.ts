@@ -27,7 +27,7 @@ export class FramedDecoder implements StreamDecoder {
   #found: FramerEvent[] = [];
   #next = 0;
   /** Given to the framer, and in nothing that the framer found. */
-  #waiting = 0;
+  #waiting: Uint8Array = NOTHING;
 
   /** @param framer one for this connection alone */
   constructor(framer: Framer, framing: Framing) {
@@ -40,7 +40,12 @@ export class FramedDecoder implements StreamDecoder {
   }
 
   get incomplete(): boolean {
-    return this.#waiting > 0;
+    return this.#waiting.length > 0;
+  }
+
+  get unread(): Uint8Array {
+    const found = this.#found.slice(this.#next).map(({ bytes }) => bytes);
+    return concatBytes(...found, this.#waiting, this.#rest);
   }
 
   push(chunk: Uint8Array, at: number): void {
@@ -67,7 +72,7 @@ export class FramedDecoder implements StreamDecoder {
     this.#rest = NOTHING;
     this.#found = [];
     this.#next = 0;
-    this.#waiting = 0;
+    this.#waiting = NOTHING;
   }
 
   /** Looks on in the rest, as far as to the next thing that can be told. */
@@ -77,13 +82,15 @@ export class FramedDecoder implements StreamDecoder {
     while (this.#found.length === 0 && this.#rest.length > 0) {
       const slice = this.#rest.subarray(0, SLICE_LENGTH);
       this.#rest = this.#rest.length > SLICE_LENGTH ? this.#rest.subarray(SLICE_LENGTH) : NOTHING;
-      this.#waiting += slice.length;
+      this.#waiting = this.#waiting.length > 0 ? concatBytes(this.#waiting, slice) : slice;
       this.#found = this.#told(this.#framer.push(slice, this.#restAt));
     }
   }
 
   #told(events: FramerEvent[]): FramerEvent[] {
-    for (const { bytes } of events) this.#waiting -= bytes.length;
+    const length = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    // A copy: a few bytes must not hold on to a large read.
+    this.#waiting = length < this.#waiting.length ? this.#waiting.slice(length) : NOTHING;
     return events;
   }
 
@@ -93,7 +100,6 @@ export class FramedDecoder implements StreamDecoder {
     switch (kind) {
       case 'request': {
         const content = this.#framing.decode(bytes);
-        // The request before it has changed the delimiter of the line.
         if (content === undefined) return { kind: 'event', event: { kind: 'noise', noise: frame } };
         return { kind: 'request', content: { ...content, pdu: content.pdu.slice() }, adu: bytes };
       }

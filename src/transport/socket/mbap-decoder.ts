@@ -19,6 +19,10 @@ export class MbapDecoder implements StreamDecoder {
     return this.#input.length > 0;
   }
 
+  get unread(): Uint8Array {
+    return this.#input;
+  }
+
   push(chunk: Uint8Array): void {
     this.#input = this.#input.length === 0 ? chunk : joined(this.#input, chunk);
   }

@@ -2,6 +2,7 @@ import type { PlayReport, StepReport } from '../../protocol/play-report.js';
 import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { LineRequest } from '../transport.js';
 import type { Outlet } from './outlet.js';
+import { achieved, notAchieved } from './step-report.js';
 
 /** The longest time setTimeout can wait; longer waits are armed again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
@@ -9,8 +10,10 @@ const MAX_TIMEOUT_MS = 0x7fff_ffff;
 interface Playing {
   readonly request: LineRequest;
   readonly steps: readonly Step[];
-  /** When the step before the next one ended; before the first: when the request came in. */
+  /** When the step before the next one was achieved; before the first: when the request came in. */
   since: number;
+  /** When that was done with: some time after `since` where writing took long. No wait is shorter for that. */
+  endedAt: number;
   next: number;
   readonly reports: StepReport[];
 }
@@ -49,8 +52,9 @@ export class ReplyQueue {
   /** Plays `plan` at once if it is its turn and it has nothing to wait for. */
   add(request: LineRequest, plan: ReplyPlan): void {
     if (this.#queue.length === 0 && !this.#ended && this.#playPlain(request, plan)) return;
+    const { receivedAt } = request;
     const steps = plan.kind === 'send' ? plan.steps : [];
-    this.#queue.push({ request, steps, since: request.receivedAt, next: 0, reports: [] });
+    this.#queue.push({ request, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
     if (this.#ended) this.abandon('the connection is closed');
     else if (this.#queue.length === 1) {
       // Whoever made a plan of several steps wants them apart on the wire.
@@ -59,16 +63,16 @@ export class ReplyQueue {
     }
   }
 
-  /** Plays nothing more: what is left is reported as not achieved, for `reason`. */
+  /** Plays nothing more: each step that is left is reported as not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#ended = true;
     clearTimeout(this.#timer);
-    const now = performance.now();
+    const gaveUpAt = performance.now();
     for (const { request, steps, since, next, reports } of this.#queue.splice(0)) {
       let plannedAt = since;
       for (const step of steps.slice(next)) {
         plannedAt += step.waitMs;
-        reports.push(stepReport(plannedAt, now, reason));
+        reports.push(notAchieved(plannedAt, gaveUpAt, reason));
       }
       this.#report(request, reports, 'disconnected');
     }
@@ -81,9 +85,9 @@ export class ReplyQueue {
       return true;
     }
     const step = plan.steps[0];
-    if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0) return false;
-    const failure = this.#outlet.play(step);
-    this.#report(request, [stepReport(request.receivedAt, performance.now(), failure)], 'complete');
+    if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0 || !this.#outlet.open)
+      return false;
+    this.#report(request, [this.#play(step, request.receivedAt)], 'complete');
     return true;
   }
 
@@ -101,17 +105,23 @@ export class ReplyQueue {
         this.abandon('the connection is closed');
         return;
       }
-      const plannedAt = playing.since + step.waitMs;
-      const remaining = plannedAt - performance.now();
+      const remaining = playing.endedAt + step.waitMs - performance.now();
       if (remaining > 0) {
         this.#wait(remaining);
         return;
       }
-      const failure = this.#outlet.play(step);
-      playing.since = performance.now();
+      const report = this.#play(step, playing.since + step.waitMs);
+      playing.since = report.achievedAt;
+      playing.endedAt = performance.now();
       playing.next += 1;
-      playing.reports.push(stepReport(plannedAt, playing.since, failure));
+      playing.reports.push(report);
     }
+  }
+
+  #play(step: Step, plannedAt: number): StepReport {
+    const playedAt = performance.now();
+    const failure = this.#outlet.play(step);
+    return failure === undefined ? achieved(plannedAt, playedAt) : notAchieved(plannedAt, playedAt, failure);
   }
 
   #wait(ms: number): void {
@@ -125,12 +135,6 @@ export class ReplyQueue {
   }
 
   #report(request: LineRequest, steps: readonly StepReport[], ended: PlayReport['ended']): void {
-    this.#played(request, { steps, ended });
+    this.#outlet.complete({ steps, ended }, (known) => this.#played(request, known));
   }
-}
-
-/** How long bytes stay with the operating system and on the network is not known, so neither is the uncertainty. */
-function stepReport(plannedAt: number, achievedAt: number, failure: string | undefined): StepReport {
-  if (failure === undefined) return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'achieved' };
-  return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'not achieved', reason: failure };
 }

@@ -26,6 +26,8 @@ export interface StreamDecoder {
   readonly pending: boolean;
   /** Whether bytes wait for the rest of their frame. */
   readonly incomplete: boolean;
+  /** All that was pushed and that `next` has not given out. */
+  readonly unread: Uint8Array;
   /** Takes the bytes of one read, at most 64 KiB, received at `at`. */
   push(chunk: Uint8Array, at: number): void;
   next(): Decoded;

@@ -1,33 +1,46 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { AduContent } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
-import { clientName } from './address.js';
+import type { Client, ClientIdentity } from './client-list.js';
 import { ReplyQueue } from './reply-queue.js';
 import { UdpOutlet } from './udp-outlet.js';
 
 /** More requests than this waiting for their replies, and further ones are not executed. */
 const MAX_PENDING = 64;
 
+export interface UdpClientOptions {
+  readonly identity: ClientIdentity;
+  /** Bound, and open for as long as the client is there. */
+  readonly socket: Socket;
+  readonly remote: RemoteInfo;
+  readonly handler: LineHandler;
+  /** Called once, when the client has ended. */
+  readonly gone: (text: string) => void;
+}
+
 /** One address and port that sends requests: asks the handler and has the plans played in order. */
-export class UdpClient {
-  readonly id: number;
+export class UdpClient implements Client {
   readonly client: string;
-  /** When the last request came in or a reply that had to wait was sent; `performance.now()` ms. */
+  readonly clientId: number;
   activeAt: number;
+  /** An address is a client because of its first request. */
+  readonly spoke = true;
   readonly #handler: LineHandler;
   readonly #outlet: UdpOutlet;
   readonly #replies: ReplyQueue;
+  readonly #gone: (text: string) => void;
+  #isGone = false;
 
-  constructor(socket: Socket, remote: RemoteInfo, id: number, handler: LineHandler) {
-    this.id = id;
-    this.client = clientName(remote.address, remote.port);
+  constructor({ identity, socket, remote, handler, gone }: UdpClientOptions) {
+    this.client = identity.client;
+    this.clientId = identity.clientId;
     this.activeAt = performance.now();
     this.#handler = handler;
-    const outlet = new UdpOutlet(socket, remote.address, remote.port);
-    this.#outlet = outlet;
+    this.#gone = gone;
+    this.#outlet = new UdpOutlet(socket, remote.address, remote.port);
     this.#replies = new ReplyQueue({
-      outlet,
-      played: (request, report) => outlet.complete(report, (known) => handler.played(request, known)),
+      outlet: this.#outlet,
+      played: (request, report) => handler.played(request, report),
       advanced: () => {
         this.activeAt = performance.now();
       },
@@ -39,6 +52,11 @@ export class UdpClient {
     return this.#pending > 0;
   }
 
+  /** Whether a client reads its datagrams can't be known. */
+  slowFor(): boolean {
+    return false;
+  }
+
   /** Has the request answered, unless too many replies are pending: then it is told as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
     this.activeAt = receivedAt;
@@ -46,15 +64,17 @@ export class UdpClient {
       this.#handler.event({ kind: 'dropped', adu });
       return;
     }
-    const { client, id: clientId } = this;
+    const { client, clientId } = this;
     // A copy: the PDU of an RTU frame is a view of it.
     const request = { transactionId, unitId, pdu: pdu.slice(), adu, receivedAt, client, clientId };
     this.#replies.add(request, this.#handler.request(request));
   }
 
-  /** Plays nothing more; what was not played is reported, with the reason. */
-  abandon(reason: string): void {
-    this.#replies.abandon(reason);
+  end(text: string): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#replies.abandon(text);
+    this.#gone(text);
   }
 
   get #pending(): number {

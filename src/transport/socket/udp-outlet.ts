@@ -1,7 +1,8 @@
 import type { Socket } from 'node:dgram';
-import type { PlayReport, StepReport } from '../../protocol/play-report.js';
+import type { PlayReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Outlet, StepFailure } from './outlet.js';
+import { notAchieved } from './step-report.js';
 
 type Tell = (report: PlayReport) => void;
 
@@ -122,10 +123,9 @@ export class UdpOutlet implements Outlet {
 
 function withFailures(report: PlayReport, failures: ReadonlyMap<number, string> | undefined): PlayReport {
   if (failures === undefined) return report;
-  return { ...report, steps: report.steps.map((step, i) => withFailure(step, failures.get(i))) };
-}
-
-function withFailure(step: StepReport, failure: StepFailure): StepReport {
-  if (failure === undefined) return step;
-  return { ...step, uncertainty: undefined, outcome: 'not achieved', reason: failure };
+  const steps = report.steps.map((step, i) => {
+    const failure = failures.get(i);
+    return failure === undefined ? step : notAchieved(step.plannedAt, step.achievedAt, failure);
+  });
+  return { ...report, steps };
 }

@@ -49,7 +49,13 @@ function sessionOn({ echoes }: { echoes: boolean }) {
       echo: 'auto',
       joinsTraffic: false,
     },
-    { owns: () => true, request: () => plainReply(REPLY), played: () => {}, event: () => {} },
+    {
+      newClientId: () => 1,
+      owns: () => true,
+      request: () => plainReply(REPLY),
+      played: () => {},
+      event: () => {},
+    },
     chunks,
     clock,
   );

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AsciiFraming } from '../../../src/protocol/ascii.js';
 import { concatBytes } from '../../../src/protocol/bytes.js';
 import { openLine, type TestLine } from './line.js';
-import { type RawClient, until } from './raw-client.js';
+import { RawClient, until } from './raw-client.js';
 
 let line: TestLine;
 let client: RawClient;
@@ -65,4 +65,61 @@ test('neither a broadcast nor a message for another unit is answered, the broadc
   await expectNext(':0103020005F5\r\n');
   expect(line.device.requests.map(({ unitId }) => unitId)).toEqual([0, 1]);
   expect(line.device.events.filter(({ kind }) => kind === 'foreign')).toHaveLength(1);
+});
+
+/** ASCII with an exclamation mark where the line feed was. */
+const OTHER = Object.assign(new AsciiFraming(), { delimiter: '!'.charCodeAt(0) });
+
+test('a line that takes another framing reads what comes later in it, on every connection', async () => {
+  const other = line.client();
+  for (const asking of [client, other]) {
+    asking.send(text(READ_0));
+    await until(() => asking.received.toString('latin1') === REPLY_0, 'answered');
+  }
+  line.line.reframe(OTHER);
+  for (const asking of [client, other]) {
+    asking.send(text(READ_1.replace('\n', '!')));
+    await until(() => asking.received.toString('latin1') === REPLY_0 + REPLY_1, 'answered');
+  }
+});
+
+test('a message that has begun before the framing changes can end after it', async () => {
+  client.send(text(READ_0.slice(0, 9)));
+  const other = line.client();
+  other.send(text(READ_0));
+  await until(() => line.device.requests.length === 1, 'the other client was heard');
+  line.line.reframe(OTHER);
+  client.send(text(READ_0.slice(9).replace('\n', '!')));
+  await expectNext(REPLY_0);
+  expect(line.device.events.filter(({ kind }) => kind === 'noise')).toEqual([]);
+});
+
+test('what comes in the same read behind the request that changes the framing is read in the new one', async () => {
+  line.device.fault = (plan) => {
+    line.line.reframe(OTHER);
+    return plan;
+  };
+  client.send(text(READ_0 + READ_1.replace('\n', '!') + READ_0.slice(0, 9)));
+  await expectNext(REPLY_0, REPLY_1);
+  client.send(text(READ_0.slice(9).replace('\n', '!')));
+  await expectNext(REPLY_0);
+});
+
+test('half a message that is complete in the new framing is answered after a second of silence at the latest', async () => {
+  client.send(text(READ_0.replace('\n', '!')));
+  await until(() => line.line.clients === 1, 'connected');
+  await sleep(50);
+  line.line.reframe(OTHER);
+  await expectNext(REPLY_0);
+});
+
+test('a line that is started again has its first framing', async () => {
+  line.line.reframe(OTHER);
+  await line.line.stop();
+  const started = await line.line.start();
+  if (!started.ok) expect.fail(started.error);
+  client = new RawClient(started.port ?? 0);
+  client.send(text(READ_0));
+  await expectNext(REPLY_0);
+  await client.end();
 });

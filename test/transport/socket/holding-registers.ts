@@ -14,9 +14,14 @@ export class HoldingRegisters implements LineHandler {
   readonly reports: { readonly request: LineRequest; readonly report: PlayReport }[] = [];
   /** What a fault would do: changes the plain plan. */
   fault: (plan: ReplyPlan, request: LineRequest) => ReplyPlan = (plan) => plan;
+  #lastClientId = 0;
 
   constructor(framing: Framing = SOCKET) {
     this.framing = framing;
+  }
+
+  newClientId(): number {
+    return ++this.#lastClientId;
   }
 
   /** Every unit, and where others may be on the line, units 1 to 99. */

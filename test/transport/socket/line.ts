@@ -1,29 +1,54 @@
-import { TcpLine, type TcpLineSettings } from '../../../src/transport/socket/tcp-line.js';
+import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
+import type { TlsFiles } from '../../../src/transport/settings.js';
+import { type SocketLimits, SocketLine } from '../../../src/transport/socket/socket-line.js';
 import { HoldingRegisters } from './holding-registers.js';
 import { RawClient } from './raw-client.js';
+import { socketSettings } from './socket-settings.js';
+
+export interface LineSettings extends Partial<SocketLimits> {
+  readonly host?: string;
+  readonly framing?: Framing;
+  readonly tls?: TlsFiles;
+  readonly maxClients?: number;
+  readonly idleTimeoutMs?: number;
+}
 
 /** A line on a free port of the loopback with a small device, closed with everything else when the scope ends. */
 export interface TestLine {
-  readonly line: TcpLine;
+  readonly line: SocketLine;
   readonly port: number;
   readonly device: HoldingRegisters;
   client(): RawClient;
   close(): Promise<void>;
 }
 
-export async function openLine(settings: Partial<TcpLineSettings> = {}): Promise<TestLine> {
-  const device = new HoldingRegisters(settings.framing);
-  const line = new TcpLine({ host: '127.0.0.1', port: 0, ...settings }, device);
+export async function openLine({
+  host,
+  framing = SOCKET,
+  tls,
+  maxClients,
+  idleTimeoutMs,
+  ...limits
+}: LineSettings = {}): Promise<TestLine> {
+  const device = new HoldingRegisters(framing);
+  const settings = socketSettings(tls ? 'tls' : 'tcp', {
+    framing: framing.name,
+    ...(host && { host }),
+    ...(tls && { files: tls }),
+    ...(maxClients && { maxClients }),
+    ...(idleTimeoutMs && { idleTimeout: idleTimeoutMs }),
+  });
+  const line = new SocketLine(settings, framing, device, limits);
   const started = await line.start();
   if (!started.ok) throw new Error(started.error);
-  const { host, port } = placeOf(started.place);
+  const { host: address, port } = placeOf(started.place);
   const clients: RawClient[] = [];
   return {
     line,
     port,
     device,
     client: () => {
-      const client = new RawClient(port, host);
+      const client = new RawClient(port, address);
       clients.push(client);
       return client;
     },

@@ -1,13 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
-import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
-import { UdpLine } from '../../../src/transport/socket/udp-line.js';
+import { SocketLine } from '../../../src/transport/socket/socket-line.js';
 import type { Transport } from '../../../src/transport/transport.js';
 import { HoldingRegisters } from './holding-registers.js';
+import { socketSettings } from './socket-settings.js';
+
+const lineOn = (kind: 'tcp' | 'udp') => (host: string, port: number) =>
+  new SocketLine(socketSettings(kind, { host, port }), SOCKET, new HoldingRegisters());
 
 const LINES: [string, (host: string, port: number) => Transport][] = [
-  ['TCP', (host, port) => new TcpLine({ host, port }, new HoldingRegisters())],
-  ['UDP', (host, port) => new UdpLine({ host, port, framing: SOCKET }, new HoldingRegisters())],
+  ['TCP', lineOn('tcp')],
+  ['UDP', lineOn('udp')],
 ];
 
 describe.each(LINES)('a line on %s', (_, newLine) => {
@@ -64,7 +67,7 @@ describe.each(LINES)('a line on %s', (_, newLine) => {
     const line = lineAt('127.0.0.1', other.port);
     expect(await line.start()).toMatchObject({ ok: false });
     await other.line.stop();
-    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}` });
+    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${other.port}`, port: other.port });
     expect(await line.start()).toEqual({
       ok: false,
       error: `Cannot listen on 127.0.0.1:${other.port}: this line already does.`,

@@ -199,6 +199,41 @@ test('what waited behind a plan that closes is reported as not achieved', async 
   ]);
 });
 
+test('every step has its entry in the report, those behind a close too', async () => {
+  line.device.fault = () => ({
+    kind: 'send',
+    early: false,
+    steps: [
+      bytesStep(Uint8Array.of(1, 2, 3)),
+      { kind: 'close', waitMs: 0, how: 'end' },
+      bytesStep(Uint8Array.of(4)),
+      { kind: 'break', waitMs: 5, ms: 1 },
+    ],
+  });
+  const client = line.client();
+  client.send(readRequest(1, 0));
+  await until(() => client.closed, 'closed by the line');
+  expect([...client.received]).toEqual([1, 2, 3]);
+  const behind = { outcome: 'not achieved', reason: 'the connection is closed' };
+  expect(line.device.reports.map(({ report }) => report)).toMatchObject([
+    { steps: [{ outcome: 'achieved' }, { outcome: 'achieved' }, behind, behind], ended: 'disconnected' },
+  ]);
+});
+
+test('every step has its entry in the report when the line is stopped', async () => {
+  line.device.fault = (plan) => pieces(plan, 60_000);
+  const client = line.client();
+  client.send(concatBytes(readRequest(1, 0), readRequest(2, 0)));
+  await until(() => client.received.length === 1 && line.device.requests.length === 2, 'both have come');
+  await line.line.stop();
+  const left = { outcome: 'not achieved', reason: 'the line was stopped' };
+  const others = Array(10).fill(left);
+  expect(line.device.reports.map(({ report }) => report)).toMatchObject([
+    { steps: [{ outcome: 'achieved' }, ...others], ended: 'disconnected' },
+    { steps: [left, ...others], ended: 'disconnected' },
+  ]);
+});
+
 test('a client that goes on after the line has closed gets a reset, as from a real device', async () => {
   line.device.fault = () => close('end');
   const client = new RawClient(line.port, '127.0.0.1', { allowHalfOpen: true });
@@ -249,4 +284,8 @@ function pieces(plan: ReplyPlan, ms: number): ReplyPlan {
     continues: i > 0,
   }));
   return { ...plan, steps };
+}
+
+function bytesStep(bytes: Uint8Array) {
+  return { kind: 'bytes' as const, waitMs: 0, bytes, continues: false };
 }

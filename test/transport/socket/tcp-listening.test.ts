@@ -1,9 +1,11 @@
 import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
-import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
+import { SOCKET } from '../../../src/protocol/framing.js';
+import { SocketLine } from '../../../src/transport/socket/socket-line.js';
 import { delayed, HoldingRegisters, readRequest } from './holding-registers.js';
 import { openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';
+import { socketSettings } from './socket-settings.js';
 
 const open: TestLine[] = [];
 
@@ -18,7 +20,7 @@ async function opened(...settings: Parameters<typeof openLine>): Promise<TestLin
 }
 
 async function errorOf(host: string, port: number): Promise<string> {
-  const line = new TcpLine({ host, port }, new HoldingRegisters());
+  const line = new SocketLine(socketSettings('tcp', { host, port }), SOCKET, new HoldingRegisters());
   const started = await line.start();
   if (started.ok) await line.stop();
   return started.ok ? 'no error' : started.error;
@@ -26,14 +28,16 @@ async function errorOf(host: string, port: number): Promise<string> {
 
 test('the state of a line follows it: stopped, open at its real port, failed with the reason', async () => {
   const device = new HoldingRegisters();
-  const line = new TcpLine({ host: '127.0.0.1', port: 0 }, device);
+  const line = new SocketLine(socketSettings('tcp'), SOCKET, device);
   expect(line.state).toEqual({ kind: 'stopped' });
   const started = await line.start();
   const place = started.ok ? started.place : '';
   expect(place).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
-  expect(line.state).toEqual({ kind: 'open', place });
+  const port = Number(place.split(':')[1]);
+  expect(started).toEqual({ ok: true, place, port });
+  expect(line.state).toEqual({ kind: 'open', place, port });
   expect(device.events).toEqual([{ kind: 'open', place, notes: [] }]);
-  const second = new TcpLine({ host: '127.0.0.1', port: Number(place.split(':')[1]) }, device);
+  const second = new SocketLine(socketSettings('tcp', { port }), SOCKET, device);
   const refused = await second.start();
   expect(second.state).toEqual({ kind: 'failed', reason: refused.ok ? '' : refused.error });
   await second.stop();

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SOCKET } from '../../../src/protocol/framing.js';
 import type { TlsFiles } from '../../../src/transport/settings.js';
-import { TcpLine } from '../../../src/transport/socket/tcp-line.js';
+import { SocketLine } from '../../../src/transport/socket/socket-line.js';
 import { Certificates, type Identity } from './certificates.js';
 import { HoldingRegisters } from './holding-registers.js';
+import { socketSettings } from './socket-settings.js';
 
 let certificates: Certificates;
 let server: Identity;
@@ -19,7 +21,7 @@ afterAll(() => certificates.remove());
 /** Why a line with these files does not start, without the place; the state of the line says the same. */
 async function refusal(files: Partial<TlsFiles>): Promise<string> {
   const tls = { ...server, ca: certificates.ca.cert, ...files };
-  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, new HoldingRegisters());
+  const line = new SocketLine(socketSettings('tls', { files: tls }), SOCKET, new HoldingRegisters());
   const started = await line.start();
   await (started.ok && line.stop());
   if (started.ok) return 'started';
@@ -75,7 +77,7 @@ test('an expired certificate is a note, the line starts', async () => {
   const device = new HoldingRegisters();
   const expired = certificates.signed('expired', { days: -1 });
   const tls = { ...expired, ca: certificates.ca.cert };
-  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, device);
+  const line = new SocketLine(socketSettings('tls', { files: tls }), SOCKET, device);
   expect(await line.start()).toMatchObject({ ok: true });
   expect(device.events).toMatchObject([
     { kind: 'open', notes: [expect.stringContaining(`${expired.cert} expired on`)] },
@@ -85,7 +87,7 @@ test('an expired certificate is a note, the line starts', async () => {
 
 test('a line that could not read its certificate starts when it is there', async () => {
   const tls = { cert: certificates.path('later.pem'), key: certificates.path('later.key') };
-  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls }, new HoldingRegisters());
+  const line = new SocketLine(socketSettings('tls', { files: tls }), SOCKET, new HoldingRegisters());
   expect(await line.start()).toMatchObject({ ok: false });
   certificates.signed('later');
   const [first, second] = await Promise.all([line.start(), line.start()]);
@@ -95,7 +97,7 @@ test('a line that could not read its certificate starts when it is there', async
 });
 
 test('a line that is stopped while it reads its certificate stays closed', async () => {
-  const line = new TcpLine({ host: '127.0.0.1', port: 0, tls: server }, new HoldingRegisters());
+  const line = new SocketLine(socketSettings('tls', { files: server }), SOCKET, new HoldingRegisters());
   const starting = line.start();
   await line.stop();
   expect(await starting).toMatchObject({

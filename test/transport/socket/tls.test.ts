@@ -6,10 +6,9 @@ import { concatBytes } from '../../../src/protocol/bytes.js';
 import { RTU } from '../../../src/protocol/framing.js';
 import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
 import { encodeRtu } from '../../../src/protocol/rtu.js';
-import type { TcpLineSettings } from '../../../src/transport/socket/tcp-line.js';
 import { Certificates, type Identity, roleExtension } from './certificates.js';
 import { delayed, readRequest } from './holding-registers.js';
-import { openLine, type TestLine } from './line.js';
+import { type LineSettings, openLine, type TestLine } from './line.js';
 import { RawClient, until } from './raw-client.js';
 import { TLS_1_1, TlsClient, type TlsClientOptions } from './tls-client.js';
 
@@ -34,7 +33,7 @@ afterEach(async () => {
 
 const mutual = () => ({ ...server, ca: certificates.ca.cert });
 
-async function open(settings: Partial<TcpLineSettings> = {}): Promise<void> {
+async function open(settings: LineSettings = {}): Promise<void> {
   line = await openLine({ tls: mutual(), ...settings });
 }
 
@@ -284,6 +283,22 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     expect(ofKind('client-gone')).toMatchObject([{ text: 'closed as the reply plan said' }]);
   },
 );
+
+test('a reply before a reset has left, nothing leaves behind it, and both are reported so', async () => {
+  await open();
+  line.device.fault = (plan) =>
+    plan.kind === 'send'
+      ? { ...plan, steps: [...plan.steps, { kind: 'close', waitMs: 0, how: 'reset' }, ...plan.steps] }
+      : plan;
+  const client = connect(operator);
+  client.send(concatBytes(readRequest(1, 0), readRequest(2, 0)));
+  await until(() => client.closed && line.line.clients === 0, 'closed');
+  expect(client.responses).toHaveLength(1);
+  const behind = { outcome: 'not achieved', reason: 'the connection is closed' };
+  expect(line.device.reports.map(({ report }) => report)).toMatchObject([
+    { steps: [{ outcome: 'achieved' }, { outcome: 'achieved' }, behind], ended: 'disconnected' },
+  ]);
+});
 
 test('a plan that says close ends the TLS connection in an orderly way', async () => {
   await open();

@@ -193,3 +193,18 @@ test('on Modbus TCP framing every unit identifier is asked for, as behind a gate
   expect(line.device.requests).toMatchObject([{ unitId: 77 }]);
   expect(line.device.count('foreign')).toBe(0);
 });
+
+test('a line that takes another framing reads later datagrams in it', async () => {
+  await line.close();
+  line = await openUdpLine({ framing: new AsciiFraming() });
+  const other = Object.assign(new AsciiFraming(), { delimiter: '!'.charCodeAt(0) });
+  const peer = line.peer();
+  await peer.send(readRequest(0, 5, line.device.framing));
+  await peer.receivedOf(1);
+  line.line.reframe(other);
+  await peer.send(readRequest(0, 6, other));
+  await peer.receivedOf(2);
+  await peer.send(readRequest(0, 7, line.device.framing));
+  await until(() => line.device.count('noise') === 1, 'the old one is noise');
+  expect(line.device.requests).toHaveLength(2);
+});

@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
-import { UdpLine } from '../../../src/transport/socket/udp-line.js';
+import { SocketLine } from '../../../src/transport/socket/socket-line.js';
+import { socketSettings } from './socket-settings.js';
 import { Device, delayed, openUdpLine, Peer, readRequest, type TestUdpLine, until } from './udp-peers.js';
 
 const open: TestUdpLine[] = [];
@@ -16,8 +17,8 @@ async function opened(...settings: Parameters<typeof openUdpLine>): Promise<Test
   return line;
 }
 
-function lineAt(host: string, port: number): UdpLine {
-  return new UdpLine({ host, port, framing: SOCKET }, new Device(SOCKET));
+function lineAt(host: string, port: number): SocketLine {
+  return new SocketLine(socketSettings('udp', { host, port }), SOCKET, new Device(SOCKET));
 }
 
 async function errorOf(host: string, port: number): Promise<string> {
@@ -35,7 +36,7 @@ async function errorOf(host: string, port: number): Promise<string> {
 
 test('an open line says where it is', async () => {
   const { line, device, port } = await opened();
-  expect(line.state).toEqual({ kind: 'open', place: `127.0.0.1:${port}` });
+  expect(line.state).toEqual({ kind: 'open', place: `127.0.0.1:${port}`, port });
   expect(device.events).toEqual([{ kind: 'open', place: `127.0.0.1:${port}`, notes: [] }]);
   expect(line.clients).toBe(0);
 });
@@ -53,9 +54,9 @@ test('a stopped line can be started again, and goes on counting its clients', as
   const { port } = await opened();
   await open.splice(0)[0]?.close();
   const device = new Device(SOCKET);
-  const line = new UdpLine({ host: '127.0.0.1', port, framing: SOCKET }, device);
+  const line = new SocketLine(socketSettings('udp', { port }), SOCKET, device);
   for (const clientId of [1, 2, 3]) {
-    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${port}` });
+    expect(await line.start()).toEqual({ ok: true, place: `127.0.0.1:${port}`, port });
     const client = new Peer(port);
     await client.send(readRequest(clientId));
     await client.receivedOf(1);
@@ -127,7 +128,7 @@ if (!hasIpv6) console.warn('IPv6 is not tested: this machine has no address ::1'
 
 test.skipIf(!hasIpv6)('serves IPv6 clients and names them', async () => {
   const { device, peer, line, port } = await opened({ host: '::1' });
-  expect(line.state).toEqual({ kind: 'open', place: `[::1]:${port}` });
+  expect(line.state).toEqual({ kind: 'open', place: `[::1]:${port}`, port });
   const client = peer('::1');
   await client.send(readRequest(1));
   await client.receivedOf(1);

@@ -4,8 +4,16 @@ import { wordAt } from '../../../src/protocol/bytes.js';
 import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply, type ReplyPlan } from '../../../src/protocol/reply-plan.js';
-import { UdpLine, type UdpLineSettings } from '../../../src/transport/socket/udp-line.js';
+import { SocketLine } from '../../../src/transport/socket/socket-line.js';
 import type { LineEvent, LineHandler, LineRequest } from '../../../src/transport/transport.js';
+import { socketSettings } from './socket-settings.js';
+
+export interface UdpLineSettings {
+  readonly host?: string;
+  readonly framing?: Framing;
+  readonly maxClients?: number;
+  readonly idleTimeoutMs?: number;
+}
 
 /** Unit 1, whose holding registers have their address as value. Remembers what happened. */
 export class Device implements LineHandler {
@@ -15,9 +23,14 @@ export class Device implements LineHandler {
   readonly reports: { readonly request: LineRequest; readonly report: PlayReport }[] = [];
   /** What a fault would do: changes the plain plan. */
   fault: (plan: ReplyPlan, request: LineRequest) => ReplyPlan = (plan) => plan;
+  #lastClientId = 0;
 
   constructor(framing: Framing) {
     this.framing = framing;
+  }
+
+  newClientId(): number {
+    return ++this.#lastClientId;
   }
 
   owns(unitId: number): boolean {
@@ -85,17 +98,27 @@ export class Peer {
 
 /** A line on a free port of the loopback with a device, closed with its peers when the scope ends. */
 export interface TestUdpLine {
-  readonly line: UdpLine;
+  readonly line: SocketLine;
   readonly device: Device;
   readonly port: number;
   peer(host?: string): Peer;
   close(): Promise<void>;
 }
 
-export async function openUdpLine(settings: Partial<UdpLineSettings> = {}): Promise<TestUdpLine> {
-  const framing = settings.framing ?? SOCKET;
+export async function openUdpLine({
+  host,
+  framing = SOCKET,
+  maxClients,
+  idleTimeoutMs,
+}: UdpLineSettings = {}): Promise<TestUdpLine> {
   const device = new Device(framing);
-  const line = new UdpLine({ host: '127.0.0.1', port: 0, framing, ...settings }, device);
+  const settings = socketSettings('udp', {
+    framing: framing.name,
+    ...(host && { host }),
+    ...(maxClients && { maxClients }),
+    ...(idleTimeoutMs && { idleTimeout: idleTimeoutMs }),
+  });
+  const line = new SocketLine(settings, framing, device);
   const started = await line.start();
   if (!started.ok) throw new Error(started.error);
   const port = Number(started.place.replace(/.*:/, ''));

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
-import type { AduContent } from '../../protocol/framing.js';
-import type { LineHandler, Rejection } from '../transport.js';
+import type { AduContent, Framing } from '../../protocol/framing.js';
+import type { LineHandler } from '../transport.js';
+import type { Client, ClientIdentity, ClientList } from './client-list.js';
+import { decoderOf } from './decoder-of.js';
 import { ReplyQueue } from './reply-queue.js';
 import { SilenceTimer } from './silence-timer.js';
 import type { StreamDecoder } from './stream-decoder.js';
 import { TcpOutlet } from './tcp-outlet.js';
 
-/** More requests than this waiting for their replies, and no more are read. */
-const MAX_QUEUED = 64;
+/** More requests than this whose replies have not left, and no more are read. */
+const MAX_PENDING = 64;
 /** More bytes than this that the client has not taken, and no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 /** So many requests of one connection, or other things found in its bytes, then it is the turn of the others. */
@@ -16,16 +18,16 @@ const MAX_PER_TURN = 16;
 const CLOSED_BY_PLAN = 'closed as the reply plan said';
 
 export interface TcpConnectionOptions {
+  readonly identity: ClientIdentity;
   /** Carries the requests and replies; it must allow half-open. */
   readonly socket: Socket;
   /** The TCP connection itself, which is below `socket` where that is a TLS one. */
   readonly raw: Socket;
-  readonly id: number;
-  readonly client: string;
-  readonly decoder: StreamDecoder;
+  /** What the line speaks at the moment. */
+  readonly framing: () => Framing;
   readonly handler: LineHandler;
-  /** Called once, after its event. */
-  readonly gone: (connection: TcpConnection) => void;
+  /** Told when the connection ends. */
+  readonly clients: ClientList;
 }
 
 /**
@@ -34,20 +36,22 @@ export interface TcpConnectionOptions {
  * Memory is bounded: while the client may not send more, the socket is paused, and at most the rest of one read
  * (64 KiB) and what Node itself reads ahead are kept.
  */
-export class TcpConnection {
-  readonly id: number;
+export class TcpConnection implements Client {
   readonly client: string;
-  /** When the last request came in or a reply that had to wait was sent, else the connection; `performance.now()` ms. */
+  readonly clientId: number;
   activeAt: number;
-  /** Whether it has sent a complete request. */
   spoke = false;
   readonly #socket: Socket;
   readonly #handler: LineHandler;
-  readonly #decoder: StreamDecoder;
+  readonly #clients: ClientList;
+  readonly #lineFraming: () => Framing;
+  /** What the decoder reads. */
+  #framing: Framing;
+  #decoder: StreamDecoder;
   readonly #outlet: TcpOutlet;
   readonly #replies: ReplyQueue;
   /** Only where silence means something. */
-  readonly #silence: SilenceTimer | undefined;
+  #silence: SilenceTimer | undefined;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
   #slowSince: number | undefined;
@@ -55,18 +59,19 @@ export class TcpConnection {
   #closing: string | undefined;
   /** The client has closed its sending side. */
   #inputEnded = false;
-  readonly #gone: (connection: TcpConnection) => void;
   #isGone = false;
 
   /** Starts reading at once. */
-  constructor({ socket, raw, id, client, decoder, handler, gone }: TcpConnectionOptions) {
-    this.id = id;
-    this.client = client;
+  constructor({ identity, socket, raw, framing, handler, clients }: TcpConnectionOptions) {
+    this.client = identity.client;
+    this.clientId = identity.clientId;
     this.activeAt = this.#receivedAt = performance.now();
     this.#socket = socket;
-    this.#decoder = decoder;
     this.#handler = handler;
-    this.#gone = gone;
+    this.#clients = clients;
+    this.#lineFraming = framing;
+    this.#framing = framing();
+    this.#decoder = this.#newDecoder();
     this.#outlet = new TcpOutlet(socket, raw, () => this.#continue());
     this.#replies = new ReplyQueue({
       outlet: this.#outlet,
@@ -76,20 +81,13 @@ export class TcpConnection {
         this.#continue();
       },
     });
-    const { discardGapMs } = decoder;
-    if (discardGapMs !== undefined) {
-      this.#silence = new SilenceTimer(discardGapMs, () => {
-        decoder.silence();
-        this.#work();
-      });
-    }
     socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('end', () => {
       this.#inputEnded = true;
       this.#endIfDone();
     });
-    socket.on('error', (error) => this.destroy(error.message));
-    socket.on('close', () => this.destroy(CLOSED_BY_PLAN));
+    socket.on('error', (error) => this.end(error.message));
+    socket.on('close', () => this.end(CLOSED_BY_PLAN));
   }
 
   /** Whether replies are still to be played. */
@@ -97,47 +95,45 @@ export class TcpConnection {
     return this.#replies.length > 0;
   }
 
-  /** Closes for a reason of the line's own and says so. */
-  reject(reason: Rejection, text: string): void {
-    if (this.#isGone) return;
-    this.#handler.event({ kind: 'rejected', client: this.client, clientId: this.id, reason, text });
-    this.destroy(text);
-  }
-
-  /** Ends it now: what was not written yet is lost, what was not played is reported. Twice is harmless. */
-  destroy(text: string): void {
+  /** Closes it now: what was not written yet is lost. */
+  end(text: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#close(text);
+    const reason = this.#closing ?? text;
+    this.#outlet.abandon(reason);
     this.#socket.destroy();
-    const { client, id: clientId } = this;
-    this.#handler.event({ kind: 'client-gone', client, clientId, text: this.#closing ?? text });
-    this.#gone(this);
+    this.#clients.remove(this, reason);
   }
 
-  /** Whether the client has left too much unread for `timeoutMs`. Looked at from time to time. */
   slowFor(timeoutMs: number, now: number): boolean {
-    if (this.#outlet.unsent <= MAX_UNSENT_BYTES) this.#slowSince = undefined;
+    if (!this.#isBehind) this.#slowSince = undefined;
     else this.#slowSince ??= now;
     return this.#slowSince !== undefined && now - this.#slowSince >= timeoutMs;
   }
 
   /** Whether requests can still be answered: false as soon as either side closes. */
   get #open(): boolean {
-    return this.#closing === undefined && this.#socket.writable;
+    return this.#closing === undefined && this.#outlet.open;
+  }
+
+  /** Whether the client has left too much unread. */
+  get #isBehind(): boolean {
+    return this.#outlet.unsent > MAX_UNSENT_BYTES || this.#outlet.untaken > MAX_PENDING;
   }
 
   get #mayRead(): boolean {
-    return this.#replies.length <= MAX_QUEUED && this.#outlet.unsent <= MAX_UNSENT_BYTES;
+    return this.#replies.length <= MAX_PENDING && !this.#isBehind;
   }
 
   #receive(chunk: Buffer): void {
     if (!this.#open) {
       // As with a device that has closed: the next thing the client sends is answered by a reset.
-      if (this.#socket.writableFinished) this.destroy(CLOSED_BY_PLAN);
+      if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
       return;
     }
     this.#receivedAt = performance.now();
+    this.#followFraming();
     // Not a Buffer: its slice() is a view, and a kept PDU would keep the whole read.
     this.#decoder.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), this.#receivedAt);
     if (this.#work()) this.#watchSilence(this.#receivedAt);
@@ -201,7 +197,7 @@ export class TcpConnection {
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
         this.#outlet.flush();
-        this.reject('protocol', decoded.reason);
+        this.#clients.reject(this, 'protocol', decoded.reason);
         return true;
       }
       const { pending } = this.#decoder;
@@ -214,7 +210,7 @@ export class TcpConnection {
         if (pending) this.#outlet.hold();
         this.#answer(decoded.content, decoded.adu);
       }
-      if (!pending || !this.#open) return true;
+      if (!this.#decoder.pending || !this.#open) return true;
     }
     return false;
   }
@@ -229,9 +225,35 @@ export class TcpConnection {
       adu,
       receivedAt: this.#receivedAt,
       client: this.client,
-      clientId: this.id,
+      clientId: this.clientId,
     };
     this.#replies.add(request, this.#handler.request(request));
+    this.#followFraming();
+  }
+
+  /** Goes on in the framing that the line has now, with the bytes that wait for the rest of their frame. */
+  #followFraming(): void {
+    const framing = this.#lineFraming();
+    if (framing === this.#framing) return;
+    this.#framing = framing;
+    const { unread } = this.#decoder;
+    this.#decoder = this.#newDecoder();
+    if (this.#open) this.#decoder.push(unread, this.#receivedAt);
+  }
+
+  #newDecoder(): StreamDecoder {
+    const decoder = decoderOf(this.#framing, (unitId) => this.#handler.owns(unitId));
+    const { discardGapMs } = decoder;
+    this.#silence?.stop();
+    this.#silence =
+      discardGapMs === undefined ? undefined : new SilenceTimer(discardGapMs, () => this.#wasSilent());
+    return decoder;
+  }
+
+  #wasSilent(): void {
+    this.#followFraming();
+    this.#decoder.silence();
+    this.#work();
   }
 
   /** Nothing more is read or played. The first reason is the one that counts. */

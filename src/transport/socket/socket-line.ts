@@ -1,0 +1,126 @@
+import type { Framing } from '../../protocol/framing.js';
+import type { SocketSettings } from '../settings.js';
+import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
+import { hostPort } from './address.js';
+import type { Binding, BindingContext } from './binding.js';
+import { ClientList } from './client-list.js';
+import { ALREADY_OPEN, cannotListen, isPort, NO_PORT, type NotListening, STOPPED } from './listen.js';
+import { TcpBinding } from './tcp-binding.js';
+import { TlsBinding } from './tls-binding.js';
+import { UdpBinding } from './udp-binding.js';
+
+/** What no user sets. */
+export interface SocketLimits {
+  /** A client that has left too many replies unread for so long is dropped. */
+  readonly slowTimeoutMs: number;
+  /** How long a TLS handshake may take. */
+  readonly handshakeTimeoutMs: number;
+}
+
+const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
+
+/** Where no idle timeout is set: on UDP, where it costs a client nothing to be forgotten. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+/** A listening socket with its clients, on TCP, TLS or UDP. */
+export class SocketLine implements Transport {
+  readonly #settings: SocketSettings;
+  readonly #handler: LineHandler;
+  readonly #limits: SocketLimits;
+  readonly #clients: ClientList;
+  #framing: Framing;
+  /** Absent while the line is neither open nor opening. */
+  #binding: Binding | undefined;
+  #state: LineState = { kind: 'stopped' };
+
+  constructor(
+    settings: SocketSettings,
+    framing: Framing,
+    handler: LineHandler,
+    limits: Partial<SocketLimits> = {},
+  ) {
+    this.#settings = settings;
+    this.#framing = framing;
+    this.#handler = handler;
+    this.#limits = { ...LIMITS, ...limits };
+    const { kind, maxClients, idleTimeout = FORGOTTEN_AFTER_MS } = settings;
+    const { slowTimeoutMs } = this.#limits;
+    const areConnections = kind !== 'udp';
+    this.#clients = new ClientList(
+      { maxClients, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
+      handler,
+    );
+  }
+
+  get state(): LineState {
+    return this.#state;
+  }
+
+  /** Connections that can send requests; on UDP, addresses that are not forgotten yet. */
+  get clients(): number {
+    return this.#clients.count;
+  }
+
+  /** What comes from now on is read in another framing, what is incomplete by now included. */
+  reframe(framing: Framing): void {
+    this.#framing = framing;
+  }
+
+  async start(): Promise<TransportStart> {
+    const { host, port } = this.#settings;
+    if (this.#binding !== undefined) return cannotListen(host, port, ALREADY_OPEN);
+    if (!isPort(port)) return this.#notOpened(cannotListen(host, port, NO_PORT));
+    const binding = bindingOf(
+      {
+        settings: this.#settings,
+        handler: this.#handler,
+        clients: this.#clients,
+        framing: () => this.#framing,
+        failed: (error) => this.#fail(error),
+      },
+      this.#limits.handshakeTimeoutMs,
+    );
+    this.#binding = binding;
+    const bound = await binding.open();
+    if (this.#binding !== binding) return cannotListen(host, port, STOPPED);
+    if (!bound.ok) return this.#notOpened(bound);
+    const place = hostPort(bound.address, bound.port);
+    this.#state = { kind: 'open', place, port: bound.port };
+    this.#handler.event({ kind: 'open', place, notes: bound.notes });
+    return { ok: true, place, port: bound.port };
+  }
+
+  async stop(): Promise<void> {
+    this.#state = { kind: 'stopped' };
+    await this.#close('the line was stopped');
+  }
+
+  #notOpened(failure: NotListening): NotListening {
+    this.#binding = undefined;
+    this.#state = { kind: 'failed', reason: failure.error };
+    return failure;
+  }
+
+  /** The listening socket failed after it had opened. */
+  #fail({ message }: Error): void {
+    const reason = this.#state.kind === 'open' ? `${this.#state.place}: ${message}` : message;
+    this.#state = { kind: 'failed', reason };
+    void this.#close(reason);
+    this.#handler.event({ kind: 'failed', text: reason });
+  }
+
+  async #close(text: string): Promise<void> {
+    const binding = this.#binding;
+    if (binding === undefined) return;
+    this.#binding = undefined;
+    const closed = binding.close();
+    this.#clients.endAll(text);
+    await closed;
+  }
+}
+
+function bindingOf(context: BindingContext, handshakeTimeoutMs: number): Binding {
+  const { kind, files } = context.settings;
+  if (kind === 'udp') return new UdpBinding(context);
+  return files === undefined ? new TcpBinding(context) : new TlsBinding(context, files, handshakeTimeoutMs);
+}

@@ -1,0 +1,110 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { BROADCAST } from '../../protocol/rtu.js';
+import { clientName } from './address.js';
+import type { Binding, BindingContext, Bound } from './binding.js';
+import { UdpClient } from './udp-client.js';
+import { listenUdp, lookupNames } from './udp-listen.js';
+
+/**
+ * Datagrams that come while this program is busy with others wait there, and what does not fit is lost. Linux gives
+ * no more than net.core.rmem_max, which is still twice what it gives unasked.
+ */
+const RECEIVE_BUFFER_SIZE = 1024 * 1024;
+
+/** What the network said about one datagram that was sent before; the socket goes on working. */
+const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'EMSGSIZE',
+  'ENETUNREACH',
+]);
+
+/**
+ * A UDP socket that answers Modbus requests: every datagram is one ADU, and so is every reply that no fault has
+ * split. No specification has Modbus over UDP; this is what its implementations agree on. Datagrams that are no ADU
+ * are told as noise and not answered.
+ *
+ * UDP has no connections: an address is a client from its first request until it has been idle for a while. As the
+ * addresses of datagrams can be forged, no more than `maxClients` are remembered.
+ *
+ * On `0.0.0.0` or `::` a machine with several addresses may reply from another one than was asked: the system chooses.
+ */
+export class UdpBinding implements Binding {
+  readonly #context: BindingContext;
+  readonly #socket: Socket;
+  readonly #byAddress = new Map<string, UdpClient>();
+  #state: 'opening' | 'open' | 'closed' = 'opening';
+
+  constructor(context: BindingContext) {
+    this.#context = context;
+    this.#socket = createSocket({
+      type: context.settings.host.includes(':') ? 'udp6' : 'udp4',
+      reuseAddr: false,
+      lookup: lookupNames,
+      recvBufferSize: RECEIVE_BUFFER_SIZE,
+    });
+    this.#socket.on('message', (bytes, remote) => this.#receive(bytes, remote));
+    this.#socket.on('error', (error) => this.#onError(error));
+  }
+
+  async open(): Promise<Bound> {
+    const { host, port } = this.#context.settings;
+    const listening = await listenUdp(this.#socket, host, port);
+    if (!listening.ok) return listening;
+    this.#state = 'open';
+    return { ...listening, notes: [] };
+  }
+
+  close(): Promise<void> {
+    this.#state = 'closed';
+    return new Promise((resolve) => {
+      this.#socket.close(resolve);
+    });
+  }
+
+  /** An error of the open socket; those before are told by `open`. */
+  #onError(error: NodeJS.ErrnoException): void {
+    if (this.#state === 'open' && !OF_ONE_DATAGRAM.has(error.code ?? '')) this.#context.failed(error);
+  }
+
+  #receive(datagram: Buffer, remote: RemoteInfo): void {
+    if (this.#state === 'closed') return;
+    const { handler } = this.#context;
+    const receivedAt = performance.now();
+    // Not a Buffer: its slice() is a view.
+    const adu = new Uint8Array(datagram.buffer, datagram.byteOffset, datagram.length);
+    const timed = { bytes: adu, startedAt: receivedAt, receivedAt };
+    const framing = this.#context.framing();
+    const content = framing.decode(adu);
+    if (content === undefined) {
+      handler.event({ kind: 'noise', noise: timed });
+      return;
+    }
+    // As on the serial line that these framings are made for, requests to other units are not ours to answer.
+    const { unitId } = content;
+    const concernsUs = !framing.broadcasts || unitId === BROADCAST || handler.owns(unitId);
+    if (concernsUs) this.#clientAt(remote)?.receive(content, adu, receivedAt);
+    else handler.event({ kind: 'foreign', role: 'request', frame: timed });
+  }
+
+  /** The client with this address; a new one if there is room or can be made, otherwise undefined. */
+  #clientAt(remote: RemoteInfo): UdpClient | undefined {
+    const key = `${remote.address} ${remote.port}`;
+    return this.#byAddress.get(key) ?? this.#welcome(key, remote);
+  }
+
+  #welcome(key: string, remote: RemoteInfo): UdpClient | undefined {
+    const { clients, handler } = this.#context;
+    const identity = clients.identify(clientName(remote.address, remote.port));
+    if (!clients.makeRoom(identity)) return undefined;
+    const gone = (text: string) => {
+      this.#byAddress.delete(key);
+      clients.remove(client, text);
+    };
+    const client = new UdpClient({ identity, socket: this.#socket, remote, handler, gone });
+    this.#byAddress.set(key, client);
+    clients.add(client);
+    return client;
+  }
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import type { PlayReport } from '../../../src/protocol/play-report.js';
+import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
+import type { Outlet } from '../../../src/transport/socket/outlet.js';
+import { ReplyQueue } from '../../../src/transport/socket/reply-queue.js';
+import { until } from './raw-client.js';
+
+/** An outlet into which every step takes 5 ms, and when each began and ended. */
+function slowOutlet() {
+  const played: { readonly from: number; readonly to: number }[] = [];
+  const outlet: Outlet = {
+    open: true,
+    play: () => {
+      const from = performance.now();
+      while (performance.now() < from + 5);
+      played.push({ from, to: performance.now() });
+      return undefined;
+    },
+    complete: (report, tell) => tell(report),
+    flush: () => {},
+  };
+  return { outlet, played };
+}
+
+function plan(...waits: number[]): ReplyPlan {
+  const bytes = Uint8Array.of(1);
+  const steps = waits.map((waitMs) => ({ kind: 'bytes' as const, waitMs, bytes, continues: false }));
+  return { kind: 'send', early: false, steps };
+}
+
+async function play(reply: ReplyPlan) {
+  const { outlet, played } = slowOutlet();
+  const reports: PlayReport[] = [];
+  const queue = new ReplyQueue({ outlet, played: (_, report) => reports.push(report), advanced: () => {} });
+  const request = {
+    unitId: 1,
+    pdu: new Uint8Array(1),
+    adu: new Uint8Array(1),
+    transactionId: 0,
+    clientId: 1,
+  };
+  queue.add({ ...request, receivedAt: performance.now() }, reply);
+  await until(() => reports.length === 1, 'played');
+  return { steps: reports[0]?.steps ?? [], played };
+}
+
+test.each([
+  ['a plain reply', plan(0)],
+  ['a reply in pieces', plan(0, 20, 0)],
+])('%s is achieved no later than its bytes begin to leave', async (_, reply) => {
+  const { steps, played } = await play(reply);
+  expect(steps.length).toBe(played.length);
+  steps.forEach(({ achievedAt }, i) => {
+    expect(achievedAt).toBeLessThanOrEqual(played[i]?.from ?? Number.NaN);
+  });
+});
+
+test('the wait between two pieces is not shortened by what writing the first one took', async () => {
+  const { steps, played } = await play(plan(0, 20));
+  expect((played[1]?.from ?? 0) - (played[0]?.to ?? 0)).toBeGreaterThanOrEqual(20);
+  expect(steps[1]?.plannedAt).toBe((steps[0]?.achievedAt ?? 0) + 20);
+});
