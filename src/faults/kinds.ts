@@ -2,7 +2,6 @@ import type { ReplyPlan } from '../protocol/reply-plan.js';
 import { issuesOf } from '../schema/parts.js';
 import type { Issue } from '../schema/problem.js';
 import type { Ability } from './ability.js';
-import type { Extent } from './extent.js';
 import type { Applied, FaultContext, FaultKind } from './kind.js';
 import { byteCount } from './kinds/byte-count.js';
 import { change } from './kinds/change.js';
@@ -35,7 +34,6 @@ export interface Fault {
   readonly written: unknown;
   readonly needs: Ability | undefined;
   readonly prevents: boolean;
-  extent(before: Extent): Extent;
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
@@ -84,7 +82,7 @@ export function faultKinds(): string[] {
 
 function kind<Parameters>(
   name: string,
-  { schema, needs, prevents = false, extent, apply }: FaultKind<Parameters>,
+  { schema, needs, prevents = false, apply }: FaultKind<Parameters>,
 ): [string, ParseParameters] {
   return [
     name,
@@ -96,7 +94,6 @@ function kind<Parameters>(
         written: input,
         needs,
         prevents,
-        extent: (before) => extent?.(before, parsed.data) ?? before,
         apply: (plan, context) => apply(plan, parsed.data, context),
       };
       return { ok: true, fault };

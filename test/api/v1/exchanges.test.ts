@@ -74,6 +74,7 @@ describe('the ledger', () => {
       request: expect.any(String),
       silence: null,
       faults: [],
+      omittedFaults: 0,
       steps: [
         {
           kind: 'bytes',
@@ -171,7 +172,7 @@ describe('the ledger', () => {
     master.send(Buffer.from(REQUEST, 'hex'));
     await until(() => master.received.length === 126 * (REPLY.length / 2), 'the copies have come');
     const [exchange] = await exchanges();
-    const tooLong = { outcome: 'not achieved', reason: 'the reply could be longer than 64 KiB' };
+    const tooLong = { outcome: 'not achieved', reason: 'the reply would be longer than 64 KiB' };
     expect(exchange?.faults).toEqual([
       { rule: 'a', kind: 'duplicate', outcome: 'applied' },
       ...names.slice(1).map((rule) => ({ rule, kind: 'duplicate', ...tooLong })),
