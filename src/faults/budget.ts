@@ -10,7 +10,7 @@ export interface Size {
 /** What the faults of all rules together may make of a reply. */
 export const MAX_REPLY_BYTES = 64 * 1024;
 export const MAX_REPLY_MS = 60 * 60 * 1000;
-export const MAX_REPLY_PIECES = 4096;
+const MAX_REPLY_PIECES = 4096;
 
 /**
  * Nothing else runs while faults act on a reply, so their work is limited too. A unit is about 10 ns on the machine

@@ -13,6 +13,7 @@ export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
 }
 
+/** What a plan comes to. */
 export function sizeOf(plan: ReplyPlan): Size {
   const steps = stepsOf(plan);
   let [bytes, ms] = [0, 0];
@@ -79,9 +80,9 @@ export function repeatFrames(
   times: number,
   gapMs: number,
 ): Applied {
-  const { bytes } = sizeOf(plan);
-  const pieces = stepsOf(plan).filter(({ kind }) => kind === 'bytes').length;
-  const mayRepeat = context.budget.spend({ bytes: times * bytes, pieces: times * pieces });
+  const sent = stepsOf(plan).filter(({ kind }) => kind === 'bytes');
+  const cost = { bytes: times * sizeOf(plan).bytes, pieces: times * sent.length };
+  const mayRepeat = context.budget.spend(cost);
   return mapFrameSteps(plan, context, cannot, (pieces) => {
     if (!mayRepeat) return undefined;
     const [first, ...rest] = pieces;

@@ -27,7 +27,7 @@ export interface Exchange {
 const CAPACITY = 1000;
 
 /** What the entries may take up together, by a rough count in bytes: faults can make replies of many pieces. */
-export const MAX_WEIGHT = 32 * 1024 * 1024;
+const MAX_WEIGHT = 32 * 1024 * 1024;
 const STEP_WEIGHT = 300;
 /** A fault that was to act. Reasons are a sentence of their own where they name a line or a number. */
 const ACTED_WEIGHT = 200;
@@ -78,11 +78,6 @@ export class Ledger {
       if (exchange) found.push(exchange);
     }
     return found;
-  }
-
-  /** What the entries take up, by the count that `MAX_WEIGHT` bounds. */
-  get weight(): number {
-    return this.#weight;
   }
 
   /** Identifier of the newest exchange, 0 when there is none. */

@@ -16,6 +16,9 @@ export interface StepRunnerOptions {
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
+/** A step takes up to 20 µs, and nothing else runs meanwhile: after so many of them, others have their turn. */
+const STEPS_PER_TURN = 64;
+
 type Done = (reports: readonly StepReport[]) => void;
 
 /** A plan that is being played. */
@@ -97,8 +100,9 @@ export class StepRunner {
     for (let i = index; i < steps.length && run === this.#run; i++) {
       const step = steps[i] as Step;
       const plannedAt = start + step.waitMs;
-      if (mustWait(step) && plannedAt > performance.now()) {
-        this.#cancelTimer = callAt(plannedAt, () => this.#continue(run, i, start));
+      const due = mustWait(step) ? plannedAt : performance.now();
+      if (due > performance.now() || i - index === STEPS_PER_TURN) {
+        this.#cancelTimer = callAt(due, () => this.#continue(run, i, start));
         return;
       }
       if (step.kind === 'break') {

@@ -89,6 +89,11 @@ describe('fault rules over REST', () => {
     expect((await rules()).map(({ name }) => name)).toEqual(['slow', 'seeded', 'new']);
   });
 
+  test('a fault needs no list around it; it is shown in one', async () => {
+    const made = await rest.send<Rule>('POST', '/api/v1/faults', { name: 'alone', do: { exception: 6 } });
+    expect(made).toMatchObject({ status: 201, body: { name: 'alone', do: [{ exception: 6 }] } });
+  });
+
   test('what GET shows of a rule can be sent again', async () => {
     const [shown] = await rules();
     const { name, when, do: faults, seed } = shown as Rule;
