@@ -1,10 +1,12 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
 import { exceptionResponse } from '../protocol/response.js';
-import { type FaultLine, lackOf } from './ability.js';
-import { beyondLimits } from './extent.js';
+import type { FaultLine } from './ability.js';
+import { act } from './act.js';
+import { Budget, whyNot } from './budget.js';
 import type { FaultContext } from './kind.js';
-import { extentOf } from './plan.js';
+import type { Fault } from './kinds.js';
+import type { FaultRule } from './rule.js';
 import type { ActingRule } from './rules.js';
 
 /** One fault that was to act on a reply; `notAchieved` tells why it could not. */
@@ -19,41 +21,85 @@ export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
 
+/** What the bus knows about a reply that faults are to change. */
+type ReplyContext = Omit<FaultContext, 'random' | 'budget'>;
+
+/** A plan, and what came of each fault that was to change it. */
+interface Outcome {
+  plan: ReplyPlan;
+  readonly acted: ActedFault[];
+}
+
 /**
  * Lets each fault of each rule change the plan, in order, and notes what came of it on this line. Without a reply,
  * because a fault keeps the request from the device, the faults before that one act on an exception response that
  * stands in for it: so what delays the reply also delays the one that takes its place.
  *
- * Rules are checked one by one when they are made, but what they do to one reply multiplies: a fault that could stretch
- * it beyond the limits does not act. One that keeps a request from the device always does, as it leaves at most a plain
- * frame.
+ * A fault that would make the reply too long, too slow or too many pieces does not act; those after it still can. When
+ * the faults so far were as much work as one reply may be, those after it don't act either, and one entry says so for
+ * all of them.
  */
 export function applyFaults(
   reply: ReplyPlan | undefined,
   acting: readonly ActingRule[],
   line: FaultLine,
-  context: Omit<FaultContext, 'random'>,
-): { readonly plan: ReplyPlan; readonly acted: readonly ActedFault[] } {
-  let current = reply ?? standIn(context);
-  const acted: ActedFault[] = [];
+  context: ReplyContext,
+): Readonly<Outcome> {
+  const outcome: Outcome = { plan: reply ?? standIn(context), acted: [] };
+  const budget = new Budget();
   for (const { rule, random } of acting) {
+    const known = { ...context, random, budget };
     for (const fault of rule.faults) {
-      const applied =
-        lackOf(line, fault.needs) ??
-        beyondLimits(fault.extent(extentOf(current))) ??
-        fault.apply(current, { ...context, random });
-      if (typeof applied === 'string') {
-        acted.push({ rule: rule.name, kind: fault.kind, notAchieved: applied });
-      } else {
-        current = applied;
-        acted.push({ rule: rule.name, kind: fault.kind });
-      }
+      if (letAct(outcome, rule, fault, line, known)) continue;
+      const last = lastPreventing(acting, outcome.acted.length);
+      // Without this one there would be no reply at all: the device was not asked.
+      if (last)
+        letAct(outcome, last.rule, last.fault, line, {
+          ...context,
+          random: last.random,
+          budget: new Budget(),
+        });
+      const untried = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0) - outcome.acted.length;
+      const notAchieved = `too much work for one reply: from this fault on, ${untried} did not act`;
+      if (untried > 0) outcome.acted.push({ rule: rule.name, kind: fault.kind, notAchieved });
+      return outcome;
     }
   }
-  return { plan: current, acted };
+  return outcome;
 }
 
-function standIn({ framing, unitId, transactionId, requestPdu }: Omit<FaultContext, 'random'>): ReplyPlan {
+/** False when there is no budget for the work, and nothing was done. */
+function letAct(
+  outcome: Outcome,
+  rule: FaultRule,
+  fault: Fault,
+  line: FaultLine,
+  context: FaultContext,
+): boolean {
+  const result = act(fault, outcome.plan, line, context);
+  const acted = { rule: rule.name, kind: fault.kind };
+  if (typeof result === 'string') outcome.acted.push({ ...acted, notAchieved: result });
+  else if (result.kind !== 'excess') {
+    outcome.plan = result;
+    outcome.acted.push(acted);
+  } else if (result.of === 'work') return false;
+  else outcome.acted.push({ ...acted, notAchieved: whyNot(result.of) });
+  return true;
+}
+
+/** The last fault that keeps the request from the device, unless it is one of the first `tried`. */
+function lastPreventing(acting: readonly ActingRule[], tried: number) {
+  let index = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0);
+  for (const { rule, random } of acting.toReversed()) {
+    for (const fault of rule.faults.toReversed()) {
+      if (--index < tried) return undefined;
+      if (fault.prevents) return { rule, fault, random };
+    }
+  }
+  return undefined;
+}
+
+function standIn({ framing, unitId, transactionId, requestPdu }: ReplyContext): ReplyPlan {
   const pdu = exceptionResponse(requestPdu[0] as number, ExceptionCode.serverDeviceFailure);
   return plainReply(framing.encode({ unitId, transactionId, pdu }));
 }

@@ -12,14 +12,14 @@ type FieldChange = (fields: AduContent) => Partial<AduContent> | undefined;
  */
 export function changeFields(
   plan: ReplyPlan,
-  { framing }: FaultContext,
+  context: FaultContext,
   cannot: string,
   change: FieldChange,
 ): Applied {
-  return mapFrames(plan, cannot, (frame) => {
-    const fields = framing.fields(frame);
+  return mapFrames(plan, context, cannot, (frame) => {
+    const fields = context.framing.fields(frame);
     const changes = fields && change(fields);
-    return changes && framing.encode({ ...fields, ...changes });
+    return changes && context.framing.encode({ ...fields, ...changes });
   });
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Framing } from '../protocol/framing.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Ability } from './ability.js';
-import type { Extent } from './extent.js';
+import type { Budget } from './budget.js';
 import type { Random } from './random.js';
 
 /** What a fault knows about the reply it changes. */
@@ -12,6 +12,8 @@ export interface FaultContext {
   readonly requestPdu: Uint8Array;
   readonly framing: Framing;
   readonly random: Random;
+  /** What the faults on this reply may spend: the helpers of `plan.ts` and `random.ts` do. */
+  readonly budget: Budget;
   /** Time of a character on the line, in ms; 0 where there is none. */
   readonly characterTime: number;
   /** The reply that this client got (or should have got) to its request before. */
@@ -32,11 +34,5 @@ export interface FaultKind<Parameters> {
   readonly needs?: Ability;
   /** The request does not reach the device: nothing is executed. */
   readonly prevents?: boolean;
-  /**
-   * The most that the plan can come to when the fault acts on one that comes to `before`, which may have any number of
-   * frames, or none; when absent, the fault stretches nothing. A step that is no bytes is not counted: a fault adds one
-   * at most.
-   */
-  readonly extent?: (before: Extent, parameters: Parameters) => Extent;
   readonly apply: (plan: ReplyPlan, parameters: Parameters, context: FaultContext) => Applied;
 }

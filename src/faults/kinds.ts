@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Ability } from './ability.js';
-import type { Extent } from './extent.js';
 import type { Applied, FaultContext, FaultKind } from './kind.js';
 import { byteCount } from './kinds/byte-count.js';
 import { change } from './kinds/change.js';
@@ -34,7 +33,6 @@ export interface Fault {
   readonly written: unknown;
   readonly needs: Ability | undefined;
   readonly prevents: boolean;
-  extent(before: Extent): Extent;
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
@@ -83,7 +81,7 @@ export function faultKinds(): string[] {
 
 function kind<Parameters>(
   name: string,
-  { schema, needs, prevents = false, extent, apply }: FaultKind<Parameters>,
+  { schema, needs, prevents = false, apply }: FaultKind<Parameters>,
 ): [string, ParseParameters] {
   return [
     name,
@@ -95,7 +93,6 @@ function kind<Parameters>(
         written: input,
         needs,
         prevents,
-        extent: (before) => extent?.(before, parsed.data) ?? before,
         apply: (plan, context) => apply(plan, parsed.data, context),
       };
       return { ok: true, fault };

@@ -1,7 +1,7 @@
 import { concatBytes } from '../protocol/bytes.js';
 import type { ReplyPlan, SendStep, Step } from '../protocol/reply-plan.js';
-import type { Extent } from './extent.js';
-import type { Applied } from './kind.js';
+import { type Size, WORK } from './budget.js';
+import type { Applied, FaultContext } from './kind.js';
 
 /** The steps of a plan; none when it is silent. */
 export function stepsOf(plan: ReplyPlan): readonly Step[] {
@@ -13,27 +13,28 @@ export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
 }
 
-/** What a plan comes to; the time that its bytes take on the wire is not counted. */
-export function extentOf(plan: ReplyPlan): Extent {
-  let [frames, bytes, lead, ms] = [0, 0, 0, 0];
-  for (const step of stepsOf(plan)) {
-    const time = step.waitMs + (step.kind === 'break' ? step.ms : 0);
-    if (frames === 0) lead += time;
-    else ms += time;
-    if (step.kind !== 'bytes') continue;
-    bytes += step.bytes.length;
-    if (!step.continues) frames++;
+/** What a plan comes to. */
+export function sizeOf(plan: ReplyPlan): Size {
+  const steps = stepsOf(plan);
+  let [bytes, ms] = [0, 0];
+  for (const step of steps) {
+    ms += step.waitMs;
+    if (step.kind === 'bytes') bytes += step.bytes.length;
+    else if (step.kind === 'break') ms += step.ms;
   }
-  return { frames, bytes, lead, ms };
+  return { bytes, ms, pieces: steps.length };
 }
 
-/** True when there is a frame to change. */
-export function hasFrame(plan: ReplyPlan): boolean {
-  return stepsOf(plan).some(({ kind }) => kind === 'bytes');
+/** How many frames there are to change. */
+export function countFrames(plan: ReplyPlan): number {
+  return frames(plan).filter(isPieces).length;
 }
 
 /** The pieces of one frame: at least one. */
 type Pieces = readonly [SendStep, ...SendStep[]];
+
+/** What a helper spends from. */
+type Spending = Pick<FaultContext, 'budget'>;
 
 /**
  * The plan with every frame changed by `change`, or `cannot` when it returns undefined for all of them. A frame that
@@ -42,10 +43,12 @@ type Pieces = readonly [SendStep, ...SendStep[]];
  */
 export function mapFrames(
   plan: ReplyPlan,
+  context: Spending,
   cannot: string,
   change: (frame: Uint8Array) => Uint8Array | undefined,
 ): Applied {
-  return mapFrameSteps(plan, cannot, (pieces) => {
+  return mapFrameSteps(plan, context, cannot, (pieces) => {
+    if (!context.budget.spend({ work: WORK.byte * lengthOf(pieces) })) return undefined;
     const changed = change(concatBytes(...pieces.map(({ bytes }) => bytes)));
     return changed && recut(pieces, changed);
   });
@@ -54,17 +57,42 @@ export function mapFrames(
 /** The plan with the pieces of every frame replaced by other steps, or `cannot` as for `mapFrames`. */
 export function mapFrameSteps(
   plan: ReplyPlan,
+  { budget }: Spending,
   cannot: string,
   change: (pieces: Pieces) => readonly Step[] | undefined,
 ): Applied {
   let changed = false;
   const steps = frames(plan).flatMap((frame) => {
     if (!isPieces(frame)) return frame;
+    if (!budget.spend({ work: WORK.frame + WORK.piece * frame.length })) return frame;
     const replaced = change(frame);
     if (replaced) changed = true;
     return replaced ?? frame;
   });
   return changed ? withSteps(plan, steps) : cannot;
+}
+
+/** The plan with `times` copies behind every frame, `gapMs` before each copy, or `cannot` when it has no frame. */
+export function repeatFrames(
+  plan: ReplyPlan,
+  context: Spending,
+  cannot: string,
+  times: number,
+  gapMs: number,
+): Applied {
+  const sent = stepsOf(plan).filter(({ kind }) => kind === 'bytes');
+  const cost = { bytes: times * sizeOf(plan).bytes, pieces: times * sent.length };
+  const mayRepeat = context.budget.spend(cost);
+  return mapFrameSteps(plan, context, cannot, (pieces) => {
+    if (!mayRepeat) return undefined;
+    const [first, ...rest] = pieces;
+    const copy = [{ ...first, waitMs: gapMs }, ...rest];
+    return [...pieces, ...Array.from({ length: times }, () => copy).flat()];
+  });
+}
+
+function lengthOf(pieces: Pieces): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
 /** The steps of a plan, those of each frame together. */
@@ -83,17 +111,21 @@ function isPieces(steps: readonly Step[]): steps is Pieces {
 }
 
 function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
+  const cut: SendStep[] = [];
   let offset = 0;
-  return pieces
-    .map((piece, i) => {
-      const end =
-        i === pieces.length - 1 ? frame.length : Math.min(offset + piece.bytes.length, frame.length);
-      const bytes = frame.subarray(offset, end);
-      offset = end;
-      return { ...piece, bytes };
-    })
-    .filter(({ bytes }) => bytes.length > 0);
+  for (const { waitMs, bytes, continues } of pieces.slice(0, -1)) {
+    if (offset === frame.length) return cut;
+    const end = Math.min(offset + bytes.length, frame.length);
+    cut.push({ kind: 'bytes', waitMs, bytes: frame.subarray(offset, end), continues });
+    offset = end;
+  }
+  const last = pieces.at(-1);
+  if (last && offset < frame.length) cut.push({ ...last, bytes: frame.subarray(offset) });
+  return cut;
 }
+
+/** Offsets in a frame: all from the first to the last. */
+type Offsets = readonly [first: number, last: number];
 
 /**
  * The plan with its frames cut at the offsets that `offsetsOf` tells for a frame's length, or `cannot` when all are
@@ -101,34 +133,42 @@ function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
  */
 export function cutFrames(
   plan: ReplyPlan,
+  context: Spending,
   cannot: string,
-  offsetsOf: (length: number) => readonly number[],
+  offsetsOf: (length: number) => Offsets,
   waitMs: number,
 ): Applied {
-  return mapFrameSteps(plan, cannot, (pieces) => {
-    const length = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    const offsets = offsetsOf(length).filter((offset) => offset > 0 && offset < length);
-    return offsets.length > 0 ? cutFrame(pieces, new Set(offsets), waitMs) : undefined;
+  return mapFrameSteps(plan, context, cannot, (pieces) => {
+    const length = lengthOf(pieces);
+    const [first, last] = offsetsOf(length);
+    const inside: Offsets = [Math.max(1, first), Math.min(last, length - 1)];
+    const cuts = 1 + inside[1] - inside[0];
+    if (cuts <= 0 || !context.budget.spend({ pieces: cuts })) return undefined;
+    return cutFrame(pieces, inside, waitMs);
   });
 }
 
-function cutFrame(pieces: Pieces, offsets: ReadonlySet<number>, waitMs: number): SendStep[] {
-  const result: SendStep[] = [];
+function cutFrame(pieces: Pieces, [first, last]: Offsets, waitMs: number): SendStep[] {
+  const cut: SendStep[] = [];
   let position = 0;
   for (const piece of pieces) {
     const { bytes } = piece;
-    let start = 0;
-    let waited = offsets.has(position) ? piece.waitMs + waitMs : piece.waitMs;
-    for (let end = 1; end <= bytes.length; end++) {
-      if (end < bytes.length && !offsets.has(position + end)) continue;
-      const continues = start > 0 || piece.continues;
-      result.push({ kind: 'bytes', waitMs: waited, bytes: bytes.subarray(start, end), continues });
-      start = end;
+    const end = position + bytes.length;
+    let { continues } = piece;
+    let waited = position >= first && position <= last ? piece.waitMs + waitMs : piece.waitMs;
+    let start = position;
+    for (let offset = Math.max(first, position + 1); offset <= last && offset < end; offset++) {
+      const before = bytes.subarray(start - position, offset - position);
+      cut.push({ kind: 'bytes', waitMs: waited, bytes: before, continues });
+      start = offset;
       waited = waitMs;
+      continues = true;
     }
-    position += bytes.length;
+    const rest = bytes.subarray(start - position);
+    cut.push({ kind: 'bytes', waitMs: waited, bytes: rest, continues });
+    position = end;
   }
-  return result;
+  return cut;
 }
 
 /**

@@ -1,3 +1,6 @@
+import type { Framing } from '../protocol/framing.js';
+import { type Budget, WORK } from './budget.js';
+
 /** A source of random numbers that a seed decides: the same seed gives the same numbers, on every machine. */
 export interface Random {
   /** At least 0, below 1. */
@@ -33,18 +36,41 @@ function mix(number: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** `length` random bytes of so many bits. */
-export function randomBytes(random: Random, length: number, bits: 7 | 8): Uint8Array {
-  return Uint8Array.from({ length }, () => random.below(1 << bits));
+/** What the random parts of a reply are made of. */
+interface Source {
+  readonly random: Random;
+  readonly framing: Framing;
+  readonly budget: Budget;
+}
+
+/** `length` random bytes that the line can carry; none when the reply can't have so many. */
+export function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
+  if (!budget.spend({ bytes: length, work: WORK.randomByte * length })) return new Uint8Array(0);
+  const bytes = new Uint8Array(length);
+  // Not with Uint8Array.from, which takes ten times as long.
+  for (let i = 0; i < length; i++) bytes[i] = random.below(1 << framing.characterBits);
+  return bytes;
+}
+
+/** `length` random bytes for each of so many frames, with every call those of the next one. */
+export function randomBytesFor(frames: number, source: Source, length: number): () => Uint8Array {
+  const bytes = randomBytes(source, frames * length);
+  let end = 0;
+  return () => {
+    end += length;
+    return bytes.subarray(end - length, end);
+  };
 }
 
 /** `count` different numbers below `limit`, all of them when there are no more. */
-export function pick(random: Random, count: number, limit: number): number[] {
+export function pick({ random, budget }: Source, count: number, limit: number): number[] {
+  const length = Math.min(count, limit);
+  if (!budget.spend({ work: WORK.number * length })) return [];
   // The beginning of a shuffle (Fisher, Yates) of all numbers, of which only those are kept that have been moved: a
   // frame of 64 KiB has half a million bits.
   const moved = new Map<number, number>();
   const at = (index: number) => moved.get(index) ?? index;
-  return Array.from({ length: Math.min(count, limit) }, (_, i) => {
+  return Array.from({ length }, (_, i) => {
     const j = i + random.below(limit - i);
     const picked = at(j);
     moved.set(j, at(i));

@@ -26,9 +26,11 @@ export interface Exchange {
 
 const CAPACITY = 1000;
 
-/** What the entries may take up together, by a rough count in bytes: faults can make replies of 65,536 pieces. */
+/** What the entries may take up together, by a rough count in bytes: faults can make replies of many pieces. */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 const STEP_WEIGHT = 300;
+/** A fault that was to act. Reasons are a sentence of their own where they name a line or a number. */
+const ACTED_WEIGHT = 200;
 
 /** The last exchanges of all lines: what was asked, what was answered, which faults acted, and when it left. */
 export class Ledger {
@@ -90,10 +92,10 @@ export class Ledger {
   }
 }
 
-function weightOf({ requestAdu, plan }: Exchange): number {
+function weightOf({ requestAdu, plan, acted }: Exchange): number {
   const steps = plan.kind === 'send' ? plan.steps : [];
   return steps.reduce(
     (weight, step) => weight + STEP_WEIGHT + (step.kind === 'bytes' ? step.bytes.length : 0),
-    requestAdu.length,
+    requestAdu.length + ACTED_WEIGHT * acted.length,
   );
 }

@@ -4,15 +4,18 @@ import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
 import { MAX_SEED, seededRandom } from '../../src/faults/random.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
-import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { bytesOf } from '../vectors/hex.js';
-import { ruleOf, shown } from './plans.js';
+import { rtu, ruleOf, shown } from './plans.js';
 
 const HOUR = 3_600_000;
+const MAX_PIECES = 4096;
+const UNTRIED = /^too much work for one reply: from this fault on, (\d+) did not act$/;
 const KIB_64 = 65_536;
-const TOO_LONG = 'the reply could be longer than 64 KiB';
-const TOO_SLOW = 'the reply could take longer than an hour';
+const TOO_LONG = 'the reply would be longer than 64 KiB';
+const TOO_MANY = 'the reply would have more than 4096 pieces';
+const TOO_SLOW = 'the reply would take longer than an hour';
 
 /** Can all there is, so that every kind acts. */
 const LINE = {
@@ -81,8 +84,8 @@ describe('of several rules for one request, a fault does not act that would stre
     ],
     ['two delays', [[{ delay: HOUR }], [{ delay: 1 }]], [undefined, TOO_SLOW], { bytes: 9, ms: HOUR }],
     [
-      'a delay and a jitter',
-      [[{ delay: HOUR }], [{ delay: { ms: 0, jitter: 1 } }]],
+      'a delay and another that varies',
+      [[{ delay: HOUR }], [{ delay: { ms: 2, jitter: 1 } }]],
       [undefined, TOO_SLOW],
       { bytes: 9, ms: HOUR },
     ],
@@ -108,9 +111,29 @@ describe('of several rules for one request, a fault does not act that would stre
     ],
     [
       'what is as long as can be',
-      [[{ junk: KIB_64 / 2 }], [copies(1)], [each(0)]],
-      [undefined, undefined, undefined],
+      [[{ junk: KIB_64 / 2 }], [copies(1)]],
+      [undefined, undefined],
       { bytes: KIB_64, ms: 0 },
+    ],
+    ['pieces of what is long', [[{ junk: 4097 }], [each(0)]], [undefined, TOO_MANY], { bytes: 4097, ms: 0 }],
+    [
+      'as many pieces as can be',
+      [[{ junk: 4096 }], [each(0)]],
+      [undefined, undefined],
+      { bytes: 4096, ms: 0 },
+    ],
+    [
+      'copies of many pieces',
+      [[{ junk: 2048 }], [each(0)], [copies(2)]],
+      [undefined, undefined, TOO_MANY],
+      { bytes: 2048, ms: 0 },
+    ],
+    // Drawn for each reply: this time it is no delay.
+    [
+      'what by chance takes no time',
+      [[{ delay: HOUR }], [{ delay: { ms: 0, jitter: 1 } }]],
+      [undefined, undefined],
+      { bytes: 9, ms: HOUR },
     ],
     // What is really there counts, not the longest frame there could be.
     ['what has room', [[copies(60)], [copies(60)]], [undefined, undefined], { bytes: 9 * 61 * 61, ms: 0 }],
@@ -175,7 +198,7 @@ const anyStretching = fc.oneof(
 );
 
 describe('any two to four rules on any reply', () => {
-  it('make no more than 64 KiB in as many pieces, and an hour', () => {
+  it('make no more than 64 KiB in 4096 pieces, and an hour', () => {
     fc.assert(
       fc.property(
         fc.array(anyStretching, { minLength: 2, maxLength: 4 }),
@@ -193,15 +216,84 @@ describe('any two to four rules on any reply', () => {
           const [breaks, closes] = ['break', 'close'].map(
             (kind) => acted.filter((fault) => fault.kind === kind).length,
           ) as [number, number];
-          expect(acted).toHaveLength(faults.length);
+          // One entry stands for all that were not tried.
+          const untried = UNTRIED.exec(acted.at(-1)?.notAchieved ?? '')?.[1];
+          expect(acted).toHaveLength(
+            untried === undefined ? faults.length : faults.length - Number(untried) + 1,
+          );
           expect(bytes).toBeLessThanOrEqual(KIB_64);
-          expect(steps).toBeLessThanOrEqual(bytes + breaks + closes);
+          expect(steps).toBeLessThanOrEqual(Math.min(MAX_PIECES, bytes + breaks + closes));
           expect(ms).toBeLessThanOrEqual(HOUR + 1e-6);
           // Alone, a rule that was accepted is never kept from acting by the limits.
-          expect([TOO_LONG, TOO_SLOW]).not.toContain(acted[0]?.notAchieved);
+          expect([TOO_LONG, TOO_SLOW, TOO_MANY]).not.toContain(acted[0]?.notAchieved);
+          expect(acted[0]?.notAchieved ?? '').not.toMatch(UNTRIED);
         },
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+/** RTU that counts the bytes that faults have it read and write. */
+function countingFraming() {
+  const counted = { bytes: 0 };
+  const framing: Framing = {
+    ...RTU,
+    encode: (content) => {
+      counted.bytes += content.pdu.length;
+      return RTU.encode(content);
+    },
+    fields: (adu) => {
+      counted.bytes += adu.length;
+      return RTU.fields(adu);
+    },
+  };
+  return { counted, framing };
+}
+
+describe('the work of faults on one reply has an end', () => {
+  const ruled = (rules: readonly (readonly unknown[])[], framing: Framing) => {
+    const acting = rules.map((faults, i) => ({
+      rule: ruleOf(faults, { name: `r${i}` }),
+      random: seededRandom(1, i),
+    }));
+    const plan = plainReply(RTU.encode({ ...IDS, pdu: REPLY }));
+    return applyFaults(plan, acting, LINE, { ...CONTEXT, framing });
+  };
+  const unit = { unit: 5 };
+
+  it.each<[string, unknown[][]]>([
+    ['a long frame', [[{ junk: 60_000 }], ...Array(255).fill(Array(3).fill(unit))]],
+    ['a frame in many pieces', [[{ junk: 1000 }, each(0)], ...Array(255).fill([unit])]],
+    ['many frames', [[{ junk: 16 }, copies(600)], ...Array(255).fill([unit])]],
+    ['a short frame', Array(256).fill(Array(64).fill(unit))],
+  ])('on %s', (_, rules) => {
+    const { counted, framing } = countingFraming();
+    const faults = rules.flat().length;
+    const { acted } = ruled(rules, framing);
+    expect(counted.bytes).toBeGreaterThan(0);
+    expect(counted.bytes).toBeLessThan(500_000);
+    expect(acted.length).toBeLessThan(1000);
+    const last = acted.at(-1);
+    // The faults that acted, and those that did not, are all of them.
+    expect(acted.length - 1 + Number(UNTRIED.exec(last?.notAchieved ?? '')?.[1])).toBe(faults);
+  });
+
+  it('and then what keeps a request from its device still acts, the last of it alone', () => {
+    const many = Array(20).fill(Array(64).fill(unit));
+    const { plan, acted } = ruled(
+      [[{ silence: true }], ...many, [{ exception: 4 }, { exception: 6 }, unit]],
+      RTU,
+    );
+    expect(shown(plan)).toEqual([`0 ${rtu('01 83 06')}`]);
+    expect(acted.at(-2)).toEqual({ rule: 'r21', kind: 'exception' });
+    const untried = Number(UNTRIED.exec(acted.at(-1)?.notAchieved ?? '')?.[1]);
+    expect(acted.length - 1 + untried).toBe(1 + 20 * 64 + 3);
+    expect(acted.at(-1)).toMatchObject({ kind: 'unit' });
+  });
+
+  it('and what kept it before is not done again', () => {
+    const { plan } = ruled([[{ exception: 6 }, { delay: 5 }], ...Array(40).fill(Array(64).fill(unit))], RTU);
+    expect(shown(plan)).toEqual([`5 ${rtu('05 83 06')}`]);
   });
 });

@@ -428,8 +428,10 @@ describe('a rule that is not right', () => {
 
   it.each([
     [[], 'do: expected at least one fault, got an empty list'],
-    [undefined, 'do: missing, expected a list of faults, as in [{delay: 100}]'],
-    [{ delay: 1 }, 'do: expected a list of faults, as in [{delay: 100}], got a mapping'],
+    [undefined, 'do: missing, expected a fault, as in {delay: 100}, or a list of faults'],
+    ['silence', 'do: expected a fault, as in {delay: 100}, or a list of faults, got "silence"'],
+    [{ delya: 1 }, /^do\[0\]\.delya: unknown kind of fault "delya", did you mean "delay"/],
+    [{ delay: 1, junk: 2 }, 'do[0]: expected one kind of fault, got 2 keys'],
     [['delay'], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got "delay"'],
     [[null], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got nothing'],
     [[[]], 'do[0]: expected one kind of fault with its parameters, as in {delay: 100}, got an empty list'],
@@ -625,6 +627,11 @@ describe('a rule that is not right', () => {
     const virtual = [{ name: 'demo', abilities: abilities('virtual', 'rtu') }];
     expect(lineProblems(ruleOf([{ break: 5 }]), virtual)).toHaveLength(1);
   });
+});
+
+it('a fault without a list around it is a list of one', () => {
+  const alone = ruleSchema.parse({ name: 'tested', do: { delay: 5 } });
+  expect(alone.faults.map(({ kind, written }) => [kind, written])).toEqual([['delay', 5]]);
 });
 
 it('a rule does not use up its count on a line that can do nothing of it', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/extent.js';
+import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/budget.js';
 import { oneOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { thousandths } from '../thousandths.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_REPLY_MS } from '../../faults/extent.js';
+import { MAX_REPLY_MS } from '../../faults/budget.js';
 import { thousandths } from '../thousandths.js';
 
 /*

@@ -5,9 +5,10 @@ import type { Step } from '../../protocol/reply-plan.js';
 import type { Exchange } from '../../traffic/ledger.js';
 
 /**
- * What is shown of one exchange: replies of 64 KiB, in as many pieces, are possible, and nothing else, no line either,
- * runs while an answer is made.
+ * What is shown of one exchange: replies of 64 KiB and of thousands of pieces are possible, made by as many faults, and
+ * nothing else, no line either, runs while an answer is made.
  */
+const MAX_FAULTS = 64;
 const MAX_STEPS = 64;
 const MAX_BYTES = 1024;
 
@@ -42,6 +43,8 @@ export const exchangeViewSchema = z.object({
       reason: z.string().optional(),
     }),
   ),
+  /** Faults that are not shown: those between the 63rd and the last one. */
+  omittedFaults: z.number(),
   steps: z.array(stepView),
   /** Steps that are not shown: those after the 64th. */
   omittedSteps: z.number(),
@@ -62,16 +65,22 @@ export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSch
     unitId,
     request: hex(requestAdu),
     silence: plan.kind === 'silence' ? plan.reason : null,
-    faults: acted.map(({ rule, kind, notAchieved }) =>
+    faults: ends(acted).map(({ rule, kind, notAchieved }) =>
       notAchieved === undefined
         ? { rule, kind, outcome: 'applied' as const }
         : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
     ),
+    omittedFaults: Math.max(0, acted.length - MAX_FAULTS),
     steps: shown.map((step, i) => viewStep(step, report?.steps[i], receivedAt)),
     omittedSteps: Math.max(0, steps.length - MAX_STEPS),
     omittedBytes,
     ended: report?.ended ?? 'pending',
   };
+}
+
+/** The first faults and the last one: that one tells of faults that were not tried. */
+function ends(acted: Exchange['acted']): Exchange['acted'] {
+  return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
 }
 
 /** Steps with no more bytes than are shown. */

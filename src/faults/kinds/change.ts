@@ -24,7 +24,7 @@ export const change: FaultKind<{ percent: number; probability: number }> = {
       const count = Math.ceil((length * percent) / 100);
       if (count === 0) return undefined;
       const changed = pdu.slice();
-      for (const index of pick(random, count, length)) {
+      for (const index of pick(context, count, length)) {
         // 1 to 255: the byte is another one in any case.
         changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
       }

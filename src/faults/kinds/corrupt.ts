@@ -9,10 +9,11 @@ import { pick } from '../random.js';
  */
 export const corrupt: FaultKind<number> = {
   schema: wholeNumber(1, 2048, 'a number of bits'),
-  apply(plan, count, { random, framing: { characterBits } }) {
-    return mapFrames(plan, 'no frame to corrupt', (frame) => {
+  apply(plan, count, context) {
+    const { characterBits } = context.framing;
+    return mapFrames(plan, context, 'no frame to corrupt', (frame) => {
       const corrupted = frame.slice();
-      for (const bit of pick(random, count, characterBits * frame.length)) {
+      for (const bit of pick(context, count, characterBits * frame.length)) {
         const index = Math.floor(bit / characterBits);
         corrupted[index] = (corrupted[index] as number) ^ (1 << (bit % characterBits));
       }

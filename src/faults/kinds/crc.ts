@@ -14,9 +14,9 @@ export const crc: FaultKind<WrongCrc> = {
     error: '"invert", "zero", "swap" or a value from 0 to 65535',
   }),
   needs: 'crc',
-  apply(plan, wrong, { framing }) {
-    return mapFrames(plan, 'no frame with another CRC', (frame) => {
-      const changed = framing.recheck?.(frame, (check) => wrongCheck(wrong, check));
+  apply(plan, wrong, context) {
+    return mapFrames(plan, context, 'no frame with another CRC', (frame) => {
+      const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check));
       return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
     });
   },

@@ -12,7 +12,6 @@ export const delay: FaultKind<{ ms: number; jitter: number }> = {
     ],
     { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
   ),
-  extent: (before, { ms, jitter }) => ({ ...before, lead: before.lead + ms + jitter }),
   apply(plan, { ms, jitter }, { random }) {
     const [first, ...rest] = stepsOf(plan);
     if (!first) return 'nothing is sent that could be late';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import type { SendStep } from '../../protocol/reply-plan.js';
 import type { FaultKind } from '../kind.js';
 import { stepsOf, withOneFrame, withSteps } from '../plan.js';
@@ -11,7 +10,6 @@ import { stepsOf, withOneFrame, withSteps } from '../plan.js';
  */
 export const echo: FaultKind<true> = {
   schema: z.literal(true, { error: 'true' }),
-  extent: (before) => ({ ...before, frames: before.frames + 1, bytes: before.bytes + MAX_ASCII_LENGTH }),
   apply(plan, _, { framing, unitId, transactionId, requestPdu }) {
     const bytes = framing.encode({ unitId, transactionId, pdu: requestPdu });
     const steps = stepsOf(plan);

@@ -1,4 +1,3 @@
-import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { exceptionResponse } from '../../protocol/response.js';
 import { wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
@@ -8,7 +7,6 @@ import { withOneFrame } from '../plan.js';
 export const exception: FaultKind<number> = {
   schema: wholeNumber(0, 255, 'an exception code'),
   prevents: true,
-  extent: (before) => ({ ...before, frames: 1, bytes: MAX_ASCII_LENGTH }),
   apply: (plan, code, { framing, requestPdu, unitId, transactionId }) => {
     const pdu = exceptionResponse(requestPdu[0] as number, code);
     return withOneFrame(plan, framing.encode({ unitId, transactionId, pdu }));

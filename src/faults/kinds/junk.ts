@@ -6,7 +6,5 @@ import { randomBytes } from '../random.js';
 /** `junk: length`: random bytes instead of the frame. The device executes the request. */
 export const junk: FaultKind<number> = {
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
-  extent: (before, length) => ({ ...before, frames: 1, bytes: length }),
-  apply: (plan, length, { random, framing }) =>
-    withOneFrame(plan, randomBytes(random, length, framing.characterBits)),
+  apply: (plan, length, context) => withOneFrame(plan, randomBytes(context, length)),
 };

@@ -6,7 +6,6 @@ import { stepsOf, withSteps } from '../plan.js';
 export const serialBreak: FaultKind<number> = {
   schema: milliseconds(),
   needs: 'break',
-  extent: (before, length) => ({ ...before, lead: before.lead + length }),
   apply(plan, ms) {
     const [first, ...rest] = stepsOf(plan);
     const step = { kind: 'break', waitMs: first?.waitMs ?? 0, ms } as const;

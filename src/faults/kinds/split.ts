@@ -14,17 +14,15 @@ export const split: FaultKind<{ at: number | 'middle' | 'each'; gap: number }> =
     }),
     gap: milliseconds(),
   }),
-  extent: (before, { at, gap }) => ({
-    ...before,
-    ms: before.ms + gap * (at === 'each' ? before.bytes : before.frames),
-  }),
-  apply(plan, { at, gap }) {
+  apply(plan, { at, gap }, context) {
     const cannot = at === 'each' || at === 'middle' ? 'no frame to split' : `no frame with a byte ${at}`;
-    return cutFrames(plan, cannot, (length) => cuts(at, length), gap);
+    return cutFrames(plan, context, cannot, (length) => cuts(at, length), gap);
   },
 };
 
-function cuts(at: number | 'middle' | 'each', length: number): number[] {
-  if (at === 'each') return Array.from({ length: length - 1 }, (_, i) => i + 1);
-  return [at === 'middle' ? length >> 1 : at];
+/** The first and the last offset to cut at. */
+function cuts(at: number | 'middle' | 'each', length: number): readonly [number, number] {
+  if (at === 'each') return [1, length - 1];
+  const offset = at === 'middle' ? length >> 1 : at;
+  return [offset, offset];
 }

@@ -16,6 +16,9 @@ export interface StepRunnerOptions {
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
+/** A step takes up to 20 µs, and nothing else runs meanwhile: after so many of them, others have their turn. */
+const STEPS_PER_TURN = 64;
+
 /** Gets a report on each step of a plan. */
 type Done = (reports: readonly StepReport[]) => void;
 
@@ -103,11 +106,14 @@ export class StepRunner {
 
   /** Does the steps that are left, as far as they need no waiting and until the run is called off. */
   #continue(run: Run): void {
+    const first = run.reports.length;
     while (run === this.#run && run.reports.length < run.steps.length) {
       const step = run.steps[run.reports.length] as Step;
       const plannedAt = run.from + step.waitMs;
-      if (mustWait(step) && plannedAt > this.#clock.now()) {
-        this.#cancelTimer = this.#clock.callAt(plannedAt, () => this.#continue(run));
+      const now = this.#clock.now();
+      const due = mustWait(step) ? plannedAt : now;
+      if (due > now || run.reports.length - first === STEPS_PER_TURN) {
+        this.#cancelTimer = this.#clock.callAt(due, () => this.#continue(run));
         return;
       }
       run.isBusy = true;

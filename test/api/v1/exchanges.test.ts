@@ -74,6 +74,7 @@ describe('the ledger', () => {
       request: expect.any(String),
       silence: null,
       faults: [],
+      omittedFaults: 0,
       steps: [
         {
           kind: 'bytes',
@@ -171,11 +172,67 @@ describe('the ledger', () => {
     master.send(Buffer.from(REQUEST, 'hex'));
     await until(() => master.received.length === 126 * (REPLY.length / 2), 'the copies have come');
     const [exchange] = await exchanges();
-    const tooLong = { outcome: 'not achieved', reason: 'the reply could be longer than 64 KiB' };
+    const tooLong = { outcome: 'not achieved', reason: 'the reply would be longer than 64 KiB' };
     expect(exchange?.faults).toEqual([
       { rule: 'a', kind: 'duplicate', outcome: 'applied' },
       ...names.slice(1).map((rule) => ({ rule, kind: 'duplicate', ...tooLong })),
     ]);
+  });
+
+  const each = { split: { at: 'each', gap: 0 } };
+
+  test('a rule that would keep every line waiting is refused; what several rules would do stops at the limit', async () => {
+    const unit = Array(62).fill({ unit: 5 });
+    const freezing = [{ extend: 65_000 }, each, ...unit];
+    expect(await rest.send('PUT', '/api/v1/faults/rule', { do: freezing })).toEqual({
+      status: 400,
+      body: {
+        error: 'do: expected at most 4096 pieces in a reply, got up to 65513',
+        problems: [{ path: 'do', message: 'expected at most 4096 pieces in a reply, got up to 65513' }],
+      },
+    });
+    for (const [name, faults] of Object.entries({ a: [{ extend: 3000 }], b: [each], c: unit, d: unit })) {
+      expect((await rest.send('PUT', `/api/v1/faults/${name}`, { do: faults })).status).toBe(200);
+    }
+    master.send(Buffer.from(REQUEST, 'hex'));
+    const length = REPLY.length / 2 + 3000;
+    await until(() => master.received.length === length, 'the pieces have come');
+    expect((await rest.send('GET', '/healthz')).status).toBe(200);
+    await until(() => rest.simulator.ledger.latest()[0]?.report !== undefined, 'the reply has ended');
+    const [exchange] = await exchanges();
+    expect(exchange).toMatchObject({ ended: 'complete', omittedSteps: length - 64 });
+    const faults = exchange?.faults as { readonly outcome: string; readonly reason?: string }[];
+    expect(faults.slice(0, 2).map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
+    const applied = faults.length - 1;
+    expect(faults.at(-1)).toEqual({
+      rule: 'c',
+      kind: 'unit',
+      outcome: 'not achieved',
+      reason: `too much work for one reply: from this fault on, ${2 + 2 * 62 - applied} did not act`,
+    });
+  });
+
+  test('256 rules of 64 faults fill neither the memory nor the answer', async () => {
+    for (let i = 0; i < 256; i++) {
+      const made = await rest.send('PUT', `/api/v1/faults/rule-${i}`, { do: Array(64).fill({ delay: 0 }) });
+      expect(made.status).toBe(200);
+    }
+    for (let i = 0; i < 30; i++) await ask(10);
+    const { ledger } = rest.simulator;
+    expect(ledger.lastId).toBe(300);
+    const noted = ledger.latest().reduce((sum, { acted }) => sum + acted.length, 0);
+    // 32 MiB, at 200 bytes each.
+    expect(noted).toBeLessThan(170_000);
+    const all = await exchanges('?limit=1000');
+    expect(all).toHaveLength(ledger.latest().length);
+    expect(all[0]?.faults).toHaveLength(64);
+    const [newest] = ledger.latest(1);
+    expect(all[0]?.omittedFaults).toBe((newest?.acted.length ?? 0) - 64);
+    const shown = all[0]?.faults as readonly { readonly reason?: string }[];
+    expect(shown.at(-1)?.reason).toMatch(
+      /^too much work for one reply: from this fault on, \d+ did not act$/,
+    );
+    expect(JSON.stringify(all).length).toBeLessThan(4_000_000);
   });
 
   test('64 steps are shown, of the others the number', async () => {

@@ -89,6 +89,11 @@ describe('fault rules over REST', () => {
     expect((await rules()).map(({ name }) => name)).toEqual(['slow', 'seeded', 'new']);
   });
 
+  test('a fault needs no list around it; it is shown in one', async () => {
+    const made = await rest.send<Rule>('POST', '/api/v1/faults', { name: 'alone', do: { exception: 6 } });
+    expect(made).toMatchObject({ status: 201, body: { name: 'alone', do: [{ exception: 6 }] } });
+  });
+
   test('what GET shows of a rule can be sent again', async () => {
     const [shown] = await rules();
     const { name, when, do: faults, seed } = shown as Rule;
@@ -124,14 +129,16 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     ['"x"', '', /expected a mapping/],
     ['7', '', /expected a mapping, got 7/],
     [{}, 'name', /missing, expected a name/],
-    [{}, 'do', /missing, expected a list of faults/],
+    [{}, 'do', /missing, expected a fault, .* or a list of faults/],
     [{ name: '', do: [{ delay: 1 }] }, 'name', /expected a name, got ""/],
     [{ name: 'a b', do: [{ delay: 1 }] }, 'name', /expected letters, digits/],
     [{ name: '../x', do: [{ delay: 1 }] }, 'name', /expected letters, digits/],
     [{ name: 'x'.repeat(65), do: [{ delay: 1 }] }, 'name', /expected at most 64 characters/],
     [{ name: 5, do: [{ delay: 1 }] }, 'name', /expected a name, got 5/],
     [{ name: 'n', do: [] }, 'do', /expected at least one fault/],
-    [{ name: 'n', do: { delay: 1 } }, 'do', /expected a list of faults/],
+    [{ name: 'n', do: 'silence' }, 'do', /expected a fault, as in {delay: 100}, or a list of faults/],
+    [{ name: 'n', do: { delay: -1 } }, 'do[0].delay', /expected/],
+    [{ name: 'n', do: {} }, 'do[0]', /expected one kind of fault, got 0 keys/],
     [{ name: 'n', do: ['silence'] }, 'do[0]', /expected one kind of fault/],
     [{ name: 'n', do: [{}] }, 'do[0]', /expected one kind of fault, got 0 keys/],
     [{ name: 'n', do: [{ delay: 1, junk: 2 }] }, 'do[0]', /expected one kind of fault, got 2 keys/],

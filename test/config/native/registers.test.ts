@@ -450,6 +450,16 @@ it('takes 256 fault rules and no more', () => {
   expect(nativeMistakes(file(257))).toEqual(['faults: expected at most 256 fault rules, got a list']);
 });
 
+it('takes a fault without a list around it', () => {
+  const text = `
+devices: {m: {registers: {holding: [{address: 0}]}}}
+lines: {b: {tcp: {}, units: {1: m}}}
+faults: [{name: late, do: {delay: 250}}]
+`;
+  const [rule] = loaded(loadNativeFile(write('one-fault.yaml', text))).faults;
+  expect(rule?.faults.map(({ kind, written }) => [kind, written])).toEqual([['delay', 250]]);
+});
+
 it('does not call a line unknown that has a mistake itself', () => {
   const file = (line: string) =>
     JSON.stringify({

@@ -1,0 +1,81 @@
+import { AsciiFraming } from '../protocol/ascii.js';
+import { type Framing, RTU, SOCKET } from '../protocol/framing.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { MAX_PDU_LENGTH } from '../protocol/limits.js';
+import { plainReply } from '../protocol/reply-plan.js';
+import { abilities, type FaultLine, type Medium } from './ability.js';
+import { act } from './act.js';
+import { Budget, type Excess } from './budget.js';
+import type { Fault } from './kinds.js';
+import type { Random } from './random.js';
+
+/**
+ * Tries the faults of a rule on the longest replies that there are, one of each framing: what the first fault that goes
+ * beyond the limits would make too much of; undefined when all of them can act. The lines have no connection that could
+ * be closed, as a reply that is cut short is more easily within the limits.
+ *
+ * A fault may do more at run time than it does here: `change` with a probability acts on none of these replies. The
+ * budget of the reply decides then.
+ */
+export function excessOf(faults: readonly Fault[]): Excess | undefined {
+  for (const reply of REPLIES) {
+    const excess = excessOn(reply, faults);
+    if (excess) return excess;
+  }
+  return undefined;
+}
+
+interface Reply {
+  readonly framing: Framing;
+  readonly line: FaultLine;
+  readonly adu: Uint8Array;
+  /** What `stale` would send: without it the reply stays as the faults before have made it. */
+  readonly previousReply: Uint8Array | undefined;
+}
+
+const IDS = { unitId: 1, transactionId: 1 };
+
+/** A request, or a response to it, of which all bytes after the byte count are data. */
+const PDU = Uint8Array.from({ length: MAX_PDU_LENGTH }, (_, i) =>
+  i === 0 ? FunctionCode.readHoldingRegisters : 0,
+);
+
+const REPLIES: readonly Reply[] = [
+  ...repliesIn(new AsciiFraming(), 'serial'),
+  ...repliesIn(RTU, 'serial'),
+  ...repliesIn(SOCKET, 'udp'),
+];
+
+function repliesIn(framing: Framing, medium: Medium): Reply[] {
+  const line = { name: framing.name, abilities: abilities(medium, framing.name) };
+  const adu = framing.encode({ ...IDS, pdu: PDU });
+  return [adu, undefined].map((previousReply) => ({ framing, line, adu, previousReply }));
+}
+
+/** A character of 12 bits at 50 baud, the slowest that a line can have, in ms. */
+const SLOWEST_CHARACTER_MS = 240;
+
+/** The greatest numbers that there are: the longest of all delays that may vary. */
+const GREATEST: Random = {
+  next: () => 1 - Number.EPSILON / 2,
+  below: (limit) => limit - 1,
+};
+
+function excessOn({ adu, line, ...reply }: Reply, faults: readonly Fault[]): Excess | undefined {
+  const context = {
+    ...IDS,
+    ...reply,
+    requestPdu: PDU,
+    random: GREATEST,
+    characterTime: SLOWEST_CHARACTER_MS,
+    budget: new Budget(),
+  };
+  let plan = plainReply(adu);
+  for (const fault of faults) {
+    const result = act(fault, plan, line, context);
+    if (typeof result === 'string') continue;
+    if (result.kind === 'excess') return result;
+    plan = result;
+  }
+  return undefined;
+}
