@@ -133,6 +133,17 @@ describe('the communication errors of function 8/12', () => {
     session.end();
   });
 
+  it('count noise once that is longer than any frame, and the next after a silence', () => {
+    const { session, counters, errors } = rtu();
+    for (const expected of [1, 2]) {
+      for (let i = 0; i < 30; i++) session.received(new Uint8Array(50).fill(0xff));
+      quiet();
+      expect(errors()).toBe(expected);
+    }
+    expect(counters.noiseBytes).toBe(3000);
+    session.end();
+  });
+
   it('count a damaged character of its own, and one right behind a valid frame', () => {
     const { session, errors } = rtu();
     session.damaged(new Uint8Array(1));

@@ -68,6 +68,7 @@ const NO_COUNTS = {
   count_dropped: 0,
   count_replies: 0,
   count_duplicates: 0,
+  count_echoes: 0,
   count_collisions: 0,
   count_foreign_frames: 0,
   count_noise_bytes: 0,
