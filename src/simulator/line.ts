@@ -262,7 +262,7 @@ export class Line implements LineHandler {
 }
 
 /** The line as its bus sees it. */
-export function busLine(definition: LineDefinition): BusLine {
+function busLine(definition: LineDefinition): BusLine {
   const framing = FRAMINGS[definition.framing];
   return definition.kind === 'serial'
     ? { ...faultLine(definition), framing, characterTime: characterTime(definition) }

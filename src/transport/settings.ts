@@ -56,7 +56,7 @@ export interface RtsSwitching {
 }
 
 /** What is absent follows from the baud rate and the adapter. */
-export interface TimingSettings {
+interface TimingSettings {
   readonly t35?: number;
   /** Wait before a reply: t3.5, t3.5 and that many ms more, or none at all. */
   readonly turnaround: number | 't3.5' | 'eager';
