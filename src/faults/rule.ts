@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownName } from '../schema/nearest.js';
-import { isMapping, section, wholeNumber } from '../schema/parts.js';
+import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { type Condition, conditionSchema } from './condition.js';
 import { duration, MAX_REPLY_BYTES, MAX_REPLY_MS, PLAIN_EXTENT } from './extent.js';
@@ -39,17 +39,19 @@ const nameSchema = z
   .max(MAX_NAME_LENGTH, { error: `at most ${MAX_NAME_LENGTH} characters` })
   .regex(/^[\w.-]+$/, { error: 'letters, digits, dots, hyphens and underscores' });
 
-const doSchema = z
-  .array(faultSchema, { error: 'a list of faults, as in [{delay: 100}]' })
-  .min(1, { error: 'at least one fault' })
-  .max(MAX_FAULTS, { error: `at most ${MAX_FAULTS} faults` })
-  .superRefine((faults, context) => {
-    const extent = faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
-    const refuse = (max: string, found: number) =>
-      context.addIssue({ code: 'custom', message: `expected at most ${max} in a reply, got up to ${found}` });
-    if (extent.bytes > MAX_REPLY_BYTES) refuse(`${MAX_REPLY_BYTES} bytes`, extent.bytes);
-    if (duration(extent) > MAX_REPLY_MS) refuse(`${MAX_REPLY_MS} ms`, duration(extent));
-  });
+const doSchema = bounded(
+  z
+    .array(faultSchema, { error: 'a list of faults, as in [{delay: 100}]' })
+    .min(1, { error: 'at least one fault' }),
+  MAX_FAULTS,
+  'faults',
+).superRefine((faults, context) => {
+  const extent = faults.reduce((before, fault) => fault.extent(before), PLAIN_EXTENT);
+  const refuse = (max: string, found: number) =>
+    context.addIssue({ code: 'custom', message: `expected at most ${max} in a reply, got up to ${found}` });
+  if (extent.bytes > MAX_REPLY_BYTES) refuse(`${MAX_REPLY_BYTES} bytes`, extent.bytes);
+  if (duration(extent) > MAX_REPLY_MS) refuse(`${MAX_REPLY_MS} ms`, duration(extent));
+});
 
 /** A fault rule as in the native file and over REST. */
 export const ruleSchema = section({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownName } from './nearest.js';
-import { expectedMessage, type Issue, type Path } from './problem.js';
+import { expectedMessage, type Issue, MOST_REPORTED, type Path } from './problem.js';
 
 /*
  * Schemas of files and requests are made of these parts. Their `error` is what a message puts after "expected";
@@ -48,6 +48,25 @@ export function oneOf<const Value extends string | number>(values: readonly Valu
   return z.literal(values, { error: words.length === 0 ? last : `${words.join(', ')} or ${last}` });
 }
 
+/**
+ * What `schema` says of a value that may be a list, unless the list is longer than `max`: that is refused before any
+ * element is looked at. A codec and no preprocessing, because answers are encoded with the same schema.
+ */
+export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
+  return z.codec(z.unknown(), schema, {
+    decode(input, context) {
+      if (!Array.isArray(input) || input.length <= max) return input as z.input<Schema>;
+      context.issues.push({
+        code: 'custom',
+        input,
+        message: `expected at most ${max} ${error}, got ${input.length}`,
+      });
+      return z.NEVER;
+    },
+    encode: (output) => output,
+  });
+}
+
 export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });
@@ -88,7 +107,12 @@ function describe(issue: z.core.$ZodIssue, base: Path): Issue[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
   if (issue.code === 'unrecognized_keys') {
     const known = issue.message.split(KEY_SEPARATOR);
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownName('key', key, known) }));
+    const named = issue.keys.slice(0, MOST_REPORTED);
+    const count = issue.keys.length - named.length;
+    return [
+      ...named.map((key) => ({ path: [...path, key], message: unknownName('key', key, known) })),
+      ...(count > 0 ? [{ path, message: `${count} more unknown keys`, count }] : []),
+    ];
   }
   // A message of our own is whole; those of schemas are the part after "expected".
   return [

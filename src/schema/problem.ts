@@ -5,6 +5,17 @@ export type Path = readonly (string | number)[];
 export interface Issue {
   readonly path: Path;
   readonly message: string;
+  /** How many mistakes this entry stands for, where it stands for more than one. */
+  readonly count?: number;
+}
+
+/** More mistakes than this help nobody, and wording each of them takes time. */
+export const MOST_REPORTED = 20;
+
+/** The first mistakes of a request, and how many there are besides. */
+export function firstIssues(issues: readonly Issue[]): { shown: readonly Issue[]; omitted: number } {
+  const omitted = issues.slice(MOST_REPORTED).reduce((sum, { count = 1 }) => sum + count, 0);
+  return { shown: issues.slice(0, MOST_REPORTED), omitted };
 }
 
 /** A mistake as a person reads it. Line and column count from 1; absent where no place in a file is to blame. */

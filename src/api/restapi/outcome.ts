@@ -1,10 +1,10 @@
-import { type Issue, pathText } from '../../schema/problem.js';
+import { z } from 'zod';
+import { firstIssues, type Issue, pathText } from '../../schema/problem.js';
 
 /** What went wrong, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
-export interface Failure {
-  readonly result: 'error';
-  readonly error: string;
-}
+export const failureSchema = z.object({ result: z.literal('error'), error: z.string() });
+
+export type Failure = z.infer<typeof failureSchema>;
 
 export type Outcome<Answer> = Answer | Failure;
 
@@ -12,7 +12,9 @@ export function failure(error: string): Failure {
   return { result: 'error', error };
 }
 
-/** Every mistake of a body with its place: `range_start: expected a whole number, 0 or more, got "x"`. */
+/** The mistakes of a body with their places: `range_start: expected a whole number, 0 or more, got "x"`. */
 export function mistakes(issues: readonly Issue[]): Failure {
-  return failure(issues.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`).join('; '));
+  const { shown, omitted } = firstIssues(issues);
+  const texts = shown.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
+  return failure([...texts, ...(omitted > 0 ? [`and ${omitted} more mistakes`] : [])].join('; '));
 }

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { type Issue, type Problem, pathText } from '../../schema/problem.js';
+import { firstIssues, type Issue, type Problem, pathText } from '../../schema/problem.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({ path: z.string(), message: z.string() });
 
-/** Body of every answer that is no success: the first problem in words, and all of them with their places. */
-export const errorSchema = z.object({ error: z.string(), problems: z.array(problemSchema) });
+/** Body of every answer that is no success: the first problem in words, and the first 20 with their places. */
+export const errorSchema = z.object({
+  error: z.string(),
+  problems: z.array(problemSchema),
+  /** How many problems there are besides those. */
+  omittedProblems: z.number().optional(),
+});
 
 export type ErrorBody = z.infer<typeof errorSchema>;
 
@@ -17,5 +22,7 @@ export function errorBody(problems: readonly Problem[]): ErrorBody {
 
 /** The error body for mistakes that were found in a request. */
 export function issuesBody(issues: readonly Issue[]): ErrorBody {
-  return errorBody(issues.map(({ path, message }) => ({ path: pathText(path), message })));
+  const { shown, omitted } = firstIssues(issues);
+  const body = errorBody(shown.map(({ path, message }) => ({ path: pathText(path), message })));
+  return omitted > 0 ? { ...body, omittedProblems: omitted } : body;
 }
