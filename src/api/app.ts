@@ -75,7 +75,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
     const parsed = parseJson(String(body));
     if (parsed.ok) done(null, parsed.value);
-    else done(Object.assign(new Error(parsed.error), { statusCode: 400 }));
+    else done(Object.assign(new Error(parsed.error), { statusCode: parsed.status }));
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -116,7 +116,7 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
 
 function errorText(status: number, error: FastifyError): string {
   if (status >= 500) return 'internal error, see the log';
-  if (status === 413) return `body: expected at most ${BODY_LIMIT} bytes`;
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return `body: expected at most ${BODY_LIMIT} bytes`;
   if (status === 415) return 'content-type: expected application/json';
   return error.message;
 }

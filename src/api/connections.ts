@@ -6,14 +6,17 @@ import type { LoopTurns } from './loop-turns.js';
 /** Unless the configuration says otherwise. */
 const MAX_CONNECTIONS = 64;
 
+/** Connections that the system may have ready: Node takes all of them in one turn of the event loop. */
+export const BACKLOG = 32;
+
 /** File descriptors that stay free for the lines. */
 const RESERVED_DESCRIPTORS = 32;
 
 /**
  * Bytes that Node's parser gets at a time. All requests that stand in them are begun in one turn of the event loop:
- * some thirty of the shortest ones.
+ * some fifteen of the shortest ones.
  */
-const CHUNK = 2048;
+const CHUNK = 1024;
 
 /** Keeps the connections of a server few, and gives each of them a turn of the event loop at a time. */
 export function limitConnections(
