@@ -48,8 +48,18 @@ const FAULT = '"do":[{"delay":1}]';
 /** Bodies that are refused, or should be. @type {readonly (readonly [name: string, method: string, path: string, body: string])[]} */
 const BODIES = [
   ['unknown keys', 'POST', '/api/v1/faults', rule(`${FAULT},${filled((i) => `"k${i}":0`)}`)],
-  ['unknown keys of `when`', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{${filled((i) => `"k${i}":0`)}}`)],
-  ['bad address pairs', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{"address":[${filled(() => '[9,-1]')}]}`)],
+  [
+    'unknown keys of `when`',
+    'POST',
+    '/api/v1/faults',
+    rule(`${FAULT},"when":{${filled((i) => `"k${i}":0`)}}`),
+  ],
+  [
+    'bad address pairs',
+    'POST',
+    '/api/v1/faults',
+    rule(`${FAULT},"when":{"address":[${filled(() => '[9,-1]')}]}`),
+  ],
   ['bad units', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{"unit":[${filled(() => '-1')}]}`)],
   ['faults of no kind', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
   ['one fault of many kinds', 'POST', '/api/v1/faults', rule(`"do":[{${filled((i) => `"k${i}":1`)}}]`)],
@@ -57,14 +67,24 @@ const BODIES = [
   ['units of a line', 'PUT', '/api/v1/lines/tcp', `{"units":{${filled((i) => `"${i}":"x"`)}}}`],
   ['settings of a line', 'PUT', '/api/v1/lines/tcp', `{${filled((i) => `"k${i}":0`)}}`],
   ['settings of a socket', 'PUT', '/api/v1/lines/tcp', `{"tcp":{${filled((i) => `"k${i}":0`)}}}`],
-  ['unknown keys of Set', 'POST', '/restapi/server', `{"submit":"Set","line":"tcp",${filled((i) => `"k${i}":0`)}}`],
+  [
+    'unknown keys of Set',
+    'POST',
+    '/restapi/server',
+    `{"submit":"Set","line":"tcp",${filled((i) => `"k${i}":0`)}}`,
+  ],
   ['unknown keys of Status', 'POST', '/restapi/server', `{"submit":"Status",${filled((i) => `"k${i}":0`)}}`],
   ['keys of a Simulate', 'POST', '/restapi/calls', `{"submit":"Simulate",${filled((i) => `"k${i}":0`)}}`],
   ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
   ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
   ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
-  ['a long text', 'POST', '/restapi/registers', `{"submit":"Set","register":0,"value":"${'9'.repeat(BODY)}"}`],
+  [
+    'a long text',
+    'POST',
+    '/restapi/registers',
+    `{"submit":"Set","register":0,"value":"${'9'.repeat(BODY)}"}`,
+  ],
 ];
 
 /** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
@@ -154,7 +174,9 @@ function dial(port) {
 
 /** @type {RestAttack['run']} */
 async function pipelined(target, { ms }) {
-  const bytes = Buffer.concat(Array.from({ length: 1000 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)));
+  const bytes = Buffer.concat(
+    Array.from({ length: 1000 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
+  );
   const sockets = Array.from({ length: AT_ONCE }, () => dial(target.port).resume());
   for (const socket of sockets) socket.write(bytes);
   await delay(ms);
@@ -164,7 +186,9 @@ async function pipelined(target, { ms }) {
 
 /** @type {RestAttack['run']} */
 async function unread(target, { ms }) {
-  const bytes = Buffer.concat(Array.from({ length: 100 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)));
+  const bytes = Buffer.concat(
+    Array.from({ length: 100 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
+  );
   const sockets = Array.from({ length: CROWD }, () => dial(target.port).pause());
   for (const socket of sockets) socket.write(bytes);
   await delay(ms);

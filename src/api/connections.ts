@@ -18,17 +18,20 @@ const RESERVED_DESCRIPTORS = 32;
  */
 const CHUNK = 1024;
 
-/** Keeps the connections of a server few, and gives each of them a turn of the event loop at a time. */
+/**
+ * Keeps the connections of a server few, and gives each of them a turn of the event loop at a time.
+ * @param descriptors how many the process may have
+ */
 export function limitConnections(
   server: Server,
   turns: LoopTurns,
   maxConnections: number = MAX_CONNECTIONS,
+  descriptors: number = descriptorLimit(),
 ): void {
   server.maxConnections = maxConnections;
-  const lastDescriptor = descriptorLimit() - RESERVED_DESCRIPTORS;
   const readers = new WeakMap<Socket, ChunkReader>();
   server.on('connection', (socket: Socket) => {
-    if (descriptorOf(socket) >= lastDescriptor) socket.destroy();
+    if (descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
     else readers.set(socket, new ChunkReader(socket, turns));
   });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -8,5 +8,6 @@ const MOST_ENTRIES = 512;
 export const unitsWithinReason = z
   .unknown()
   .refine((units) => !isMapping(units) || Object.keys(units).length <= MOST_ENTRIES, {
-    error: `expected at most ${MOST_ENTRIES} entries`,
+    error: ({ input }) =>
+      `expected at most ${MOST_ENTRIES} entries, got ${Object.keys(input as object).length}`,
   });
