@@ -3,15 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hangUp } from './sinks.mjs';
 
-/** The REST interface of the program. @typedef {{port: number, token: string}} RestTarget */
+/** @typedef {import('./good-client.mjs').Target} Target */
+/** @typedef {import('./attacks.mjs').Attack} Attack */
 
-/**
- * What a client that has the token does to the REST interface.
- * @typedef {object} RestAttack
- * @property {string} name
- * @property {(target: RestTarget, options: {ms: number}) => Promise<string>} run Takes `ms` ms; tells in a few words
- *   what it was.
- */
+/** @type {readonly Target['kind'][]} */
+const REST = ['rest'];
 
 /** Requests are sent on so many connections at a time. */
 const AT_ONCE = 4;
@@ -19,7 +15,7 @@ const AT_ONCE = 4;
 const CROWD = 300;
 const BODY = 250_000;
 
-/** @param {string} method @param {string} path @param {RestTarget} target @param {string} [body] */
+/** @param {string} method @param {string} path @param {Target} target @param {string} [body] */
 function request(method, path, { token }, body) {
   const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`];
   if (body !== undefined) {
@@ -97,25 +93,27 @@ const QUESTIONS = [
   ['faults', 'GET', '/api/v1/faults'],
 ];
 
-/** @type {readonly RestAttack[]} */
+/** What a client that has the token does to the REST interface. @type {readonly Attack[]} */
 export const REST_ATTACKS = [
   ...BODIES.map(([name, method, path, body]) => ({
     name: `body: ${name}`,
+    on: REST,
     run: repeated((target) => request(method, path, target, body)),
   })),
   ...QUESTIONS.map(([name, method, path, body]) => ({
     name: `answer: ${name}`,
+    on: REST,
     run: repeated((target) => request(method, path, target, body)),
   })),
-  { name: 'pipelined questions', run: pipelined },
-  { name: 'answers nobody reads', run: unread },
-  { name: 'half a header, then silence', run: halfHeaders },
+  { name: 'pipelined questions', on: REST, run: pipelined },
+  { name: 'answers nobody reads', on: REST, run: unread },
+  { name: 'half a header, then silence', on: REST, run: halfHeaders },
 ];
 
 /**
  * Sends the same request again and again, on some connections, each when it has its answer.
- * @param {(target: RestTarget) => Buffer} make
- * @returns {RestAttack['run']}
+ * @param {(target: Target) => Buffer} make
+ * @returns {Attack['run']}
  */
 function repeated(make) {
   return async (target, { ms }) => {
@@ -126,7 +124,7 @@ function repeated(make) {
   };
 }
 
-/** @param {RestTarget} target @param {Buffer} bytes @param {number} endsAt */
+/** @param {Target} target @param {Buffer} bytes @param {number} endsAt */
 async function ask({ port }, bytes, endsAt) {
   let count = 0;
   for (let socket = dial(port); performance.now() < endsAt; count++) {
@@ -172,7 +170,7 @@ function dial(port) {
   return connect(port, '127.0.0.1').on('error', () => {});
 }
 
-/** @type {RestAttack['run']} */
+/** @type {Attack['run']} */
 async function pipelined(target, { ms }) {
   const bytes = Buffer.concat(
     Array.from({ length: 1000 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
@@ -184,7 +182,7 @@ async function pipelined(target, { ms }) {
   return `1000 on each of ${AT_ONCE} connections`;
 }
 
-/** @type {RestAttack['run']} */
+/** @type {Attack['run']} */
 async function unread(target, { ms }) {
   const bytes = Buffer.concat(
     Array.from({ length: 100 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
@@ -192,12 +190,11 @@ async function unread(target, { ms }) {
   const sockets = Array.from({ length: CROWD }, () => dial(target.port).pause());
   for (const socket of sockets) socket.write(bytes);
   await delay(ms);
-  const open = sockets.filter((socket) => !socket.destroyed).length;
   await Promise.all(sockets.map(hangUp));
-  return `${CROWD} connections, ${open} open at the end`;
+  return `${CROWD} connections`;
 }
 
-/** @type {RestAttack['run']} */
+/** @type {Attack['run']} */
 async function halfHeaders({ port }, { ms }) {
   const sockets = Array.from({ length: CROWD }, () => dial(port));
   await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
