@@ -4,13 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './hostile/attacks.mjs';
 import { heldMb, startPlant } from './hostile/plant.mjs';
+import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
 
 /*
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--json]
  *
  * Runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
- * after the other. Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
+ * after the other, and at last on REST (`--line rest`). Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
  * a request of a good client was lost, or memory or descriptors did not come back; times are only told, as they belong
  * to the machine.
  */
@@ -38,12 +39,15 @@ const WARM_UP = { ms: 300, count: 300 };
 /** Longer than a client that does not read is suffered. */
 const NEVER_READS_MS = 12_000;
 const OTHER_MS = 2000;
+const RTU = 'serial rtu';
 
-const { program, targets, directory } = await startPlant();
-const attacked = values.line === undefined ? targets : targets.filter(({ line }) => line === values.line);
-const siege = new Siege(program.pid, targets);
+const { program, targets, rest: api, probe, directory } = await startPlant();
+const attacked = [...targets, api].filter(({ line }) => values.line === undefined || line === values.line);
+const siege = new Siege(program.pid, probe, targets);
 const plan = attacked.flatMap((target) =>
-  ATTACKS.filter(({ on }) => on.includes(target.kind)).map(({ name }) => ({ name, target })),
+  [...ATTACKS, ...REST_ATTACKS]
+    .filter(({ on }) => on.includes(target.kind))
+    .map(({ name }) => ({ name, target })),
 );
 
 await delay(2000);
@@ -128,7 +132,8 @@ function lastingMs(name, line) {
 
 /** How many times the p99 of calm, in the worst case of all lines. @param {import('./hostile/siege.mjs').Effect} effect */
 function slower(effect) {
-  return Math.max(own(effect), ...Object.keys(effect.others).map((line) => other(effect, line)));
+  const lines = Object.keys(effect.others).map((line) => other(effect, line));
+  return Math.max(...lines, ...(Number.isNaN(effect.p99) ? [] : [own(effect)]));
 }
 
 /** @param {import('./hostile/siege.mjs').Effect} effect */
@@ -144,12 +149,15 @@ function other({ others }, line) {
 /** @param {import('./hostile/siege.mjs').Effect} effect */
 function columns(effect) {
   const { line, attack, amount, p99, others, lost, askedAgain, before, peak, after, descriptors } = effect;
+  const { stall, work } = effect;
   const worst = Object.keys(others).reduce((a, b) => (other(effect, b) > other(effect, a) ? b : a));
   return {
     line,
     attack,
     amount,
-    'p99 ms': `${p99.toFixed(1)} (${own(effect).toFixed(1)} x)`,
+    'p99 ms': Number.isNaN(p99) ? '' : `${p99.toFixed(1)} (${own(effect).toFixed(1)} x)`,
+    'RTU p99 ms': (line === RTU ? p99 : (others[RTU] ?? p99)).toFixed(1),
+    'longest stall, turn ms': `${stall.toFixed(1)} ${work.toFixed(1)}`,
     'slowest of the others': `${worst} ${others[worst]?.toFixed(1)} (${other(effect, worst).toFixed(1)} x)`,
     lost: askedAgain > 0 ? `${counts(lost)} (${askedAgain} asked again)` : counts(lost),
     'MB before, peak, after': [before, peak, after].map((mb) => mb.toFixed(0)).join(' '),

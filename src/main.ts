@@ -2,6 +2,7 @@
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { buildApp } from './api/app.js';
+import { BACKLOG } from './api/connections.js';
 import { type Command, type LogOptions, parseCommandLine } from './config/command-line.js';
 import type { ApiDefinition } from './config/configuration.js';
 import { type ConfigurationSource, checkFile, loadConfiguration } from './config/load.js';
@@ -123,7 +124,8 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
 
   const app = buildApp(simulator, configuration.api, quieter(log));
-  const listening = await app.listen({ host: configuration.api.host, port: configuration.api.port }).then(
+  const { host, port } = configuration.api;
+  const listening = await app.listen({ host, port, backlog: BACKLOG }).then(
     (address) => ({ ok: true, address }) as const,
     (error: NodeJS.ErrnoException) => ({ ok: false, error }) as const,
   );

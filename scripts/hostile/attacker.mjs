@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { ATTACKS } from './attacks.mjs';
+import { REST_ATTACKS } from './rest-attacks.mjs';
 
 /*
  * The bad client, in a process of its own. Told the name of an attack, a target and how much of it, it does that and
@@ -10,7 +11,9 @@ import { ATTACKS } from './attacks.mjs';
 setPriority(10);
 
 process.on('message', async (/** @type {any} */ { name, target, ms, count }) => {
-  const attack = ATTACKS.find((each) => each.name === name);
+  const attack = [...ATTACKS, ...REST_ATTACKS].find(
+    (each) => each.name === name && each.on.includes(target.kind),
+  );
   process.send?.(await attack?.run(target, { ms, count }));
 });
 process.on('disconnect', () => process.exit());

@@ -15,13 +15,14 @@ const PATIENCE_MS = 3000;
 const ASK_AGAIN_MS = 500;
 
 /**
- * A line of the program, as its clients know it. Plain data: it is sent to another process.
+ * A line of the program, or its REST interface, as clients know it. Plain data: it is sent to another process.
  * @typedef {object} Target
  * @property {string} line
- * @property {'tcp' | 'tls' | 'udp' | 'serial'} kind
+ * @property {'tcp' | 'tls' | 'udp' | 'serial' | 'rest'} kind
  * @property {import('./frames.mjs').Framing} framing
  * @property {number} port 0 on a serial line.
  * @property {string} path Empty on a socket.
+ * @property {string} [token] Of REST.
  * @property {{cert: string, key: string, ca: string}} [tls] Paths of PEM files of the client.
  */
 

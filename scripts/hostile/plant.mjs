@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempDir, startProgram } from '../../test/support/program.mjs';
@@ -10,9 +11,12 @@ import { UNIT, VALUES } from './frames.mjs';
 /** Long enough to collect the garbage of a program this size, on a busy machine too. */
 const COLLECTED_MS = 500;
 
+const TOKEN = 'hostile';
+
 /** Starts the built program with a line of every kind. */
 export async function startPlant() {
   const directory = makeTempDir();
+  const probe = join(directory, 'probe');
   const [server, client, ca] = makeCertificates(directory);
   const files = { cert: server.cert, key: server.key, ca: ca.cert };
   const tls = { cert: client.cert, key: client.key, ca: ca.cert };
@@ -31,7 +35,13 @@ export async function startPlant() {
     },
   };
   const program = await startProgram({
-    env: { NODE_OPTIONS: `--import ${new URL('collector.mjs', import.meta.url)}` },
+    env: {
+      NODE_OPTIONS: ['collector.mjs', 'loop-probe.mjs']
+        .map((file) => `--import ${new URL(file, import.meta.url)}`)
+        .join(' '),
+      HOSTILE_PROBE: probe,
+      MODBUS_SIM_TOKEN: TOKEN,
+    },
     config: {
       devices: { meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } } },
       lines: Object.fromEntries(
@@ -54,7 +64,27 @@ export async function startPlant() {
       ...(kind === 'tls' && { tls }),
     });
   });
-  return { program, targets, directory };
+  /** @type {Target} */
+  const rest = {
+    line: 'rest',
+    kind: 'rest',
+    framing: 'socket',
+    path: '',
+    port: Number(new URL(program.restUrl()).port),
+    token: TOKEN,
+  };
+  return { program, targets, rest, probe, directory };
+}
+
+/**
+ * How long the program's event loop stood still at most since the last question, and how much processor time its
+ * longest turn took; in ms.
+ * @param {string} probe @returns {Promise<{stall: number, work: number}>}
+ */
+export async function longestTurn(probe) {
+  let text = '';
+  for await (const chunk of connect(probe)) text += chunk;
+  return JSON.parse(text);
 }
 
 /** What a program of `startPlant` holds in RAM when its garbage is gone, in MB of 10^6 bytes. @param {number} pid */

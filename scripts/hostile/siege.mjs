@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { GoodClient } from './good-client.mjs';
-import { openDescriptors, residentMb } from './plant.mjs';
+import { longestTurn, openDescriptors, residentMb } from './plant.mjs';
 
 /** @typedef {import('./good-client.mjs').Target} Target */
 
@@ -20,8 +20,11 @@ const SERIAL_CHECK_MS = 300;
  * @property {string} line
  * @property {string} attack
  * @property {string} amount
- * @property {number} p99 Of the good client on the same line; on a serial line after the attack.
+ * @property {number} p99 Of the good client on the same line; on a serial line after the attack; of REST, which has
+ *   none, NaN.
  * @property {Record<string, number>} others The same for each other line, during the attack.
+ * @property {number} stall The longest that the event loop stood still.
+ * @property {number} work The most processor time of one turn of the event loop.
  * @property {number} answered
  * @property {Record<string, number>} lost Requests of good clients that were not answered right, of lines with any.
  * @property {string[]} unanswered Lines whose good clients got no answer at all.
@@ -35,14 +38,16 @@ const SERIAL_CHECK_MS = 300;
 /** A good client on each line, and a bad one that is let loose on one after the other. */
 export class Siege {
   #pid;
+  #probe;
   #clients;
   /** At rest: right after an attack its last connection may still wait to be accepted. @type {number | undefined} */
   #descriptors;
   #attacker = fork(fileURLToPath(new URL('attacker.mjs', import.meta.url)));
 
-  /** @param {number} pid @param {readonly Target[]} targets */
-  constructor(pid, targets) {
+  /** @param {number} pid @param {string} probe @param {readonly Target[]} targets */
+  constructor(pid, probe, targets) {
     this.#pid = pid;
+    this.#probe = probe;
     this.#clients = new Map(targets.map((target) => [target.line, new GoodClient(target)]));
     for (const client of this.#clients.values()) client.start();
   }
@@ -64,11 +69,11 @@ export class Siege {
    * @returns {Promise<Effect>}
    */
   async attack(attack, target, amount) {
-    const own = /** @type {GoodClient} */ (this.#clients.get(target.line));
     // Its bytes would be in the middle of the bad ones.
-    const shares = target.kind === 'serial';
-    if (shares) await own.stop();
+    const shares = target.kind === 'serial' ? this.#clients.get(target.line) : undefined;
+    await shares?.stop();
     this.#takeAll();
+    await longestTurn(this.#probe);
     const before = residentMb(this.#pid);
     const descriptors = this.#descriptors ?? openDescriptors(this.#pid);
     let peak = before;
@@ -76,15 +81,16 @@ export class Siege {
       peak = Math.max(peak, residentMb(this.#pid));
     }, SAMPLE_MS);
     const did = await this.#order({ name: attack, target, ...amount });
+    const { stall, work } = await longestTurn(this.#probe);
     // What was asked during the attack counts for it, whenever it is answered.
     await Promise.all([...this.#clients.values()].map((client) => client.settled()));
     const seen = this.#takeAll();
     if (shares) {
       await delay(SILENCE_MS);
-      own.start();
+      shares.start();
       await delay(SERIAL_CHECK_MS);
-      await own.settled();
-      seen.set(target.line, own.take());
+      await shares.settled();
+      seen.set(target.line, shares.take());
     }
     const descriptorsAfter = await this.#descriptorsBackAt(descriptors);
     clearInterval(sampling);
@@ -94,6 +100,8 @@ export class Siege {
       attack,
       amount: did,
       p99: p99(seen.get(target.line)?.times ?? []),
+      stall,
+      work,
       others: Object.fromEntries(others.map(([line, { times }]) => [line, p99(times)])),
       answered: [...seen.values()].reduce((sum, { times }) => sum + times.length, 0),
       lost: lostIn(seen),

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { failure } from './restapi/outcome.js';
 
 /** Who may use the REST interface. */
 export interface AccessRules {
@@ -12,43 +11,66 @@ export interface AccessRules {
   readonly token?: string;
 }
 
+/** Why a request is not let in. */
+export interface Refusal {
+  readonly status: 400 | 401 | 403 | 421;
+  /** The header that is wrong. */
+  readonly path: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Looks at a request before anything else does; undefined lets it in. */
+export type Guard = (request: IncomingMessage) => Refusal | undefined;
+
 /**
- * Refuses requests before anything else looks at them: a Host that is no name of this machine (421: a web page
- * elsewhere that had its name resolved to us), a foreign Origin (403), a missing or wrong token (401).
+ * Refuses requests without a Host or with two of them (400, RFC 9112, 3.2), with a Host that is no name of this
+ * machine (421: a web page elsewhere that had its name resolved to us), with a foreign Origin (403), and with a missing
+ * or wrong token (401).
  */
-export function guardAccess(app: FastifyInstance, { host, token }: AccessRules): void {
+export function accessGuard({ host, token }: AccessRules): Guard {
   const names = new Set(
     ['localhost', host, hostname(), `${hostname()}.local`].map((name) => name.toLowerCase()),
   );
   const expected = token === undefined ? undefined : digest(token);
-  app.addHook('onRequest', async (request, reply) => {
-    const name = hostName(request.headers.host);
-    if (name === undefined || !(names.has(name) || isIP(name))) {
-      return reply.code(421).send(failure('Host: not a name of this machine'));
+  return ({ url, headers, rawHeaders }) => {
+    const wrongHost = hostProblem(headers.host, rawHeaders, names);
+    if (wrongHost) return wrongHost;
+    if (isForeign(headers)) {
+      return { status: 403, path: 'Origin', message: 'requests of other sites are refused' };
     }
-    if (isForeign(request))
-      return reply.code(403).send(failure('Origin: requests of other sites are refused'));
-    if (
-      expected &&
-      request.url !== '/healthz' &&
-      !timingSafeEqual(digest(bearerToken(request.headers.authorization)), expected)
-    ) {
-      reply.header('www-authenticate', 'Bearer');
-      return reply
-        .code(401)
-        .send(failure('Authorization: expected Bearer and the token of the configuration'));
-    }
-    return undefined;
-  });
+    if (!expected || url === '/healthz') return undefined;
+    if (timingSafeEqual(digest(bearerToken(headers.authorization)), expected)) return undefined;
+    return {
+      status: 401,
+      path: 'Authorization',
+      message: 'expected Bearer and the token of the configuration',
+      headers: { 'www-authenticate': 'Bearer' },
+    };
+  };
+}
+
+function hostProblem(
+  host: string | undefined,
+  rawHeaders: readonly string[],
+  names: ReadonlySet<string>,
+): Refusal | undefined {
+  const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host');
+  if (hosts.length > 1) return { status: 400, path: 'Host', message: `expected one, got ${hosts.length}` };
+  if (host === undefined)
+    return { status: 400, path: 'Host', message: 'missing, expected a name of this machine' };
+  const name = hostName(host);
+  if (name !== undefined && (names.has(name) || isIP(name))) return undefined;
+  return { status: 421, path: 'Host', message: 'not a name of this machine' };
 }
 
 /** Name or address of a Host header, without port and brackets. */
-function hostName(header: string | undefined): string | undefined {
-  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(header ?? '');
+function hostName(header: string): string | undefined {
+  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-function isForeign({ headers: { origin, host } }: FastifyRequest): boolean {
+function isForeign({ origin, host }: IncomingMessage['headers']): boolean {
   return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
 }
 

@@ -14,6 +14,7 @@ export interface ConfiguredApi {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly token?: string | undefined;
+  readonly maxConnections?: number | undefined;
 }
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
@@ -39,7 +40,7 @@ export function resolveApi(
     const at = overrides.token === undefined ? file.key('api').key('token') : file.key('MODBUS_SIM_TOKEN');
     at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
   }
-  return compact({ host, port, token });
+  return compact({ host, port, token, maxConnections: configured.maxConnections });
 }
 
 /** Characters that every client can put into a header, and that mean the same to all. */

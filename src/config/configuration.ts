@@ -71,4 +71,6 @@ export interface ApiDefinition {
   readonly host: string;
   readonly port: number;
   readonly token?: string;
+  /** How many connections it serves at a time; 64 without. */
+  readonly maxConnections?: number;
 }

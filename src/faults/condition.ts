@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AddressRange } from '../protocol/address-range.js';
-import { section, UNLIMITED, wholeNumber } from '../schema/parts.js';
+import { bounded, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
 import type { FaultLine } from './ability.js';
 import { probability } from './parameters.js';
 
@@ -17,19 +17,11 @@ export interface RequestFacts {
 const MAX_LISTED = 256;
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
-  return (
-    z
-      .array(schema)
-      .min(1, { error: 'at least one' })
-      // Not `max`, whose message a union passes over.
-      .refine((list) => list.length <= MAX_LISTED, {
-        error: ({ input }) => `expected at most ${MAX_LISTED} of them, got ${(input as unknown[]).length}`,
-      })
-  );
+  return z.array(schema).min(1, { error: 'at least one' });
 }
 
 function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
-  return z.union([schema, listOf(schema)], { error });
+  return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
 }
 
 const address = wholeNumber(0, 0xffff, 'an address');
@@ -49,11 +41,12 @@ export const conditionSchema = section({
     wholeNumber(1, 255, 'a function code'),
     'a function code from 1 to 255, or a list of them',
   ).optional(),
-  address: z
-    .union([address, addressRange, listOf(addressRange)], {
+  address: bounded(
+    z.union([address, addressRange, listOf(addressRange)], {
       error: 'an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs',
-    })
-    .optional(),
+    }),
+    MAX_LISTED,
+  ).optional(),
   quantity: oneOrMore(
     wholeNumber(1, 0xffff, 'a quantity'),
     'a quantity from 1 to 65535, or a list of them',

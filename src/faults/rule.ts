@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownName } from '../schema/nearest.js';
-import { isMapping, section, wholeNumber } from '../schema/parts.js';
+import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { refusal } from './budget.js';
 import { type Condition, conditionSchema } from './condition.js';
@@ -43,18 +43,22 @@ const nameSchema = z
   .max(MAX_NAME_LENGTH, { error: `at most ${MAX_NAME_LENGTH} characters` })
   .regex(/^[\w.-]+$/, { error: 'letters, digits, dots, hyphens and underscores' });
 
-/** One fault may stand there without a list around it. */
-const doSchema = z.preprocess(
-  (input) => (isMapping(input) ? [input] : input),
+const faultList = bounded(
   z
     .array(faultSchema, { error: 'a fault, as in {delay: 100}, or a list of faults' })
-    .min(1, { error: 'at least one fault' })
-    .max(MAX_FAULTS, { error: `at most ${MAX_FAULTS} faults` })
-    .superRefine((faults, context) => {
-      const excess = excessOf(faults);
-      if (excess) context.addIssue({ code: 'custom', message: refusal(excess) });
-    }),
-);
+    .min(1, { error: 'at least one fault' }),
+  MAX_FAULTS,
+  'faults',
+).superRefine((faults, context) => {
+  const excess = excessOf(faults);
+  if (excess) context.addIssue({ code: 'custom', message: refusal(excess) });
+});
+
+/** One fault may stand there without a list around it. */
+const doSchema = z.codec(z.unknown(), faultList, {
+  decode: (input) => (isMapping(input) ? [input] : input),
+  encode: (faults) => faults,
+});
 
 /** A fault rule as in the native file and over REST. */
 export const ruleSchema = section({

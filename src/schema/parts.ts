@@ -47,6 +47,25 @@ export function oneOf<const Value extends string | number>(values: readonly Valu
   return z.literal(values, { error: words.length === 0 ? last : `${words.join(', ')} or ${last}` });
 }
 
+/**
+ * What `schema` says of a value that may be a list, unless the list is longer than `max`: that is refused before any
+ * element is looked at. A codec and no preprocessing, because answers are encoded with the same schema.
+ */
+export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
+  return z.codec(z.unknown(), schema, {
+    decode(input, context) {
+      if (!Array.isArray(input) || input.length <= max) return input as z.input<Schema>;
+      context.issues.push({
+        code: 'custom',
+        input,
+        message: `expected at most ${max} ${error}, got ${input.length}`,
+      });
+      return z.NEVER;
+    },
+    encode: (output) => output,
+  });
+}
+
 export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });

@@ -72,12 +72,19 @@ export class Ledger {
 
   /** At most `limit` exchanges, the newest first, down to but without the one with the identifier `after`. */
   latest(limit = CAPACITY, after = 0): Exchange[] {
-    const found: Exchange[] = [];
-    for (let id = this.#count; id > after && id >= this.#first && found.length < limit; id--) {
+    return [...this.newestFirst(limit, after)];
+  }
+
+  /**
+   * The same one by one, for somebody who takes them slowly: an exchange that has been forgotten by the time its turn
+   * comes is left out, so nobody's slowness keeps exchanges in memory.
+   */
+  *newestFirst(limit = CAPACITY, after = 0): Generator<Exchange> {
+    let count = 0;
+    for (let id = this.#count; id > after && id >= this.#first && count < limit; id--, count++) {
       const exchange = this.#exchanges[id % CAPACITY];
-      if (exchange) found.push(exchange);
+      if (exchange) yield exchange;
     }
-    return found;
   }
 
   /** Identifier of the newest exchange, 0 when there is none. */

@@ -35,15 +35,38 @@ describe.each(WITH_BODY)('%s %s', (method, url) => {
     ['half an object', '{"submit":'],
     ['no JSON at all', 'submit=Register'],
     ['a number that JSON has not', '{"submit": "Set", "register": 0, "value": NaN}'],
-    ['a key __proto__', '{"__proto__": {"submit": "Register"}}'],
-    ['a key __proto__ deep inside', '{"submit": "Register", "a": [{"__proto__": {}}]}'],
-    ['a key constructor.prototype', '{"constructor": {"prototype": {"submit": "Register"}}}'],
-    ['200,000 open brackets', '['.repeat(200_000)],
+    ['4000 open brackets', '['.repeat(4000)],
     ['a byte order mark alone', '\ufeff'],
   ])('a body of %s gets status 400', async (_, body) => {
     const answer = await rest.send<{ error: string }>(method, url, body);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toBe(NOT_JSON);
+  });
+
+  test.each([
+    ['{"__proto__": {"submit": "Register"}}', '__proto__'],
+    ['{"\\u005f_proto__": 1}', '__proto__'],
+    ['{"submit": "Register", "a": [{"__proto__": {}}]}', 'a[0].__proto__'],
+    ['{"constructor": {"prototype": {"submit": "Register"}}}', 'constructor.prototype'],
+  ])('a key that no request has, in %s, is named', async (body, key) => {
+    const answer = await rest.send<{ error: string }>(method, url, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toBe(`${key}: not a key of any request`);
+  });
+
+  test.each([
+    ['200,000 open brackets', '['.repeat(200_000)],
+    ['4097 numbers', `[${'1,'.repeat(4096)}1]`],
+    ['2049 keys', `{${Array.from({ length: 2049 }, (_, i) => `"k${i}":0`).join(',')}}`],
+  ])('a body of %s gets status 413, before it is parsed', async (_, body) => {
+    const answer = await rest.send<{ error: string }>(method, url, body);
+    expect(answer.status).toBe(413);
+    expect(answer.body.error).toBe('body: expected at most 4096 names and values');
+  });
+
+  test('text in a body may hold whatever separates values elsewhere', async () => {
+    const answer = await rest.send(method, url, JSON.stringify({ x: '[{,:\\"'.repeat(9000) }));
+    expect(answer.status).not.toBe(413);
   });
 
   test('a body of more than 256 KiB gets status 413', async () => {
@@ -143,9 +166,57 @@ test('an address that is not there gets status 404', async () => {
   }
 });
 
-test('an address that can not be decoded gets status 400', async () => {
-  expect(await rest.send('GET', '/restapi/%zz')).toMatchObject({ status: 400 });
-  expect(await rest.send('GET', '/api/v1/faults/%')).toMatchObject({ status: 400 });
+test('an address that can not be decoded gets status 400, in the words of its interface', async () => {
+  expect(await rest.send('GET', '/restapi/%zz')).toEqual({
+    status: 400,
+    body: { result: 'error', error: "'/restapi/%zz' is not a valid url component" },
+  });
+  expect(await rest.send('GET', '/api/v1/faults/%')).toMatchObject({
+    status: 400,
+    body: { error: expect.any(String), problems: [{ path: '' }] },
+  });
+});
+
+describe('another method than those of a path', () => {
+  test.each([
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['GET', '/restapi/calls', 'POST'],
+    ['DELETE', '/api/v1/lines', 'GET, HEAD'],
+    ['POST', '/api/v1/lines/lan?x=1', 'GET, HEAD, PUT'],
+    ['GET', '/api/v1/lines/lan/stop', 'POST'],
+    ['PATCH', '/api/v1/faults', 'GET, HEAD, POST'],
+    ['POST', '/api/v1/faults/some', 'DELETE, GET, HEAD, PUT'],
+    ['PUT', '/api/v1/exchanges', 'GET, HEAD'],
+  ] as const)('%s %s gets status 405 and is told %s', async (method, url, allow) => {
+    const response = await rest.app.inject({ method, url, headers: { host: 'localhost' } });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toBe(allow);
+    expect(response.json().error).toBe(`method: expected ${allow.replaceAll(', ', ' or ')}`);
+  });
+
+  test('HEAD is GET without a body', async () => {
+    for (const url of ['/healthz', '/api/v1/lines', '/api/v1/faults', '/api/v1/exchanges']) {
+      expect(await rest.send('HEAD', url), url).toEqual({ status: 200, body: undefined });
+    }
+  });
+});
+
+test('every error of the compatible interface has result and error', async () => {
+  const errors = [
+    rest.send('POST', '/restapi/registers', '{'),
+    rest.send('POST', '/restapi/registers'),
+    rest.send('GET', '/restapi/%zz'),
+    rest.send('POST', '/restapi/registers', {}, { origin: 'http://example.invalid' }),
+    rest.send('POST', '/restapi/registers', {}, { host: 'example.invalid' }),
+    rest.send('GET', '/restapi'),
+    rest.send('GET', '/restapi/registers'),
+    rest.send('POST', '/restapi/registers', `"${'x'.repeat(256 * 1024)}"`),
+    rest.send('POST', '/restapi/registers', 'x', { 'content-type': 'text/plain' }),
+    new Rest(nativeSetup(SETUP), { host: 'x', token: 'secret' }).send('POST', '/restapi/registers', {}),
+  ];
+  const answers = await Promise.all(errors);
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 403, 421, 404, 405, 413, 415, 401]);
+  for (const { body } of answers) expect(body).toEqual({ result: 'error', error: expect.any(String) });
 });
 
 describe('on a real socket', () => {
@@ -169,6 +240,105 @@ describe('on a real socket', () => {
       result: 'ok',
       register_rows: [{ value: '1' }, { value: '77' }, { value: '3' }],
     });
+    await rest.app.close();
+  });
+
+  async function answerTo(request: string): Promise<string> {
+    const client = new RawClient(await listen());
+    client.send(Buffer.from(request));
+    await until(() => client.closed || client.received.length > 0, 'the answer has come');
+    await rest.app.close();
+    return client.received.toString();
+  }
+
+  test.each([
+    [
+      'HTTP/1.0 without a Host',
+      'GET /healthz HTTP/1.0\r\n\r\n',
+      400,
+      'Host: missing, expected a name of this machine',
+    ],
+    [
+      'HTTP/1.1 without a Host',
+      'GET /restapi/x HTTP/1.1\r\n\r\n',
+      400,
+      'Host: missing, expected a name of this machine',
+    ],
+    [
+      'two Hosts',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n',
+      400,
+      'Host: expected one, got 2',
+    ],
+    [
+      'a foreign Host where the address is nonsense',
+      'GET /%zz HTTP/1.1\r\nHost: example.invalid\r\n\r\n',
+      421,
+      'Host: not a name of this machine',
+    ],
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 'not a valid HTTP request'],
+    [
+      'too long a header',
+      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'the header of the request is too long',
+    ],
+  ])('%s is refused in words', async (_, request, status, error) => {
+    const answer = await answerTo(request);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({ result: 'error', error });
+  });
+
+  test('an address that can not be decoded needs the token too', async () => {
+    rest = new Rest(nativeSetup(SETUP), { host: '127.0.0.1', token: 'secret' });
+    expect(await answerTo('GET /restapi/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n')).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  test('requests sent without waiting are answered in their order', async () => {
+    const client = new RawClient(await listen());
+    const paths = Array.from({ length: 100 }, (_, i) => `/nowhere/${i}`);
+    client.send(Buffer.from(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('')));
+    await until(() => client.received.includes('/nowhere/99:'), 'the last one is answered');
+    expect(client.received.toString().match(/\/nowhere\/\d+/g)).toEqual(paths);
+    await rest.app.close();
+  });
+
+  test('a body that comes in many pieces arrives as a whole', async () => {
+    const client = new RawClient(await listen());
+    const body = JSON.stringify({ submit: 'Set', register: 1, value: `${' '.repeat(100_000)}x` });
+    const head = `POST /restapi/registers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    client.send(Buffer.from(head + body));
+    await until(() => client.received.includes('"result"'), 'the answer has come');
+    expect(client.received.toString()).toContain('value: expected a whole number');
+    await rest.app.close();
+  });
+
+  test('no more connections than configured are served; those beyond are closed', async () => {
+    rest = new Rest(nativeSetup(SETUP), { host: '127.0.0.1', maxConnections: 2 });
+    const port = await listen();
+    const [first, second] = [new RawClient(port), new RawClient(port)];
+    await until(() => first.connected && second.connected, 'two are connected');
+    const third = new RawClient(port);
+    await until(() => third.closed, 'the third is closed');
+    first.send(Buffer.from('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+    await until(() => first.received.includes('{"status":"ok"}'), 'the first is served');
+    expect(second.closed).toBe(false);
+    await rest.app.close();
+  });
+
+  test('a long answer is made as fast as it is read, and comes whole', async () => {
+    const client = new RawClient(await listen());
+    client.socket.pause();
+    const body = JSON.stringify({ submit: 'Register', range_stop: 8191 });
+    client.send(
+      Buffer.from(
+        `POST /restapi/registers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      ),
+    );
+    client.socket.resume();
+    await until(() => client.received.includes('0\r\n\r\n'), 'the whole answer has come');
+    expect(client.received.toString()).toMatch(/transfer-encoding: chunked/i);
+    expect(client.received.toString().match(/"index":/g)).toHaveLength(8192);
     await rest.app.close();
   });
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
-import { buildApp } from '../../src/api/app.js';
-import type { AccessRules } from '../../src/api/guard.js';
+import { type ApiRules, buildApp } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import { loadPymodbus } from '../../src/config/load.js';
 import { nativeConfiguration } from '../../src/config/native/file.js';
@@ -76,7 +75,7 @@ export class Rest {
   readonly app: FastifyInstance;
   readonly simulator: Simulator;
 
-  constructor(configuration: Configuration, rules: AccessRules = { host: '127.0.0.1' }) {
+  constructor(configuration: Configuration, rules: ApiRules = { host: '127.0.0.1' }) {
     const log = pino({ level: 'silent' });
     this.simulator = new Simulator(configuration, log);
     this.app = buildApp(this.simulator, rules, log);

@@ -503,7 +503,7 @@ describe('a rule that is not right', () => {
       [{ close: { how: 'end', after: -1 } }],
       'do[0].close.after: expected a number of bytes, 0 or more, got -1',
     ],
-    [Array(65).fill({ early: true }), 'do: expected at most 64 faults, got a list'],
+    [Array(65).fill({ early: true }), 'do: expected at most 64 faults, got 65'],
   ])('do %j', (faults, message) => {
     const found = mistakes({ name: 'tested', do: faults });
     expect(found).toHaveLength(1);

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { heldMb, openDescriptors, startPlant } from '../../scripts/hostile/plant.mjs';
+import { REST_ATTACKS } from '../../scripts/hostile/rest-attacks.mjs';
 import { Siege } from '../../scripts/hostile/siege.mjs';
 
 /** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
@@ -15,7 +16,7 @@ let before: { memory: number; descriptors: number };
 
 beforeAll(async () => {
   plant = await startPlant();
-  siege = new Siege(plant.program.pid, plant.targets);
+  siege = new Siege(plant.program.pid, plant.probe, plant.targets);
   await siege.calm(500);
   const { pid } = plant.program;
   before = { memory: await heldMb(pid), descriptors: openDescriptors(pid) };
@@ -26,13 +27,13 @@ afterAll(async () => {
   rmSync(plant.directory, { recursive: true });
 });
 
-describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rtu', 'serial ascii'])(
-  'a bad client on the line %s',
+describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rtu', 'serial ascii', 'rest'])(
+  'a bad client on %s',
   (line) => {
     it('takes no answer from the good ones beside it, whatever it sends', async () => {
-      const target = plant.targets.find((each) => each.line === line);
+      const target = [...plant.targets, plant.rest].find((each) => each.line === line);
       if (target === undefined) throw new Error(`no line ${line}`);
-      for (const { name } of ATTACKS.filter(({ on }) => on.includes(target.kind))) {
+      for (const { name } of [...ATTACKS, ...REST_ATTACKS].filter(({ on }) => on.includes(target.kind))) {
         const { attack, lost, answered, unanswered, descriptors } = await siege.attack(name, target, AMOUNT);
         expect({ attack, lost, unanswered }).toEqual({ attack: name, lost: {}, unanswered: [] });
         expect(answered).toBeGreaterThan(0);

@@ -3,7 +3,16 @@ import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/budget.js';
 import { oneOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { thousandths } from '../thousandths.js';
-import { anyValue, formFlag, inMs, integer, LONGEST_WAIT_S, optionalInteger, seconds } from './fields.js';
+import {
+  anyValue,
+  formFlag,
+  inMs,
+  integer,
+  LONGEST_WAIT_S,
+  optionalInteger,
+  orEmpty,
+  seconds,
+} from './fields.js';
 import { ERROR_CODES } from './function-codes.js';
 
 /** What is sent instead of the true response. */
@@ -29,16 +38,19 @@ const simulateFields = z.object({
     told('0 (normal), 1 (error), 2 (empty) or 3 (junk)'),
   ),
   response_split: anyValue,
-  split_delay: seconds.optional(),
+  split_delay: orEmpty(seconds.optional(), 0),
   response_cr: anyValue,
-  response_cr_pct: integer.refine((percent) => percent <= 100, told('percent, 0 to 100')).optional(),
-  response_delay: seconds,
+  response_cr_pct: orEmpty(
+    integer.refine((percent) => percent <= 100, told('percent, 0 to 100')).optional(),
+    0,
+  ),
+  response_delay: orEmpty(seconds, 0),
   response_error: integer.refine((code) => code === 0 || ERROR_CODES.has(code), told(`0 or one of ${CODES}`)),
   response_junk_datalen: optionalInteger.refine(
     (length) => (length ?? 0) <= MAX_REPLY_BYTES,
     told(`a number of bytes, 0 to ${MAX_REPLY_BYTES}`),
   ),
-  response_clear_after: integer,
+  response_clear_after: orEmpty(integer, 0),
 });
 
 /** How responses are to be simulated, with everything that is implied made explicit. */
@@ -68,9 +80,6 @@ export const simulateRequest = simulateFields.transform((fields, context): Simul
     fail('split_delay', `expected at most ${LONGEST_WAIT_S} seconds together with response_delay`);
   }
   const type = RESPONSE_TYPES[fields.response_type ?? (fields.response_error === 0 ? 0 : 1)] ?? 'normal';
-  if (type === 'error' && fields.response_error === 0) {
-    fail('response_error', `expected one of ${CODES} for response_type 1, got 0`);
-  }
   return {
     type,
     errorCode: fields.response_error,

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { addressRanges } from '../../protocol/address-range.js';
 import { concatBytes, hex } from '../../protocol/bytes.js';
 import { describeReply } from '../../traffic/describe.js';
@@ -6,20 +7,22 @@ import type { MonitorRequest } from './call-request.js';
 import { FUNCTION_CODES } from './function-codes.js';
 
 /** A request or a response that was seen. */
-export interface CallRow {
-  readonly call: 'request' | 'response';
-  readonly time: string;
-  readonly line: string;
-  readonly unit: number;
-  readonly fc: number;
-  readonly address: number | null;
-  readonly count: number | null;
-  readonly data: string;
-}
+export const callRowSchema = z.object({
+  call: z.enum(['request', 'response']),
+  time: z.string(),
+  line: z.string(),
+  unit: z.number(),
+  fc: z.number(),
+  address: z.number().nullable(),
+  count: z.number().nullable(),
+  data: z.string(),
+});
+
+export type CallRow = z.infer<typeof callRowSchema>;
 
 const MAX_ROWS = 1000;
 
-/** Bytes of a row: replies of 64 KiB are possible, and nothing else runs while an answer is made. */
+/** Bytes of a row: replies of 64 KiB are possible. */
 const MAX_BYTES = 1024;
 
 /** Lists calls from the moment it is made. */
@@ -35,13 +38,34 @@ export class CallMonitor {
     this.#since = ledger.lastId;
   }
 
-  /** The calls that match the filter, the newest first. */
-  rows(): CallRow[] {
-    return this.#ledger
+  /** The calls that match the filter, the newest first; each row is made when it is asked for. */
+  rows(): Iterable<CallRow> {
+    return callRows(this.#ledger.newestFirst(undefined, this.#since), this.filter);
+  }
+
+  /** Lists no more calls. What was listed stays to be read, whatever the ledger forgets. */
+  stop(): StoppedCalls {
+    const { filter } = this;
+    const exchanges = this.#ledger
       .latest(undefined, this.#since)
-      .filter((exchange) => matches(this.filter, exchange))
-      .flatMap((exchange) => rowsOf(exchange, this.filter))
-      .slice(0, MAX_ROWS);
+      .filter((exchange) => matches(filter, exchange));
+    return { rows: () => callRows(exchanges, filter) };
+  }
+}
+
+/** Calls of a monitor that was stopped. */
+export interface StoppedCalls {
+  rows(): Iterable<CallRow>;
+}
+
+function* callRows(exchanges: Iterable<Exchange>, filter: MonitorRequest): Generator<CallRow> {
+  let count = 0;
+  for (const exchange of exchanges) {
+    if (!matches(filter, exchange)) continue;
+    for (const row of rowsOf(exchange, filter)) {
+      if (count++ === MAX_ROWS) return;
+      yield row;
+    }
   }
 }
 

@@ -1,16 +1,41 @@
+import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
-import { CallMonitor, type CallRow } from './call-rows.js';
+import { CallMonitor, type CallRow, callRowSchema, type StoppedCalls } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
 
-interface CallsAnswer {
-  readonly result: 'ok';
-  readonly call_rows: readonly CallRow[];
-  readonly [field: string]: unknown;
+const choiceSchema = z.object({ value: z.number(), text: z.string(), selected: z.boolean() });
+
+export const callsAnswerSchema = z.object({
+  simulation_action: z.enum(['ACTIVE', '']),
+  range_start: z.number().nullable(),
+  range_stop: z.number().nullable(),
+  function_codes: z.array(choiceSchema),
+  function_show_hex_checked: z.boolean(),
+  function_show_decoded_checked: z.boolean(),
+  function_response_normal_checked: z.boolean(),
+  function_response_error_checked: z.boolean(),
+  function_response_empty_checked: z.boolean(),
+  function_response_junk_checked: z.boolean(),
+  function_response_split_checked: z.boolean(),
+  function_response_split_delay: z.number(),
+  function_response_cr_checked: z.boolean(),
+  function_response_cr_pct: z.number(),
+  function_response_delay: z.number(),
+  function_response_junk: z.number(),
+  function_error: z.array(choiceSchema),
+  function_response_clear_after: z.number(),
+  call_rows: z.array(callRowSchema),
+  foot: z.string(),
+  result: z.literal('ok'),
+});
+
+interface CallsAnswer extends Omit<z.infer<typeof callsAnswerSchema>, 'call_rows'> {
+  readonly call_rows: Iterable<CallRow>;
 }
 
 /** POST /restapi/calls: the response simulation and the list of calls, for all lines together. */
@@ -18,8 +43,7 @@ export class CallsEndpoint {
   readonly #simulator: Simulator;
   readonly #simulation: ResponseSimulation;
   #monitor: CallMonitor | undefined;
-  /** The calls listed when the monitoring was stopped; they stay to be read. */
-  #stoppedRows: readonly CallRow[] = [];
+  #stopped: StoppedCalls | undefined;
 
   constructor(simulator: Simulator) {
     this.#simulator = simulator;
@@ -63,7 +87,7 @@ export class CallsEndpoint {
   }
 
   #stop(): CallsAnswer {
-    if (this.#monitor) this.#stoppedRows = this.#monitor.rows();
+    if (this.#monitor) this.#stopped = this.#monitor.stop();
     this.#monitor = undefined;
     return { ...this.#state(), foot: 'Stopped monitoring' };
   }
@@ -91,7 +115,7 @@ export class CallsEndpoint {
       function_response_junk: settings.junkLength,
       function_error: choices(ERROR_CODES, settings.errorCode),
       function_response_clear_after: settings.clearAfter,
-      call_rows: this.#monitor?.rows() ?? this.#stoppedRows,
+      call_rows: (this.#monitor ?? this.#stopped)?.rows() ?? [],
       foot: this.#monitor ? 'Monitoring active' : 'not active',
       result: 'ok',
     };

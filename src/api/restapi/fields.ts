@@ -20,8 +20,13 @@ export const integer = z
   )
   .transform(Number);
 
+/** The schema where an empty field of a form stands for `unset`. */
+export function orEmpty<Schema extends z.ZodType>(schema: Schema, unset: unknown) {
+  return z.preprocess((value) => (value === '' ? unset : value), schema);
+}
+
 /** The same where an empty field means that nothing was chosen. */
-export const optionalInteger = z.preprocess((value) => (value === '' ? undefined : value), integer.nullish());
+export const optionalInteger = orEmpty(integer.nullish(), undefined);
 
 const MS_PER_S = 1000;
 
@@ -56,6 +61,25 @@ export const formFlag = z
   .unknown()
   .optional()
   .transform((value) => value !== undefined && value !== false);
+
+const FLAG = 'true or false';
+
+/** true or false, or their text; an empty field says nothing. */
+export const textFlag = orEmpty(
+  z
+    .union(
+      [
+        z.boolean({ error: FLAG }),
+        z
+          .string({ error: FLAG })
+          .regex(/^\s*(?:true|false)\s*$/i, { error: FLAG })
+          .transform((text) => text.trim().toLowerCase() === 'true'),
+      ],
+      { error: FLAG },
+    )
+    .optional(),
+  undefined,
+);
 
 /** Milliseconds, fractions allowed; `error` says what else may stand there. */
 export function milliseconds(error = 'a number of milliseconds') {

@@ -1,11 +1,11 @@
+import { z } from 'zod';
 import { type Mistakes, moreText } from '../../schema/findings.js';
 import { pathText } from '../../schema/problem.js';
 
 /** What went wrong, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
-export interface Failure {
-  readonly result: 'error';
-  readonly error: string;
-}
+export const failureSchema = z.object({ result: z.literal('error'), error: z.string() });
+
+export type Failure = z.infer<typeof failureSchema>;
 
 export type Outcome<Answer> = Answer | Failure;
 

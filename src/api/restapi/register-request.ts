@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TABLE_NAMES } from '../../device/tables.js';
-import { flag, oneOf } from '../../schema/parts.js';
-import { integer, optionalInteger } from './fields.js';
+import { oneOf } from '../../schema/parts.js';
+import { integer, optionalInteger, textFlag } from './fields.js';
 
 /** Which registers of which device; the specification says `range_end`, every existing client sends `range_stop`. */
 const selection = {
@@ -22,7 +22,7 @@ export const registerRequest = z.discriminatedUnion('submit', [
     submit: z.literal('Set'),
     register: integer,
     value: z.union([z.number(), z.string(), z.boolean()], { error: 'a number or text' }).nullish(),
-    writeable: flag.optional(),
+    writeable: textFlag.optional(),
     ...selection,
   }),
 ]);

@@ -1,16 +1,19 @@
+import { z } from 'zod';
 import type { RegisterImage } from '../../registers/image.js';
 import { accessText, actionText, typeText, valueText } from './register-text.js';
 
 /** A register as REST clients see it: every field is text. */
-export interface RegisterRow {
-  readonly index: string;
-  readonly type: string;
-  readonly access: string;
-  readonly action: string;
-  readonly value: string;
-  readonly count_read: string;
-  readonly count_write: string;
-}
+export const registerRowSchema = z.object({
+  index: z.string(),
+  type: z.string(),
+  access: z.string(),
+  action: z.string(),
+  value: z.string(),
+  count_read: z.string(),
+  count_write: z.string(),
+});
+
+export type RegisterRow = z.infer<typeof registerRowSchema>;
 
 /**
  * The cells of one list of registers, numbered from 0. Cells from `image.size` up to `size` exist as addresses
@@ -21,9 +24,9 @@ export interface RegisterList {
   readonly size: number;
 }
 
-/** One row for each register of the range, ends included. */
-export function registerRows(list: RegisterList, start: number, end: number): RegisterRow[] {
-  return Array.from({ length: end - start + 1 }, (_, i) => registerRow(list.image, start + i));
+/** One row for each register of the range, ends included; each is made when it is asked for. */
+export function* registerRows(list: RegisterList, start: number, end: number): Generator<RegisterRow> {
+  for (let address = start; address <= end; address++) yield registerRow(list.image, address);
 }
 
 function registerRow(image: RegisterImage, address: number): RegisterRow {

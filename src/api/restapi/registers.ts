@@ -1,33 +1,38 @@
+import { z } from 'zod';
 import type { Device } from '../../device/device.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
+import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { failure, mistakes, type Outcome } from './outcome.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
-import { type RegisterList, type RegisterRow, registerRows } from './register-rows.js';
+import { type RegisterList, type RegisterRow, registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
-/** Nothing else, no line either, runs while an answer is made: this many take some ms. */
 const MAX_ROWS = 8192;
 
-interface RegisterAnswer {
-  readonly result: 'ok';
-  readonly footer: string;
-  readonly register_types: typeof REGISTER_TYPES;
-  readonly register_actions: typeof REGISTER_ACTIONS;
-  readonly register_rows: readonly RegisterRow[];
+export const registersAnswerSchema = z.object({
+  result: z.literal('ok'),
+  footer: z.string(),
+  register_types: z.record(z.string(), z.number()),
+  register_actions: z.record(z.string(), z.number()),
+  register_rows: z.array(registerRowSchema),
+});
+
+interface RegistersAnswer extends Omit<z.infer<typeof registersAnswerSchema>, 'register_rows'> {
+  readonly register_rows: Iterable<RegisterRow>;
 }
 
 /** POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag. */
-export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegisterAnswer> {
+export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegistersAnswer> {
   const findings = new Findings();
   const at = new At(body, findings);
   const request = at.check(registerSubmit) && at.check(registerRequest);
-  if (!request) return mistakes(findings);
+  if (!request) return hasRangeOfText(body) ? INVALID_RANGE : mistakes(findings);
   const list = findList(simulator, request);
   if (typeof list === 'string') return failure(list);
   const range = findRange(request, list);
@@ -43,6 +48,17 @@ export function handleRegisters(simulator: Simulator, body: unknown): Outcome<Re
     register_actions: REGISTER_ACTIONS,
     register_rows: registerRows(list, range.start, range.end),
   };
+}
+
+/** The answer of pymodbus.simulator to the only mistake for which it has words of its own. */
+const INVALID_RANGE = failure('Invalid range parameters');
+
+/** Whether the range has text that is no whole number, where pymodbus.simulator knows the key. */
+function hasRangeOfText(body: unknown): boolean {
+  return ['range_start', 'range_stop'].some((key) => {
+    const found = sectionOf(body, key);
+    return typeof found === 'string' && !/^\s*(?:[+-]?\d+\s*)?$/.test(found);
+  });
 }
 
 /** The list of registers that is meant, or what is wrong with its name. */
@@ -91,8 +107,10 @@ function findRange(
 /** Sets the value or the access flag, or both; says what is wrong and does nothing otherwise. */
 function setRegister(
   { image }: RegisterList,
-  { register, value, writeable }: Extract<RegisterRequest, { submit: 'Set' }>,
+  { register, writeable, ...request }: Extract<RegisterRequest, { submit: 'Set' }>,
 ): string | undefined {
+  // A form sends the field of the value along when only the flag is meant.
+  const value = writeable && request.value === '' ? undefined : request.value;
   const span = image.valueSpan(register);
   if (!span) return `register: ${register} is not defined`;
   if (span.address !== register) {

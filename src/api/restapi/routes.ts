@@ -1,38 +1,47 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { isMapping } from '../../schema/parts.js';
 import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { CallsEndpoint } from './calls.js';
-import { failure } from './outcome.js';
-import { handleRegisters } from './registers.js';
-import { handleServer } from './server.js';
+import type { LongAnswers } from '../long-answers.js';
+import { CallsEndpoint, callsAnswerSchema } from './calls.js';
+import { failure, failureSchema } from './outcome.js';
+import { handleRegisters, registersAnswerSchema } from './registers.js';
+import { handleServer, serverAnswerSchema } from './server.js';
+
+interface Endpoint {
+  /** What it answers besides failures. */
+  readonly answer: z.ZodType;
+  readonly handle: (body: object) => object | Promise<object>;
+}
 
 /**
  * The REST interface of pymodbus' simulator. What a body asks for wrongly is answered with status 200 and
- * `result: "error"`, as its clients expect; HTTP's own errors keep their status with the same kind of body.
+ * `result: "error"`, as its clients expect; HTTP's own errors keep their status with the same kind of body. So bodies
+ * are checked by the endpoints, and not by schemas of their routes.
  */
-export function restapiRoutes(app: FastifyInstance, simulator: Simulator): void {
+export function restapiRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(simulator);
-  const endpoints = new Map<string, (body: object) => object | Promise<object>>([
-    ['registers', (body) => handleRegisters(simulator, body)],
-    ['calls', (body) => calls.handle(body)],
-    ['server', (body) => handleServer(simulator, body)],
-    ['log', () => failure('log: not implemented yet')],
-  ]);
-  app.post<{ Params: { endpoint: string } }>('/restapi/:endpoint', async (request, reply) => {
-    const { endpoint } = request.params;
-    const { body } = request;
-    const handle = endpoints.get(endpoint);
-    if (body === undefined) reply.code(400);
-    if (!handle) {
-      return failure(`${quote(endpoint)}: no such endpoint, expected ${[...endpoints.keys()].join(', ')}`);
+  const endpoints: Readonly<Record<string, Endpoint>> = {
+    registers: { answer: registersAnswerSchema, handle: (body) => handleRegisters(simulator, body) },
+    calls: { answer: callsAnswerSchema, handle: (body) => calls.handle(body) },
+    server: { answer: serverAnswerSchema, handle: (body) => handleServer(simulator, body) },
+    // The words of pymodbus.simulator, which its clients may know.
+    log: { answer: z.never(), handle: () => failure('log endpoint not implemented') },
+  };
+  return (app, _, done) => {
+    for (const [name, { answer, handle }] of Object.entries(endpoints)) {
+      const response = { 200: z.union([failureSchema, answer]), 400: failureSchema };
+      app.post(`/${name}`, { schema: { response } }, async ({ body }, reply) => {
+        if (body === undefined) reply.code(400);
+        if (!isMapping(body)) return reply.send(failure(`body: ${expectedMessage('a JSON object', body)}`));
+        return answers.send(reply, await handle(body));
+      });
     }
-    if (!isMapping(body)) return failure(`body: ${expectedMessage('a JSON object', body)}`);
-    return handle(body);
-  });
-  app.route({
-    method: ['GET', 'PUT', 'PATCH', 'DELETE'],
-    url: '/restapi/:endpoint',
-    handler: (_, reply) => reply.code(405).header('allow', 'POST').send(failure('method: expected POST')),
-  });
+    const unknown = { params: z.object({ endpoint: z.string() }), response: { 200: failureSchema } };
+    app.post('/:endpoint', { schema: unknown }, async ({ params: { endpoint } }) =>
+      failure(`${quote(endpoint)}: no such endpoint, expected ${Object.keys(endpoints).join(', ')}`),
+    );
+    done();
+  };
 }

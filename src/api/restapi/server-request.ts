@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { oneOf, section } from '../../schema/parts.js';
+import { unitsWithinReason } from '../units.js';
 import { integer, milliseconds } from './fields.js';
 
 /** Looked at first: what else is expected depends on it. */
@@ -41,7 +42,7 @@ export const setRequest = section({
   turnaround: turnaround.nullish(),
   t3_5: milliseconds().nullish(),
   gap: milliseconds().nullish(),
-  units: z.unknown().optional(),
+  units: unitsWithinReason.optional(),
 });
 
 /** The settings of a Set, without what says where they are meant. */

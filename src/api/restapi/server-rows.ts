@@ -1,35 +1,47 @@
+import { z } from 'zod';
 import type { LineDefinition } from '../../config/configuration.js';
 import type { Line } from '../../simulator/line.js';
 import { lineStatus } from '../../simulator/line-status.js';
 import { thousandths } from '../thousandths.js';
 
 /** A line as REST clients see it; what a line of its kind has not is null. Times are in ms, the uptime in seconds. */
-export interface ServerRow {
-  readonly line: string;
-  readonly comm: LineDefinition['kind'];
-  readonly framer: LineDefinition['framing'];
-  readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
+export const serverRowSchema = z.object({
+  line: z.string(),
+  comm: z.enum(['serial', 'tcp', 'udp', 'tls']),
+  framer: z.enum(['socket', 'rtu', 'ascii']),
+  state: z.enum(['open', 'waiting', 'stopped', 'failed']),
   /** Why it is not open. */
-  readonly error: string;
+  error: z.string(),
   /** Where clients find it: the real port where any free one was asked for. */
-  readonly place: string;
-  readonly host: string | null;
-  readonly port: string | number;
-  readonly baudrate: number | null;
-  readonly bytesize: number | null;
-  readonly parity: string | null;
-  readonly stopbits: number | null;
+  place: z.string(),
+  host: z.string().nullable(),
+  port: z.union([z.string(), z.number()]),
+  baudrate: z.number().nullable(),
+  bytesize: z.number().nullable(),
+  parity: z.string().nullable(),
+  stopbits: z.number().nullable(),
   /** As it is set: `t3.5`, `eager`, or so many ms more than t3.5. */
-  readonly turnaround: string | number | null;
-  readonly t1_5: number | null;
-  readonly t3_5: number | null;
-  readonly gap: number | null;
-  readonly clients: number | null;
-  readonly uptime: number | null;
+  turnaround: z.union([z.string(), z.number()]).nullable(),
+  t1_5: z.number().nullable(),
+  t3_5: z.number().nullable(),
+  gap: z.number().nullable(),
+  clients: z.number().nullable(),
+  uptime: z.number().nullable(),
   /** Unit identifiers with the names of their devices. */
-  readonly units: Readonly<Record<string, string>>;
-  readonly [counter: `count_${string}`]: number;
-}
+  units: z.record(z.string(), z.string()),
+  count_requests: z.number(),
+  count_broadcasts: z.number(),
+  count_dropped: z.number(),
+  count_replies: z.number(),
+  count_duplicates: z.number(),
+  count_collisions: z.number(),
+  count_foreign_frames: z.number(),
+  count_noise_bytes: z.number(),
+  count_damaged_characters: z.number(),
+  count_rejected: z.number(),
+});
+
+export type ServerRow = z.infer<typeof serverRowSchema>;
 
 const PARITY_LETTERS = { none: 'N', even: 'E', odd: 'O' } as const;
 
@@ -71,12 +83,18 @@ function settingsOf(definition: LineDefinition) {
   };
 }
 
-/** The counters in the manner of the register rows: `count_requests`, `count_noise_bytes`. */
-function countsOf({ counters }: Line): Record<`count_${string}`, number> {
-  return Object.fromEntries(
-    Object.entries(counters).map(([name, count]) => [
-      `count_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-      count,
-    ]),
-  );
+/** The counters, named in the manner of the register rows. */
+function countsOf({ counters }: Line) {
+  return {
+    count_requests: counters.requests,
+    count_broadcasts: counters.broadcasts,
+    count_dropped: counters.dropped,
+    count_replies: counters.replies,
+    count_duplicates: counters.duplicates,
+    count_collisions: counters.collisions,
+    count_foreign_frames: counters.foreignFrames,
+    count_noise_bytes: counters.noiseBytes,
+    count_damaged_characters: counters.damagedCharacters,
+    count_rejected: counters.rejected,
+  };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
@@ -9,20 +10,26 @@ import type { Simulator } from '../../simulator/simulator.js';
 import { type Failure, failure, mistakes, type Outcome } from './outcome.js';
 import { flatIssue, nativeChange } from './server-change.js';
 import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
-import { type ServerRow, serverRow } from './server-rows.js';
+import { type ServerRow, serverRow, serverRowSchema } from './server-rows.js';
 
 /** Names to choose from, as register_types and register_actions are. */
 const SERVER_STATES = { open: 0, waiting: 1, stopped: 2, failed: 3 };
 const SERVER_FRAMERS = { socket: 0, rtu: 1, ascii: 2 };
 const SERVER_PARITIES = { N: 0, E: 1, O: 2 };
 
-interface ServerAnswer {
-  readonly result: 'ok';
-  readonly footer: string;
-  readonly server_states: typeof SERVER_STATES;
-  readonly server_framers: typeof SERVER_FRAMERS;
-  readonly server_parities: typeof SERVER_PARITIES;
-  readonly server_rows: readonly ServerRow[];
+const numbers = z.record(z.string(), z.number());
+
+export const serverAnswerSchema = z.object({
+  result: z.literal('ok'),
+  footer: z.string(),
+  server_states: numbers,
+  server_framers: numbers,
+  server_parities: numbers,
+  server_rows: z.array(serverRowSchema),
+});
+
+interface ServerAnswer extends Omit<z.infer<typeof serverAnswerSchema>, 'server_rows'> {
+  readonly server_rows: Iterable<ServerRow>;
 }
 
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
@@ -38,6 +45,7 @@ export async function handleServer(simulator: Simulator, body: object): Promise<
     const lines = [...simulator.lines.values()];
     return answer(lines, statesText(lines));
   }
+  if (request.submit === 'Restart' && parsed.line == null) return restartAll(simulator);
   const line = findLine(simulator, parsed.line);
   if (typeof line === 'string') return failure(line);
   switch (request.submit) {
@@ -51,6 +59,14 @@ export async function handleServer(simulator: Simulator, body: object): Promise<
       await line.stop();
       return answer([line], lineText(line));
   }
+}
+
+/** Restarts every line, also after one that could not be opened again. */
+async function restartAll(simulator: Simulator): Promise<Outcome<ServerAnswer>> {
+  const lines = [...simulator.lines.values()];
+  const results = await Promise.all(lines.map(async (line) => outcome(line, await line.restart())));
+  const errors = results.flatMap((result) => (result.result === 'error' ? result.error : []));
+  return errors.length > 0 ? failure(errors.join('; ')) : answer(lines, statesText(lines));
 }
 
 async function setLine(
@@ -98,8 +114,12 @@ function answer(lines: readonly Line[], footer: string): ServerAnswer {
     server_states: SERVER_STATES,
     server_framers: SERVER_FRAMERS,
     server_parities: SERVER_PARITIES,
-    server_rows: lines.map(serverRow),
+    server_rows: serverRows(lines),
   };
+}
+
+function* serverRows(lines: readonly Line[]): Generator<ServerRow> {
+  for (const line of lines) yield serverRow(line);
 }
 
 /** `line bench: open, RTU on /dev/ttyUSB0 9600 8E1, …`, `line bench: failed, …`. */

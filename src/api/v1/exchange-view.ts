@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hex } from '../../protocol/bytes.js';
-import type { StepReport } from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+import type { PlayReport, StepReport } from '../../protocol/play-report.js';
+import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { Exchange } from '../../traffic/ledger.js';
 
 /**
@@ -50,7 +50,8 @@ export const exchangeViewSchema = z.object({
   omittedSteps: z.number(),
   /** Bytes of the steps shown that are not: those after the 1024th. */
   omittedBytes: z.number(),
-  ended: z.enum(['complete', 'superseded', 'disconnected', 'pending']),
+  /** `not sent`: the plan was played to its end, and not a byte of it left. */
+  ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected', 'pending']),
 });
 
 export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSchema> {
@@ -74,13 +75,19 @@ export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSch
     steps: shown.map((step, i) => viewStep(step, report?.steps[i], receivedAt)),
     omittedSteps: Math.max(0, steps.length - MAX_STEPS),
     omittedBytes,
-    ended: report?.ended ?? 'pending',
+    ended: endOf(plan, report),
   };
 }
 
 /** The first faults and the last one: that one tells of faults that were not tried. */
 function ends(acted: Exchange['acted']): Exchange['acted'] {
   return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
+}
+
+function endOf(plan: ReplyPlan, report: PlayReport | undefined): z.infer<typeof exchangeViewSchema>['ended'] {
+  if (!report) return 'pending';
+  if (report.ended !== 'complete' || plan.kind === 'silence') return report.ended;
+  return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
 }
 
 /** Steps with no more bytes than are shown. */

@@ -2,15 +2,22 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { Exchange } from '../../traffic/ledger.js';
+import type { LongAnswers } from '../long-answers.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
 
 const MAX_LIMIT = 1000;
 
-/** A number as it stands in a query; text that is none is left for the schema to refuse. */
+/** A number as it stands in a query; other text is left for the schema to refuse. */
 function inQuery<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((text) => (typeof text === 'string' && text.trim() ? Number(text) : text), schema);
+  return z.preprocess(
+    (text) => (typeof text === 'string' && NUMBER.test(text) ? Number(text) : text),
+    schema,
+  );
 }
+
+const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
 
 const query = z.object({
   /** How many at most. */
@@ -20,7 +27,7 @@ const query = z.object({
 });
 
 /** `/api/v1/exchanges`: the ledger, the newest exchange first. */
-export function exchangeRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
       '/exchanges',
@@ -30,10 +37,13 @@ export function exchangeRoutes(simulator: Simulator): FastifyPluginCallbackZod {
           response: { 200: z.object({ exchanges: z.array(exchangeViewSchema) }), 400: errorSchema },
         },
       },
-      ({ query: { limit, after } }) => ({
-        exchanges: simulator.ledger.latest(limit, after).map(exchangeView),
-      }),
+      async ({ query: { limit, after } }, reply) =>
+        answers.send(reply, { exchanges: exchangeViews(simulator.ledger.newestFirst(limit, after)) }),
     );
     done();
   };
+}
+
+function* exchangeViews(exchanges: Iterable<Exchange>): Generator<ReturnType<typeof exchangeView>> {
+  for (const exchange of exchanges) yield exchangeView(exchange);
 }

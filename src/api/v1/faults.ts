@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { lineProblems } from '../../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
-import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { LongAnswers } from '../long-answers.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 import { ruleView, ruleViewSchema } from './rule-view.js';
 
@@ -14,92 +14,92 @@ const ruleName = z.object({ name: z.string() });
 const ruleList = z.object({ faults: z.array(ruleViewSchema) });
 
 /** `/api/v1/faults`: the fault rules, in the order in which they act. */
-export function faultRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+export function faultRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const { rules } = simulator.faults;
-  const list = () => ({ faults: rules.list().map(ruleView) });
-  const tooMany = errorBody([{ path: '', message: TOO_MANY_RULES }]);
+  const list = () => ({ faults: ruleViews(simulator) });
   const unknownRule = (name: string) => errorBody([{ path: 'name', message: `no rule ${name}` }]);
 
   return (app, _, done) => {
-    app.get('/faults', { schema: { response: { 200: ruleList } } }, list);
+    const accept = (rule: FaultRule) => {
+      const view = ruleView(rules.set(rule), simulator.lines.values());
+      for (const warning of view.warnings ?? []) app.log.warn({ rule: rule.name }, warning);
+      return view;
+    };
+
+    app.get('/faults', { schema: { response: { 200: ruleList } } }, async (_, reply) =>
+      answers.send(reply, list()),
+    );
 
     app.post(
       '/faults',
-      { schema: { response: { 201: ruleViewSchema, 400: errorSchema } } },
-      async (request, reply) => {
-        const parsed = parseRule(simulator, request.body);
-        if (!parsed.ok) return reply.code(400).send(parsed.body);
-        const { name } = parsed.rule;
-        if (rules.has(name)) {
-          return reply
-            .code(400)
-            .send(errorBody([{ path: 'name', message: `there is a rule ${name} already; PUT replaces it` }]));
-        }
-        if (!rules.hasRoomFor(name)) return reply.code(400).send(tooMany);
-        return reply.code(201).send(ruleView(rules.set(parsed.rule)));
+      { schema: { body: ruleSchema, response: { 201: ruleViewSchema, 400: errorSchema } } },
+      async ({ body: rule }, reply) => {
+        const refusal = refusalOf(rule, simulator) ?? takenName(rule, simulator);
+        return refusal ? reply.code(400).send(refusal) : reply.code(201).send(accept(rule));
       },
     );
 
-    app.post('/faults/reset', { schema: { response: { 200: ruleList } } }, () => {
+    app.post('/faults/reset', { schema: { response: { 200: ruleList } } }, async (_, reply) => {
       simulator.faults.reset();
-      return list();
+      return answers.send(reply, list());
     });
 
     app.get(
       '/faults/:name',
       { schema: { params: ruleName, response: { 200: ruleViewSchema, 404: errorSchema } } },
-      async (request, reply) => {
-        const { name } = request.params;
+      async ({ params: { name } }, reply) => {
         const status = rules.get(name);
-        return status ? ruleView(status) : reply.code(404).send(unknownRule(name));
+        return status ? ruleView(status, simulator.lines.values()) : reply.code(404).send(unknownRule(name));
       },
     );
 
     app.put(
       '/faults/:name',
-      { schema: { params: ruleName, response: { 200: ruleViewSchema, 400: errorSchema } } },
-      async (request, reply) => {
-        const { name } = request.params;
-        const parsed = parseRule(simulator, withName(request.body, name));
-        if (!parsed.ok) return reply.code(400).send(parsed.body);
-        if (parsed.rule.name !== name) {
-          return reply
-            .code(400)
-            .send(errorBody([{ path: 'name', message: `expected ${name}, as in the address` }]));
-        }
-        if (!rules.hasRoomFor(name)) return reply.code(400).send(tooMany);
-        return ruleView(rules.set(parsed.rule));
+      {
+        schema: {
+          params: ruleName,
+          body: ruleSchema,
+          response: { 200: ruleViewSchema, 400: errorSchema },
+        },
+        // The name may stand in the address alone.
+        preValidation: async (request) => {
+          if (isMapping(request.body)) request.body = { ...request.params, ...request.body } as never;
+        },
+      },
+      async ({ params: { name }, body: rule }, reply) => {
+        const refusal = refusalOf(rule, simulator) ?? otherName(rule, name);
+        return refusal ? reply.code(400).send(refusal) : accept(rule);
       },
     );
 
     app.delete(
       '/faults/:name',
       { schema: { params: ruleName, response: { 204: z.null(), 404: errorSchema } } },
-      async (request, reply) => {
-        const { name } = request.params;
-        return rules.remove(name) ? reply.code(204).send(null) : reply.code(404).send(unknownRule(name));
-      },
+      async ({ params: { name } }, reply) =>
+        rules.remove(name) ? reply.code(204).send(null) : reply.code(404).send(unknownRule(name)),
     );
     done();
   };
 }
 
-/** The name of a PUT may stand in the address alone. */
-function withName(body: unknown, name: string): unknown {
-  return isMapping(body) ? { name, ...body } : body;
+function* ruleViews({ faults, lines }: Simulator): Generator<ReturnType<typeof ruleView>> {
+  for (const status of faults.rules.list()) yield ruleView(status, lines.values());
 }
 
-type ParsedRule =
-  | { readonly ok: true; readonly rule: FaultRule }
-  | { readonly ok: false; readonly body: ErrorBody };
-
-/** A rule that can act on every line it aims at, or everything that is wrong with it. */
-function parseRule(simulator: Simulator, body: unknown): ParsedRule {
+/** Why a rule can't be put to use, or undefined. */
+function refusalOf(rule: FaultRule, { faults, faultLines }: Simulator): ErrorBody | undefined {
   const findings = new Findings();
-  const at = new At(body, findings);
-  const rule = at.check(ruleSchema);
-  for (const { path, message } of rule ? lineProblems(rule, simulator.faultLines) : []) {
-    at.below(path).wrong(message);
-  }
-  return rule && findings.count === 0 ? { ok: true, rule } : { ok: false, body: issuesBody(findings) };
+  for (const issue of lineProblems(rule, faultLines)) findings.add(() => issue);
+  if (findings.count > 0) return issuesBody(findings);
+  return faults.rules.hasRoomFor(rule.name) ? undefined : errorBody([{ path: '', message: TOO_MANY_RULES }]);
+}
+
+function takenName({ name }: FaultRule, { faults }: Simulator): ErrorBody | undefined {
+  const message = `there is a rule ${name} already; PUT replaces it`;
+  return faults.rules.has(name) ? errorBody([{ path: 'name', message }]) : undefined;
+}
+
+function otherName(rule: FaultRule, name: string): ErrorBody | undefined {
+  const message = `expected ${name}, as in the address`;
+  return rule.name === name ? undefined : errorBody([{ path: 'name', message }]);
 }

@@ -1,13 +1,20 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { isMapping } from '../../schema/parts.js';
-import { expectedMessage, quote } from '../../schema/problem.js';
+import { quote } from '../../schema/problem.js';
 import type { Line, LineOutcome } from '../../simulator/line.js';
 import type { LineChange, Simulator } from '../../simulator/simulator.js';
+import type { LongAnswers } from '../long-answers.js';
+import { unitsWithinReason } from '../units.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 
 const lineName = z.object({ name: z.string() });
+
+/** Which settings there are depends on what the line is: the simulator checks them. */
+const settingsOfLine = z.looseObject(
+  { units: unitsWithinReason.optional() },
+  { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
+);
 
 /** What POST /lines/{name}/{command} does; an open line that is started stays as it is. */
 const COMMANDS: Readonly<Record<string, (line: Line) => Promise<LineOutcome>>> = {
@@ -20,16 +27,14 @@ const COMMANDS: Readonly<Record<string, (line: Line) => Promise<LineOutcome>>> =
 };
 
 /** `/api/v1/lines`: how the lines are, and what they are to be. */
-export function lineRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const unknownLine = (name: string) => errorBody([{ path: 'name', message: `no line ${quote(name)}` }]);
 
   return (app, _, done) => {
     app.get(
       '/lines',
       { schema: { response: { 200: z.object({ lines: z.array(lineViewSchema) }) } } },
-      () => ({
-        lines: Array.from(simulator.lines.values(), lineView),
-      }),
+      async (_, reply) => answers.send(reply, { lines: lineViews(simulator) }),
     );
 
     app.get(
@@ -46,19 +51,13 @@ export function lineRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       {
         schema: {
           params: lineName,
+          body: settingsOfLine,
           response: { 200: lineViewSchema, 400: errorSchema, 404: errorSchema, 409: errorSchema },
         },
       },
       async ({ params: { name }, body }, reply) => {
         const line = simulator.lines.get(name);
         if (!line) return reply.code(404).send(unknownLine(name));
-        if (!isMapping(body)) {
-          const message = expectedMessage(
-            'settings of the line, such as {"serial": {"baudRate": 9600}}',
-            body,
-          );
-          return reply.code(400).send(errorBody([{ path: '', message }]));
-        }
         const changed = await simulator.changeLine(line, body);
         if (changed.ok) return lineView(line);
         return 'issues' in changed
@@ -83,6 +82,10 @@ export function lineRoutes(simulator: Simulator): FastifyPluginCallbackZod {
     }
     done();
   };
+}
+
+function* lineViews({ lines }: Simulator): Generator<ReturnType<typeof lineView>> {
+  for (const line of lines.values()) yield lineView(line);
 }
 
 /** The port, or the system, said no. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { conditionSchema } from '../../faults/condition.js';
 import type { RuleStatus } from '../../faults/rules.js';
+import type { Line } from '../../simulator/line.js';
+import { unservedUnits } from './unserved-units.js';
 
 /** A fault rule as it was written, and what has come of it. */
 export const ruleViewSchema = z.object({
@@ -16,16 +18,15 @@ export const ruleViewSchema = z.object({
   lastHit: z.string().nullable(),
   /** How often the rule will still act; null when there is no limit. */
   remaining: z.number().nullable(),
+  /** What is odd about the rule as things are, though it can be used; absent where nothing is. */
+  warnings: z.array(z.string()).optional(),
 });
 
-export function ruleView({
-  rule,
-  seed,
-  matches,
-  hits,
-  lastHit,
-  remaining,
-}: RuleStatus): z.infer<typeof ruleViewSchema> {
+export function ruleView(
+  { rule, seed, matches, hits, lastHit, remaining }: RuleStatus,
+  lines: Iterable<Line>,
+): z.infer<typeof ruleViewSchema> {
+  const warnings = unservedUnits(rule, lines);
   return {
     name: rule.name,
     when: rule.when,
@@ -35,5 +36,6 @@ export function ruleView({
     hits,
     lastHit: lastHit?.toISOString() ?? null,
     remaining: remaining ?? null,
+    ...(warnings.length > 0 && { warnings }),
   };
 }

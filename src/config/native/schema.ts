@@ -216,4 +216,5 @@ export const apiSchema = section({
   host: text('a host name or an address').optional(),
   port: wholeNumber(0, 65535).optional(),
   token: text('text of at least one character').optional(),
+  maxConnections: wholeNumber(1, 65535).optional(),
 });

@@ -103,12 +103,14 @@ describe('which registers a request reads', () => {
     [{ range_stop: 1e15 }, 'range_stop: expected 0 to 65535, got 1000000000000000'],
     [{ range_start: -1 }, 'range_start: expected a whole number, 0 or more, got -1'],
     [{ range_start: 1.5 }, 'range_start: expected a whole number, 0 or more, got 1.5'],
-    [{ range_start: '0x10' }, 'range_start: expected a whole number, 0 or more, got "0x10"'],
+    [{ range_start: '0x10' }, 'Invalid range parameters'],
+    [{ range_end: '0x10' }, 'range_end: expected a whole number, 0 or more, got "0x10"'],
+    [{ range_start: '-1' }, 'range_start: expected a whole number, 0 or more, got "-1"'],
     [{ range_start: true }, 'range_start: expected a whole number, 0 or more, got true'],
     [{ range_start: [1] }, 'range_start: expected a whole number, 0 or more, got a list'],
     [
-      { range_start: 'x', range_end: {} },
-      'range_start: expected a whole number, 0 or more, got "x"; range_end: expected a whole number, 0 or more, got a mapping',
+      { range_start: -2, range_end: {} },
+      'range_start: expected a whole number, 0 or more, got -2; range_end: expected a whole number, 0 or more, got a mapping',
     ],
   ])('%j is refused in words', async (range, error) => {
     expect(await rest.registers({ submit: 'Register', ...range })).toEqual({ result: 'error', error });

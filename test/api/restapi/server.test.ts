@@ -309,16 +309,33 @@ describe('Start, Stop and Restart', () => {
     expect(`line lan: ${failed.error}`).toBe(error);
   });
 
-  it.each(['Start', 'Stop', 'Restart', 'Set'])(
-    '%s names the lines when it is not told which',
-    async (submit) => {
-      const settings = submit === 'Set' ? { turnaround: 1 } : {};
-      expect(await server({ submit, ...settings })).toEqual({
-        result: 'error',
-        error: 'line: missing, expected one of bench, lan',
-      });
-    },
-  );
+  it('Restart without a line is for all of them', async () => {
+    await tcpMaster(await tcpPort());
+    const { result, footer, server_rows } = await server({ submit: 'Restart' });
+    expect({ result, footer }).toEqual({ result: 'ok', footer: '2 lines: 2 open' });
+    expect(server_rows.map(({ line, clients }) => [line, clients])).toEqual([
+      ['bench', null],
+      ['lan', 0],
+    ]);
+    expect((await (await tcpMaster(await tcpPort())).readHoldingRegisters(0, 1)).data).toEqual([1]);
+  });
+
+  it('Restart of all tells which could not be opened again, and opens the others', async () => {
+    await row({ submit: 'Stop', line: 'lan' });
+    await row({ submit: 'Stop', line: 'bench' });
+    await row({ submit: 'Set', line: 'lan', port: await takenPort() });
+    const { error } = await server({ submit: 'Restart' });
+    expect(error).toMatch(/^line lan: [^;]+$/);
+    expect(await row({ submit: 'Status', line: 'bench' })).toMatchObject({ state: 'open' });
+  });
+
+  it.each(['Start', 'Stop', 'Set'])('%s names the lines when it is not told which', async (submit) => {
+    const settings = submit === 'Set' ? { turnaround: 1 } : {};
+    expect(await server({ submit, ...settings })).toEqual({
+      result: 'error',
+      error: 'line: missing, expected one of bench, lan',
+    });
+  });
 
   it.each([
     [{ submit: 'Start', line: 'x' }, 'line: unknown line "x" (known: bench, lan)'],

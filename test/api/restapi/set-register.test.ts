@@ -149,6 +149,12 @@ describe('the access flag', () => {
     expect(await access(12, 16)).toEqual(['True', 'True', 'True', 'True', 'False']);
   });
 
+  test('the flag may be text, and an empty value beside it is none', async () => {
+    expect(await set(0, '', { writeable: 'true' })).toBe('1');
+    expect(await set(4, 2, { writeable: 'False' })).toBe('2');
+    expect(await set(4, 3, { writeable: '' })).toBe('3');
+  });
+
   test('writeable false leaves it as it is', async () => {
     await set(0, 2, { writeable: true });
     expect(await set(0, 3, { writeable: false })).toBe('3');

@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
 import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
@@ -137,6 +138,27 @@ describe('the ledger', () => {
         ],
       },
     ]);
+  });
+
+  test('a reply that nobody was there to receive was not sent', async () => {
+    const { rest, serialPath } = await serve(
+      nativeSetup({
+        devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },
+        lines: { bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } } },
+        faults: [{ name: 'late', do: [{ delay: 200 }] }],
+      }),
+    );
+    const client = openSync(serialPath('bench'), constants.O_RDWR | constants.O_NOCTTY);
+    writeSync(client, Buffer.from('010300000001840a', 'hex'));
+    await until(() => rest.simulator.ledger.lastId === 1, 'the request has come');
+    closeSync(client);
+    await until(() => rest.simulator.ledger.latest()[0]?.report !== undefined, 'the reply has ended');
+    const { body } = await rest.send('GET', '/api/v1/exchanges');
+    expect(body).toMatchObject({
+      exchanges: [
+        { ended: 'not sent', steps: [{ outcome: 'not achieved', reason: 'nobody has the line open' }] },
+      ],
+    });
   });
 
   test('a silence says why, and a fault that could not act says so', async () => {

@@ -49,6 +49,7 @@ describe('fault rules over REST', () => {
             hits: 0,
             lastHit: null,
             remaining: null,
+            warnings: ['when.unit: no line serves unit 9 at present'],
           },
         ],
       },
@@ -92,6 +93,21 @@ describe('fault rules over REST', () => {
   test('a fault needs no list around it; it is shown in one', async () => {
     const made = await rest.send<Rule>('POST', '/api/v1/faults', { name: 'alone', do: { exception: 6 } });
     expect(made).toMatchObject({ status: 201, body: { name: 'alone', do: [{ exception: 6 }] } });
+  });
+
+  test.each([
+    [{ unit: 77 }, 'when.unit: no line serves unit 77 at present'],
+    [{ unit: [1, 77, 78] }, 'when.unit: no line serves units 77, 78 at present'],
+    [{ unit: 9, line: 'lan' }, 'when.unit: no line of the rule serves unit 9 at present'],
+  ])('a rule for %j is taken with a warning', async (when, warning) => {
+    const made = await rest.send('POST', '/api/v1/faults', { name: 'odd', when, do: [{ delay: 1 }] });
+    expect(made).toMatchObject({ status: 201, body: { warnings: [warning] } });
+  });
+
+  test.each([{ unit: [0, 1] }, { line: 'lan' }, {}])('a rule for %j is taken without one', async (when) => {
+    const made = await rest.send('POST', '/api/v1/faults', { name: 'fine', when, do: [{ delay: 1 }] });
+    expect(made.status).toBe(201);
+    expect(made.body).not.toHaveProperty('warnings');
   });
 
   test('what GET shows of a rule can be sent again', async () => {

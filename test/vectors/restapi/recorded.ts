@@ -187,7 +187,7 @@ export const RECORDED: readonly RecordedCase[] = [
   {
     endpoint: 'registers',
     request: { submit: 'Registers', range_start: 'invalid', range_stop: 5 },
-    names: ['range_start'],
+    names: ['Invalid range parameters'],
   },
   {
     endpoint: 'registers',

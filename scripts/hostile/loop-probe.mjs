@@ -1,0 +1,41 @@
+import { openSync, readSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/*
+ * Loaded into the program with `node --import`. Whoever connects to the path HOSTILE_PROBE is told, in ms, how long the
+ * event loop has stood still at most since somebody asked last, and how much processor time the longest of its turns
+ * took: the difference is what the machine gave to other processes.
+ */
+
+const TICK_MS = 1;
+// The first number is the time that the main thread has run, in ns.
+const schedstat = openSync('/proc/self/schedstat', 'r');
+const buffer = Buffer.alloc(64);
+
+function processorMs() {
+  const length = readSync(schedstat, buffer, 0, buffer.length, 0);
+  return Number.parseInt(buffer.toString('latin1', 0, length), 10) / 1e6;
+}
+
+let stall = 0;
+let work = 0;
+let tickedAt = performance.now();
+let ranFor = processorMs();
+setInterval(() => {
+  const now = performance.now();
+  const ran = processorMs();
+  stall = Math.max(stall, now - tickedAt - TICK_MS);
+  work = Math.max(work, ran - ranFor);
+  tickedAt = now;
+  ranFor = ran;
+}, TICK_MS).unref();
+
+const server = createServer((socket) => {
+  socket.on('error', () => {});
+  socket.end(JSON.stringify({ stall, work }));
+  stall = 0;
+  work = 0;
+});
+server.listen(process.env.HOSTILE_PROBE);
+// The program decides when it ends.
+server.unref();

@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hangUp } from './sinks.mjs';
+
+/** @typedef {import('./good-client.mjs').Target} Target */
+/** @typedef {import('./attacks.mjs').Attack} Attack */
+
+/** @type {readonly Target['kind'][]} */
+const REST = ['rest'];
+
+/** Requests are sent on so many connections at a time. */
+const AT_ONCE = 4;
+/** More than the program lets in. */
+const CROWD = 300;
+const BODY = 250_000;
+
+/** @param {string} method @param {string} path @param {Target} target @param {string} [body] */
+function request(method, path, { token }, body) {
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`];
+  if (body !== undefined) {
+    head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
+  }
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
+}
+
+/** As many of `item` as a body has room for. @param {(i: number) => string} item */
+function filled(item) {
+  const items = [];
+  for (let length = 0, i = 0; length < BODY; i++) {
+    items.push(item(i));
+    length += (items.at(-1)?.length ?? 0) + 1;
+  }
+  return items.join(',');
+}
+
+/** @param {string} content */
+function rule(content) {
+  return `{"name":"hostile",${content}}`;
+}
+
+const FAULT = '"do":[{"delay":1}]';
+
+/** Bodies that are refused, or should be. @type {readonly (readonly [name: string, method: string, path: string, body: string])[]} */
+const BODIES = [
+  ['unknown keys', 'POST', '/api/v1/faults', rule(`${FAULT},${filled((i) => `"k${i}":0`)}`)],
+  [
+    'unknown keys of `when`',
+    'POST',
+    '/api/v1/faults',
+    rule(`${FAULT},"when":{${filled((i) => `"k${i}":0`)}}`),
+  ],
+  [
+    'bad address pairs',
+    'POST',
+    '/api/v1/faults',
+    rule(`${FAULT},"when":{"address":[${filled(() => '[9,-1]')}]}`),
+  ],
+  ['bad units', 'POST', '/api/v1/faults', rule(`${FAULT},"when":{"unit":[${filled(() => '-1')}]}`)],
+  ['faults of no kind', 'POST', '/api/v1/faults', rule(`"do":[${filled(() => '{"dely":1}')}]`)],
+  ['one fault of many kinds', 'POST', '/api/v1/faults', rule(`"do":[{${filled((i) => `"k${i}":1`)}}]`)],
+  ['parameters of a fault', 'POST', '/api/v1/faults', rule(`"do":[{"gap":{${filled((i) => `"k${i}":1`)}}}]`)],
+  ['units of a line', 'PUT', '/api/v1/lines/tcp', `{"units":{${filled((i) => `"${i}":"x"`)}}}`],
+  ['settings of a line', 'PUT', '/api/v1/lines/tcp', `{${filled((i) => `"k${i}":0`)}}`],
+  ['settings of a socket', 'PUT', '/api/v1/lines/tcp', `{"tcp":{${filled((i) => `"k${i}":0`)}}}`],
+  [
+    'unknown keys of Set',
+    'POST',
+    '/restapi/server',
+    `{"submit":"Set","line":"tcp",${filled((i) => `"k${i}":0`)}}`,
+  ],
+  ['unknown keys of Status', 'POST', '/restapi/server', `{"submit":"Status",${filled((i) => `"k${i}":0`)}}`],
+  ['keys of a Simulate', 'POST', '/restapi/calls', `{"submit":"Simulate",${filled((i) => `"k${i}":0`)}}`],
+  ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
+  ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
+  ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
+  ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
+  [
+    'a long text',
+    'POST',
+    '/restapi/registers',
+    `{"submit":"Set","register":0,"value":"${'9'.repeat(BODY)}"}`,
+  ],
+];
+
+/** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
+const QUESTIONS = [
+  ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
+  ['8192 registers', 'POST', '/restapi/registers', '{"submit":"Register","range_stop":8191}'],
+  ['call_rows', 'POST', '/restapi/calls', '{"submit":"Monitor","show_hex":1,"show_decode":1}'],
+  ['lines', 'GET', '/api/v1/lines'],
+  ['server_rows', 'POST', '/restapi/server', '{"submit":"Status"}'],
+  ['faults', 'GET', '/api/v1/faults'],
+];
+
+/** What a client that has the token does to the REST interface. @type {readonly Attack[]} */
+export const REST_ATTACKS = [
+  ...BODIES.map(([name, method, path, body]) => ({
+    name: `body: ${name}`,
+    on: REST,
+    run: repeated((target) => request(method, path, target, body)),
+  })),
+  ...QUESTIONS.map(([name, method, path, body]) => ({
+    name: `answer: ${name}`,
+    on: REST,
+    run: repeated((target) => request(method, path, target, body)),
+  })),
+  { name: 'pipelined questions', on: REST, run: pipelined },
+  { name: 'answers nobody reads', on: REST, run: unread },
+  { name: 'half a header, then silence', on: REST, run: halfHeaders },
+];
+
+/**
+ * Sends the same request again and again, on some connections, each when it has its answer.
+ * @param {(target: Target) => Buffer} make
+ * @returns {Attack['run']}
+ */
+function repeated(make) {
+  return async (target, { ms }) => {
+    const bytes = make(target);
+    const endsAt = performance.now() + ms;
+    const counts = await Promise.all(Array.from({ length: AT_ONCE }, () => ask(target, bytes, endsAt)));
+    return `${counts.reduce((sum, count) => sum + count, 0)} requests`;
+  };
+}
+
+/** @param {Target} target @param {Buffer} bytes @param {number} endsAt */
+async function ask({ port }, bytes, endsAt) {
+  let count = 0;
+  for (let socket = dial(port); performance.now() < endsAt; count++) {
+    if (socket.destroyed) socket = dial(port);
+    socket.write(bytes);
+    await answered(socket);
+    if (performance.now() >= endsAt) await hangUp(socket);
+  }
+  return count;
+}
+
+/** Waits for a whole answer, or the end of the connection. @param {import('node:net').Socket} socket */
+function answered(socket) {
+  return new Promise((resolve) => {
+    let head = '';
+    let left = Number.NaN;
+    let tail = '';
+    /** @param {Buffer} bytes */
+    const take = (bytes) => {
+      if (Number.isNaN(left)) {
+        head += bytes.toString('latin1');
+        const end = head.indexOf('\r\n\r\n');
+        if (end < 0) return;
+        const length = /^content-length: (\d+)/im.exec(head)?.[1];
+        left = length === undefined ? Number.POSITIVE_INFINITY : Number(length) - (head.length - end - 4);
+        tail = head;
+      } else {
+        left -= bytes.length;
+        tail = (tail + bytes.toString('latin1')).slice(-5);
+      }
+      if (left <= 0 || (left === Number.POSITIVE_INFINITY && tail.endsWith('0\r\n\r\n'))) done();
+    };
+    const done = () => {
+      socket.off('data', take).off('close', done);
+      resolve(undefined);
+    };
+    socket.on('data', take).on('close', done);
+  });
+}
+
+/** @param {number} port */
+function dial(port) {
+  return connect(port, '127.0.0.1').on('error', () => {});
+}
+
+/** @type {Attack['run']} */
+async function pipelined(target, { ms }) {
+  const bytes = Buffer.concat(
+    Array.from({ length: 1000 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
+  );
+  const sockets = Array.from({ length: AT_ONCE }, () => dial(target.port).resume());
+  for (const socket of sockets) socket.write(bytes);
+  await delay(ms);
+  await Promise.all(sockets.map(hangUp));
+  return `1000 on each of ${AT_ONCE} connections`;
+}
+
+/** @type {Attack['run']} */
+async function unread(target, { ms }) {
+  const bytes = Buffer.concat(
+    Array.from({ length: 100 }, () => request('GET', '/api/v1/exchanges?limit=1000', target)),
+  );
+  const sockets = Array.from({ length: CROWD }, () => dial(target.port).pause());
+  for (const socket of sockets) socket.write(bytes);
+  await delay(ms);
+  await Promise.all(sockets.map(hangUp));
+  return `${CROWD} connections`;
+}
+
+/** @type {Attack['run']} */
+async function halfHeaders({ port }, { ms }) {
+  const sockets = Array.from({ length: CROWD }, () => dial(port));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+  for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: loc');
+  await delay(ms);
+  await Promise.all(sockets.map(hangUp));
+  return `${CROWD} connections`;
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { LoopTurns } from './loop-turns.js';
+
+/** Unless the configuration says otherwise. */
+const MAX_CONNECTIONS = 64;
+
+/** Connections that the system may have ready: Node takes all of them in one turn of the event loop. */
+export const BACKLOG = 32;
+
+/** File descriptors that stay free for the lines. */
+const RESERVED_DESCRIPTORS = 32;
+
+/**
+ * Bytes that Node's parser gets at a time. All requests that stand in them are begun in one turn of the event loop:
+ * some fifteen of the shortest ones.
+ */
+const CHUNK = 1024;
+
+/**
+ * Keeps the connections of a server few, and gives each of them a turn of the event loop at a time.
+ * @param descriptors how many the process may have
+ */
+export function limitConnections(
+  server: Server,
+  turns: LoopTurns,
+  maxConnections: number = MAX_CONNECTIONS,
+  descriptors: number = descriptorLimit(),
+): void {
+  server.maxConnections = maxConnections;
+  const readers = new WeakMap<Socket, ChunkReader>();
+  server.on('connection', (socket: Socket) => {
+    if (descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
+    else readers.set(socket, new ChunkReader(socket, turns));
+  });
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    readers.get(request.socket)?.begin(request, response);
+  });
+}
+
+/**
+ * Hands Node's HTTP parser the bytes of a connection in small pieces, and none while a request is being answered or
+ * answers are waiting to be read. Node itself begins every request that it finds in 64 KiB, all at once.
+ */
+class ChunkReader {
+  readonly #socket: Socket;
+  readonly #turns: LoopTurns;
+  #reading = false;
+  #unanswered = 0;
+  #latest: IncomingMessage | undefined;
+
+  constructor(socket: Socket, turns: LoopTurns) {
+    this.#socket = socket;
+    this.#turns = turns;
+    // With this listener, Node's parser gets what is read here, and reads nothing by itself.
+    socket.on('readable', () => this.#read()).on('drain', () => this.#read());
+  }
+
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    this.#unanswered++;
+    this.#latest = request;
+    response.once('close', () => {
+      this.#unanswered--;
+      this.#read();
+    });
+  }
+
+  #read(): void {
+    // Lets the stream notice its end, which it does only when it is read empty.
+    if (this.#socket.readableLength === 0) this.#socket.read();
+    else if (!this.#reading && this.#mayRead) {
+      this.#reading = true;
+      this.#turns.take(() => {
+        this.#reading = false;
+        this.#socket.read(Math.min(CHUNK, this.#socket.readableLength));
+        this.#read();
+      });
+    }
+  }
+
+  get #mayRead(): boolean {
+    if (this.#socket.destroyed || this.#socket.writableNeedDrain) return false;
+    return this.#unanswered === 0 || (this.#unanswered === 1 && this.#latest?.complete === false);
+  }
+}
+
+/** The number of a socket's descriptor. The system gives the lowest free one, so all below it are in use. */
+function descriptorOf(socket: Socket): number {
+  const { _handle } = socket as { _handle?: { fd?: number } };
+  return _handle?.fd ?? 0;
+}
+
+/** How many descriptors the process may have; where the system does not say, as many as it likes. */
+function descriptorLimit(): number {
+  try {
+    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+
+interface Route {
+  readonly path: RegExp;
+  readonly methods: readonly string[];
+}
+
+/** Remembers the routes of an application, to tell which methods a path has. Made before the first route. */
+export class Methods {
+  readonly #routes: Route[] = [];
+
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => {
+      this.#routes.push({ path: pathPattern(url), methods: [method].flat() });
+    });
+  }
+
+  /** The methods of the path of `url`, each once and sorted; none where there is no such path. */
+  of(url: string): string[] {
+    const [path = ''] = url.split('?');
+    const methods = this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
+    return [...new Set(methods)].sort();
+  }
+}
+
+/** The paths that a route such as `/lines/:name/start` is for. */
+function pathPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.')));
+  return new RegExp(`^${parts.join('/')}$`);
+}

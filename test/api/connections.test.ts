@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { limitConnections } from '../../src/api/connections.js';
+import { LoopTurns } from '../../src/api/loop-turns.js';
+import { RawClient, until } from '../transport/socket/raw-client.js';
+
+const GET = Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+
+let server: Server;
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A connection to a server that answers when `release` is called. */
+async function connected(descriptors?: number) {
+  const waiting: (() => void)[] = [];
+  server = createServer((_, response) => waiting.push(() => response.end('done')));
+  limitConnections(server, new LoopTurns(), 8, descriptors);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = new RawClient((server.address() as AddressInfo).port);
+  return { client, waiting };
+}
+
+test('a connection that would take one of the last 32 descriptors is closed at once', async () => {
+  // The sockets of this test have numbers above 8.
+  const { client, waiting } = await connected(40);
+  client.send(GET);
+  await until(() => client.closed, 'it is closed');
+  expect(waiting).toHaveLength(0);
+});
+
+test('where enough descriptors are left it is served', async () => {
+  const { client, waiting } = await connected(100_000);
+  client.send(GET);
+  await until(() => waiting.length === 1, 'the request has come');
+  waiting[0]?.();
+  await until(() => client.received.includes('done'), 'it is answered');
+});
+
+test('while a request is being answered, at most a piece of those behind it is begun', async () => {
+  const { client, waiting } = await connected();
+  const count = 500;
+  client.send(Buffer.concat(Array.from({ length: count }, () => GET)));
+  await until(() => waiting.length > 0, 'the first requests have come');
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(waiting.length).toBeLessThanOrEqual(1 + 1024 / GET.length);
+  for (let answered = 0; answered < count; answered++) {
+    await until(() => waiting.length > answered, 'the next one is begun');
+    waiting[answered]?.();
+  }
+  await until(() => client.received.toString().split('done').length > count, 'all are answered');
+});

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { LongAnswers } from '../../src/api/long-answers.js';
+
+/** A pace that counts turns, and a clock on which nothing passes but what the making of elements takes. */
+class CountingPace {
+  turns = 0;
+  time = 0;
+
+  async take(): Promise<void> {
+    this.turns++;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  /** Elements each of which takes `ms`; notes the turn in which each was made. */
+  *elements(count: number, ms: number, madeIn: number[] = [], text = ''): Generator<object> {
+    for (let i = 0; i < count; i++) {
+      this.time += ms;
+      madeIn.push(this.turns);
+      yield { i, text };
+    }
+  }
+}
+
+class Reply {
+  contentType = '';
+  payload: unknown;
+
+  type(contentType: string): this {
+    this.contentType = contentType;
+    return this;
+  }
+
+  send(payload: unknown): Promise<void> {
+    this.payload = payload;
+    return Promise.resolve();
+  }
+
+  async text(): Promise<string> {
+    if (!(this.payload instanceof Readable)) return String(this.payload);
+    return (await this.payload.toArray()).join('');
+  }
+}
+
+async function sent(pace: CountingPace, answer: object): Promise<Reply> {
+  const reply = new Reply();
+  await new LongAnswers(pace).send(reply, answer);
+  return reply;
+}
+
+describe('an answer with lists', () => {
+  test('is the JSON of the same object', async () => {
+    const answer = {
+      result: 'ok',
+      none: [],
+      rows: [{ a: 1 }, 'b', null],
+      absent: undefined,
+      map: { x: [1] },
+    };
+    const reply = await sent(new CountingPace(), answer);
+    expect(reply.contentType).toBe('application/json; charset=utf-8');
+    expect(reply.payload).toBe(JSON.stringify(answer));
+    expect((await sent(new CountingPace(), {})).payload).toBe('{}');
+  });
+
+  test('is made in one turn when that takes less than 2 ms', async () => {
+    const pace = new CountingPace();
+    await sent(pace, { rows: pace.elements(100, 0.015) });
+    expect(pace.turns).toBe(1);
+  });
+
+  test('gives the event loop back every 2 ms, however much there is to make', async () => {
+    const pace = new CountingPace();
+    const madeIn: number[] = [];
+    const reply = await sent(pace, { rows: pace.elements(1000, 0.5, madeIn) });
+    for (let turn = 1; turn <= 250; turn++) expect(madeIn.filter((each) => each === turn).length).toBe(4);
+    expect(JSON.parse(await reply.text()).rows).toHaveLength(1000);
+  });
+
+  test('gives it back after each element that takes longer than that', async () => {
+    const pace = new CountingPace();
+    const madeIn: number[] = [];
+    await sent(pace, { rows: pace.elements(5, 9, madeIn) });
+    expect(madeIn).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('of more than 64 KiB is made no faster than it is read', async () => {
+    const pace = new CountingPace();
+    const madeIn: number[] = [];
+    const reply = await sent(pace, { rows: pace.elements(1000, 0, madeIn, 'x'.repeat(1000)) });
+    expect(reply.payload).toBeInstanceOf(Readable);
+    expect(madeIn.length).toBeLessThan(140);
+    const text = await reply.text();
+    expect(madeIn).toHaveLength(1000);
+    expect(JSON.parse(text).rows).toHaveLength(1000);
+  });
+
+  test('stops being made when its client goes away', async () => {
+    const pace = new CountingPace();
+    const madeIn: number[] = [];
+    const reply = await sent(pace, { rows: pace.elements(1000, 0, madeIn, 'x'.repeat(1000)) });
+    (reply.payload as Readable).destroy();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(madeIn.length).toBeLessThan(140);
+  });
+});

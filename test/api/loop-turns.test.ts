@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { LoopTurns } from '../../src/api/loop-turns.js';
+
+/** The number of turns of the event loop since the call. */
+function countTurns(): { count: number } {
+  const turns = { count: 0 };
+  const next = () => {
+    turns.count++;
+    if (turns.count < 100) setImmediate(next);
+  };
+  setImmediate(next);
+  return turns;
+}
+
+test('each piece of work has a turn of the event loop of its own, in the order of asking', async () => {
+  const loop = new LoopTurns();
+  const turns = countTurns();
+  const done: { piece: number; turn: number }[] = [];
+  await new Promise<void>((resolve) => {
+    for (let piece = 0; piece < 5; piece++) loop.take(() => done.push({ piece, turn: turns.count }));
+    loop.take(resolve);
+  });
+  expect(done.map(({ piece }) => piece)).toEqual([0, 1, 2, 3, 4]);
+  expect(new Set(done.map(({ turn }) => turn)).size).toBe(5);
+});
+
+test('work asked for by a piece of work has a later turn', async () => {
+  const loop = new LoopTurns();
+  const turns = countTurns();
+  const [first, second] = await new Promise<[number, number]>((resolve) => {
+    loop.take(() => {
+      const turn = turns.count;
+      loop.take(() => resolve([turn, turns.count]));
+    });
+  });
+  expect(second).toBeGreaterThan(first);
+});
