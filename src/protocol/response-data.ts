@@ -1,3 +1,4 @@
+import { addressRanges } from './address-range.js';
 import { EXCEPTION_FLAG } from './function-code.js';
 import { functionOf } from './function-table.js';
 
@@ -15,4 +16,12 @@ export function dataOffset(pdu: Uint8Array): number {
   const code = pdu[0] as number;
   if (code & EXCEPTION_FLAG) return pdu.length;
   return Math.min(functionOf(code)?.dataAt ?? 1, pdu.length);
+}
+
+/** False when the response PDU can't be the one to the request PDU, because it has values of another quantity. */
+export function hasQuantityOf(response: Uint8Array, request: Uint8Array): boolean {
+  const values = functionOf(response[0])?.values;
+  const quantity = addressRanges(request)[0]?.quantity;
+  if (values === undefined || quantity === undefined) return true;
+  return response[1] === (values === 'bits' ? Math.ceil(quantity / 8) : 2 * quantity);
 }

@@ -257,4 +257,19 @@ describe('the delimiter of an ASCII line', () => {
     await exchange(request(changed, [8, 0, 1, 0, 0]), request(changed, [8, 0, 1, 0, 0]));
     await exchange(request(usual, [3, 0, 0, 0, 2]), request(usual, [...VALUES]));
   });
+
+  it('is a line feed again after the line was closed and opened', async () => {
+    const framing = new AsciiFraming();
+    const request = (pdu: number[]) => framing.encode({ unitId: 1, pdu: Uint8Array.from(pdu) });
+    const before = await serialPeer('ascii');
+    peers.push(before);
+    before.send(request([8, 0, 3, 0x21, 0]));
+    await expect.poll(() => before.received().length).toBeGreaterThan(0);
+    await running.simulator.lines.get('ascii')?.restart();
+    const after = await serialPeer('ascii');
+    peers.push(after);
+    after.send(request([3, 0, 0, 0, 2]));
+    const expected = Buffer.from(request([...VALUES])).toString();
+    await expect.poll(() => Buffer.from(after.received()).toString()).toBe(expected);
+  });
 });

@@ -75,7 +75,11 @@ const rtu = (gap = GAP) =>
   listenWith(RTU, new RtuFramer(() => true, { t35: T35, longestPause: LONGEST_PAUSE }), gap);
 const ascii = () => {
   const framing = new AsciiFraming();
-  return listenWith(framing, new AsciiFramer(() => true, framing, LONGEST_PAUSE + T35), ASCII_TIMEOUT_MS);
+  return listenWith(
+    framing,
+    new AsciiFramer(() => true, framing, { longestPause: LONGEST_PAUSE + T35 }),
+    ASCII_TIMEOUT_MS,
+  );
 };
 
 describe('the communication errors of function 8/12', () => {

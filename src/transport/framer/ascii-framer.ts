@@ -1,10 +1,18 @@
 import { CARRIAGE_RETURN, COLON, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { hasQuantityOf } from '../../protocol/response-data.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
-import type { Framer, FramerEvent, Noise } from './framer.js';
+import type { Carrier, Framer, FramerEvent, Noise } from './framer.js';
 import { LateResponses } from './late-responses.js';
+
+export interface AsciiFramerOptions {
+  /** Two damaged characters of one message may be so far apart, in ms. Without it, only silence ends the message. */
+  readonly longestPause?: number;
+  /** `wire` when not given. */
+  readonly carrier?: Carrier;
+}
 
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
@@ -29,6 +37,7 @@ import { LateResponses } from './late-responses.js';
 export class AsciiFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
   readonly #longestPause: number;
+  readonly #carrier: Carrier;
   #framing: Framing;
   #burst = new Burst();
   /** Where in the pending bytes a message has begun; everything before it is noise. */
@@ -42,12 +51,16 @@ export class AsciiFramer implements Framer {
 
   /**
    * @param owns tells whether a unit identifier is ours
-   * @param longestPause between two damaged characters of one message, in ms
    */
-  constructor(owns: (unitId: number) => boolean, framing: Framing, longestPause = Number.POSITIVE_INFINITY) {
+  constructor(
+    owns: (unitId: number) => boolean,
+    framing: Framing,
+    { longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' }: AsciiFramerOptions = {},
+  ) {
     this.#owns = owns;
     this.#framing = framing;
     this.#longestPause = longestPause;
+    this.#carrier = carrier;
   }
 
   /** Noise keeps nobody from speaking: the line is busy from a colon to the end of its message. */
@@ -142,10 +155,11 @@ export class AsciiFramer implements Framer {
     else events.push({ kind: 'foreign', role: this.#roleBetweenOthers(content), ...frame });
   }
 
-  /** Another device's response to the request right before it: as long as a response, and not as a request. */
+  /** Another device's response to the request right before it: as long as a response and not as a request, on a wire. */
   #isDuplicate({ unitId, pdu }: AduContent): boolean {
-    if (this.#asked?.unitId !== unitId) return false;
+    if (this.#carrier === 'stream' || this.#asked?.unitId !== unitId) return false;
     if (((pdu[0] as number) & ~EXCEPTION_FLAG) !== this.#asked.pdu[0]) return false;
+    if (!hasQuantityOf(pdu, this.#asked.pdu)) return false;
     const adu = encodeRtu(unitId, pdu);
     return !mayBeRequest(adu) && responseLength(adu, 0, adu.length) === adu.length;
   }

@@ -17,6 +17,12 @@ export type Noise = { readonly kind: 'noise'; readonly isRest: boolean } & Timed
 export type Role = 'request' | 'response';
 
 /**
+ * What carries the bytes: a wire that other devices may be on too, or a stream between two programs (RTU over TCP),
+ * which loses nothing, cuts and merges frames anywhere, and whose pauses mean little.
+ */
+export type Carrier = 'wire' | 'stream';
+
+/**
  * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock, and calls
  * `silence` when nothing has come for the discard gap. Times in ms.
  */

@@ -13,6 +13,9 @@ export function newFramer(
   options: RtuFramerOptions,
 ): Framer {
   if (framing.name !== 'ascii') return new RtuFramer(owns, options);
-  const { longestPause, t35 } = options;
-  return new AsciiFramer(owns, framing, longestPause === undefined ? undefined : longestPause + t35);
+  const { longestPause, t35, carrier = 'wire' } = options;
+  return new AsciiFramer(owns, framing, {
+    carrier,
+    ...(longestPause !== undefined && { longestPause: longestPause + t35 }),
+  });
 }

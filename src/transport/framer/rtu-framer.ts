@@ -1,4 +1,5 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { hasQuantityOf } from '../../protocol/response-data.js';
 import {
   BROADCAST,
   endsAtSilence,
@@ -9,7 +10,7 @@ import {
   responseLength,
 } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
-import type { Framer, FramerEvent, Noise, Role } from './framer.js';
+import type { Carrier, Framer, FramerEvent, Noise, Role } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
 /** A frame that begins at the front of some bytes: its length, and what it is if it isn't ours. */
@@ -22,12 +23,6 @@ interface Found {
   readonly length: number;
   readonly role: Role;
 }
-
-/**
- * What carries the bytes: a wire, or a stream between two programs (RTU over TCP), which loses nothing, cuts and merges
- * frames anywhere, and whose pauses mean little.
- */
-export type Carrier = 'wire' | 'stream';
 
 /** Times in ms. */
 export interface RtuFramerOptions {
@@ -56,7 +51,8 @@ const MAX_STRAY_BYTES = 2;
  * On a stream no stray bytes come before a frame, and a client that got no answer has given its request up: what is
  * not a frame at the end of the read that completes it never becomes one later. There the end of a read may end a
  * frame of any length, when it leaves exactly that frame, and a read that comes after a pause of `t35` and is nothing
- * but whole frames shows that everything before it was noise.
+ * but whole frames shows that everything before it was noise. A frame that is shorter than its function wants, and
+ * closes with its CRC, is one when silence shows that nothing more comes.
  *
  * Pure: the caller brings the clock, and calls `silence` when nothing has come for the discard gap.
  */
@@ -72,7 +68,7 @@ export class RtuFramer implements Framer {
   /** Does a frame begin at the first pending byte, as far as can be known? */
   #aligned = true;
   /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
-  #awaited: { readonly unitId: number; readonly functionCode: number } | undefined;
+  #awaited: Uint8Array | undefined;
   readonly #late = new LateResponses();
   /** Damage of the message under way was reported. */
   #isReported = false;
@@ -137,7 +133,7 @@ export class RtuFramer implements Framer {
 
   silence(): FramerEvent[] {
     const events: FramerEvent[] = [];
-    const starts = this.#carrier === 'wire' ? this.#possibleStarts() : [];
+    const starts = this.#carrier === 'wire' ? this.#possibleStarts() : this.#aligned ? [0] : [];
     if (this.busy && !this.#takeExactly(starts, true, events)) this.#discard(this.#burst.length, events);
     this.#aligned = true;
     this.#isReported = false;
@@ -171,15 +167,19 @@ export class RtuFramer implements Framer {
     return undefined;
   }
 
-  /** The ways to read the frame at `start`, the likelier one first. Ours are requests, but for a doubly used address. */
+  /**
+   * The ways to read the frame at `start`, the likelier one first. Those to our units are requests, but where another
+   * device on the wire may have the same unit identifier, and answer the last request to it.
+   */
   #readings(start: number): Reading[] {
     const { bytes } = this.#burst;
     const unitId = bytes[start] as number;
     const request: Reading = { length: requestLength(bytes, start, bytes.length), role: 'request' };
     const awaited = this.#isAwaited(unitId, bytes[start + 1]);
-    if (this.#isOurs(unitId) && !awaited) return [request];
+    const isOurs = this.#isOurs(unitId);
+    if (isOurs && !(awaited && this.#mayBeDuplicate(start))) return [request];
     const response: Reading = { length: responseLength(bytes, start, bytes.length), role: 'response' };
-    return awaited && !this.#isOurs(unitId) ? [response, request] : [request, response];
+    return awaited && !isOurs ? [response, request] : [request, response];
   }
 
   #isOurs(unitId: number): boolean {
@@ -187,8 +187,15 @@ export class RtuFramer implements Framer {
   }
 
   #isAwaited(unitId: number, functionCode: number | undefined): boolean {
-    if (this.#awaited?.unitId !== unitId) return false;
-    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited.functionCode;
+    if (this.#awaited?.[0] !== unitId) return false;
+    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited[1];
+  }
+
+  /** Can the bytes at `start` be another device's response to the last request? Nobody else is on a stream. */
+  #mayBeDuplicate(start: number): boolean {
+    if (this.#carrier === 'stream' || this.#awaited === undefined) return false;
+    const response = this.#burst.bytes.subarray(start + 1);
+    return response.length < 2 || hasQuantityOf(response, this.#awaited.subarray(1));
   }
 
   /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
@@ -283,17 +290,17 @@ export class RtuFramer implements Framer {
     this.#isReported = false;
     this.#longestPause = Math.max(this.#longestPause, this.#burst.longestPause(length));
     const frame = this.#burst.take(length);
-    const [unitId, functionCode] = frame.bytes as unknown as [number, number];
+    const unitId = frame.bytes[0] as number;
     const isOurs = this.#isOurs(unitId);
     const role = isOurs ? supposed : this.#roleBetweenOthers(frame.bytes, supposed);
-    this.#awaited = role === 'request' && unitId !== BROADCAST ? { unitId, functionCode } : undefined;
+    this.#awaited = role === 'request' && unitId !== BROADCAST ? frame.bytes : undefined;
     if (!isOurs) events.push({ kind: 'foreign', role, ...frame });
     else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
   }
 
   /** While a request to us waits for its answer, a frame that may be another device's late response is one. */
   #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
-    const asked = this.#awaited?.unitId;
+    const asked = this.#awaited?.[0];
     const isAnswer = supposed === 'response' || (asked !== undefined && this.#isOurs(asked));
     const isLate = isAnswer && this.#late.settles(frame);
     this.#late.heard(frame, isLate);

@@ -282,7 +282,6 @@ describe('others on the bus', () => {
 describe('another device with our unit identifier', () => {
   it.each([
     ['a response', READ_ANSWER],
-    ['a shorter response than was asked for', message('11 03 02 0001')],
     ['an exception response', message('11 83 02')],
   ])('is noticed by %s, which is not taken for a request', (_what, answer) => {
     expect(listen(READ, answer, READ)).toEqual([
@@ -297,6 +296,7 @@ describe('another device with our unit identifier', () => {
     ['something else', WRITE],
     ['for what has the length of no function', message('11 64 01')],
     ['wrongly', message('11 03 00 01 02 03')],
+    ['wrongly, and like a response with values of another quantity', message('11 03 02 0001')],
   ])('is not suspected when the client asks %s', (_what, next) => {
     expect(listen(READ, next, next)).toEqual([request(READ), request(next), request(next)]);
   });

@@ -262,11 +262,21 @@ describe('another device with our unit identifier', () => {
       'request 17/3',
       'duplicate 17/3',
     ]);
-    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1))).toEqual(['request 17/3', 'duplicate 17/3']);
     expect(listen(read(OURS), PAUSE, encodeRtu(OURS, Uint8Array.of(0x83, 2)))).toEqual([
       'request 17/3',
       'duplicate 17/131',
     ]);
+  });
+
+  it('is not suspected where its response would have values of another quantity: that is a malformed request', () => {
+    expect(listen(read(OURS), PAUSE, readResponse(OURS, 0, 1))).toEqual(['request 17/3', 'request 17/3']);
+  });
+
+  it('is not suspected on a stream, where nobody else is', () => {
+    const framer = new RtuFramer(() => true, { t35: T35, carrier: 'stream' });
+    const response = readResponse(OURS, 0, 1, 0, 2);
+    expect(framer.push(read(OURS), 0).map(summary)).toEqual(['request 17/3']);
+    expect([...framer.push(response, 500), ...framer.silence()].map(summary)).toEqual(['request 17/3']);
   });
 
   it('is not suspected when the client asks again', () => {

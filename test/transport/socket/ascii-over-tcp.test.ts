@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AsciiFraming } from '../../../src/protocol/ascii.js';
 import { concatBytes } from '../../../src/protocol/bytes.js';
 import { openLine, type TestLine } from './line.js';
-import { RawClient, until } from './raw-client.js';
+import { type RawClient, until } from './raw-client.js';
 
 let line: TestLine;
 let client: RawClient;
@@ -51,6 +51,19 @@ test('a wrong LRC is noise, and the next message is answered without a pause', a
   client.send(concatBytes(text(':010300000001FC\r\n'), text(READ_1)));
   await expectNext(REPLY_1);
   expect(line.device.events.filter(({ kind }) => kind === 'noise')).toHaveLength(1);
+});
+
+test.each([
+  ['a bare function code', [3]],
+  ['no quantity', [3, 0, 0]],
+  ['what looks like a response', [3, 2, 0, 11]],
+])('answers a valid message that is cut short, %s, with exception 03', async (_, pdu) => {
+  const framing = new AsciiFraming();
+  const adu = framing.encode({ unitId: 1, pdu: Uint8Array.from(pdu) });
+  client.send(text(READ_0));
+  await expectNext(REPLY_0);
+  client.send(Buffer.from(adu));
+  await expectNext(':01830379\r\n');
 });
 
 test('half a message and a second of silence is noise, and never executed', async () => {
@@ -111,15 +124,4 @@ test('half a message that is complete in the new framing is answered after a sec
   await sleep(50);
   line.line.reframe(OTHER);
   await expectNext(REPLY_0);
-});
-
-test('a line that is started again has its first framing', async () => {
-  line.line.reframe(OTHER);
-  await line.line.stop();
-  const started = await line.line.start();
-  if (!started.ok) expect.fail(started.error);
-  client = new RawClient(started.port ?? 0);
-  client.send(text(READ_0));
-  await expectNext(REPLY_0);
-  await client.end();
 });

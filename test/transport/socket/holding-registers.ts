@@ -53,6 +53,7 @@ export class HoldingRegisters implements LineHandler {
     const [code = 0] = pdu;
     const address = wordAt(pdu, 1);
     if (code === 3) {
+      if (pdu.length !== 5) return Uint8Array.of(0x83, 3);
       const words = this.registers.slice(address, address + wordAt(pdu, 3));
       return Uint8Array.from([
         3,

@@ -105,6 +105,22 @@ test('answers a client that asks again, sooner than the silence, after half a re
   expect(noises()).toEqual([7]);
 });
 
+const ILLEGAL_VALUE = encodeRtu(1, Uint8Array.of(0x83, 3));
+
+test.each([
+  ['a bare function code', [3]],
+  ['less than an address', [3, 0]],
+  ['no quantity', [3, 0, 0]],
+  ['what looks like a response', [3, 2, 0, 11]],
+])('answers a valid frame that is cut short, %s, with exception 03', async (_, pdu) => {
+  client.send(read(0));
+  await expectNext(reply(11));
+  client.send(encodeRtu(1, Uint8Array.from(pdu)));
+  await expectNext(ILLEGAL_VALUE);
+  client.send(read(1));
+  await expectNext(reply(12));
+});
+
 test('never executes what came behind a bad CRC in the same read, not even after the silence', async () => {
   client.send(concatBytes(damaged(read(0)), write(0, 5)));
   await sleep(SILENCE_MS);
