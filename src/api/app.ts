@@ -60,7 +60,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     },
   });
   const turns = new LoopTurns();
-  limitConnections(app.server, turns, rules.maxConnections);
+  const turnOf = limitConnections(app.server, turns, rules.maxConnections);
   const answers = new LongAnswers({
     take: () => new Promise((resolve) => turns.take(resolve)),
     now: () => performance.now(),
@@ -68,6 +68,9 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   const methods = new Methods(app);
 
   app.addHook('onRequest', async (request, reply) => {
+    await turnOf(request.raw);
+    // Its client has gone away meanwhile: nobody waits for an answer.
+    if (request.socket.destroyed) return reply.hijack();
     const refusal = guard(request.raw);
     return refusal && refuse(request, reply, refusal);
   });

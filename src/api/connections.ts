@@ -12,11 +12,11 @@ export const BACKLOG = 32;
 /** File descriptors that stay free for the lines. */
 const RESERVED_DESCRIPTORS = 32;
 
-/**
- * Bytes that Node's parser gets at a time. All requests that stand in them are begun in one turn of the event loop:
- * some fifteen of the shortest ones.
- */
+/** Bytes that Node's parser gets at a time: in 64 KiB, Node would find 2000 requests and begin all of them at once. */
 const CHUNK = 1024;
+
+/** Tells when a request may be answered: when those before it on its connection have been. */
+export type TurnOf = (request: IncomingMessage) => Promise<void>;
 
 /**
  * Keeps the connections of a server few, and gives each of them a turn of the event loop at a time.
@@ -27,21 +27,24 @@ export function limitConnections(
   turns: LoopTurns,
   maxConnections: number = MAX_CONNECTIONS,
   descriptors: number = descriptorLimit(),
-): void {
+): TurnOf {
   server.maxConnections = maxConnections;
   const readers = new WeakMap<Socket, ChunkReader>();
   server.on('connection', (socket: Socket) => {
     if (descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
     else readers.set(socket, new ChunkReader(socket, turns));
   });
+  const turnsOf = new WeakMap<IncomingMessage, Promise<void>>();
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    readers.get(request.socket)?.begin(request, response);
+    const reader = readers.get(request.socket);
+    if (reader) turnsOf.set(request, reader.begin(request, response));
   });
+  return (request) => turnsOf.get(request) ?? Promise.resolve();
 }
 
 /**
  * Hands Node's HTTP parser the bytes of a connection in small pieces, and none while a request is being answered or
- * answers are waiting to be read. Node itself begins every request that it finds in 64 KiB, all at once.
+ * answers are waiting to be read.
  */
 class ChunkReader {
   readonly #socket: Socket;
@@ -49,6 +52,7 @@ class ChunkReader {
   #reading = false;
   #unanswered = 0;
   #latest: IncomingMessage | undefined;
+  #answered = Promise.resolve();
 
   constructor(socket: Socket, turns: LoopTurns) {
     this.#socket = socket;
@@ -57,13 +61,19 @@ class ChunkReader {
     socket.on('readable', () => this.#read()).on('drain', () => this.#read());
   }
 
-  begin(request: IncomingMessage, response: ServerResponse): void {
+  /** Notes a request; the promise is that of the answers to all requests before it. */
+  begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const before = this.#answered;
     this.#unanswered++;
     this.#latest = request;
-    response.once('close', () => {
-      this.#unanswered--;
-      this.#read();
+    this.#answered = new Promise((resolve) => {
+      response.once('close', () => {
+        this.#unanswered--;
+        resolve();
+        this.#read();
+      });
     });
+    return before;
   }
 
   #read(): void {

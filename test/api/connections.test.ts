@@ -41,7 +41,29 @@ test('where enough descriptors are left it is served', async () => {
   await until(() => client.received.includes('done'), 'it is answered');
 });
 
-test('while a request is being answered, at most a piece of those behind it is begun', async () => {
+test('a request waits until those before it on its connection are answered', async () => {
+  const begun: string[] = [];
+  const waiting: (() => void)[] = [];
+  server = createServer(async (request, response) => {
+    await turnOf(request);
+    begun.push(request.url ?? '');
+    waiting.push(() => response.end(request.url));
+  });
+  const turnOf = limitConnections(server, new LoopTurns());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = new RawClient((server.address() as AddressInfo).port);
+  const paths = ['/a', '/b', '/c'];
+  client.send(Buffer.from(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('')));
+  for (let i = 0; i < paths.length; i++) {
+    await until(() => begun.length > i, 'the next one is begun');
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(paths.slice(0, i + 1));
+    waiting[i]?.();
+  }
+  await until(() => client.received.includes('/c'), 'all are answered');
+});
+
+test('while a request is being answered, at most a piece of those behind it is read', async () => {
   const { client, waiting } = await connected();
   const count = 500;
   client.send(Buffer.concat(Array.from({ length: count }, () => GET)));

@@ -8,7 +8,7 @@ import { Siege } from '../../scripts/hostile/siege.mjs';
 /** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
 const AMOUNT = { ms: 200, count: 300 };
 /** Nothing is measured here. What is kept of each bad request, or of each byte of a flood, would be much more. */
-const MEMORY_LIMIT_MB = 60;
+const MEMORY_LIMIT_MB = 100;
 
 let plant: Awaited<ReturnType<typeof startPlant>>;
 let siege: Siege;
