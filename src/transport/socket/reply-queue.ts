@@ -39,7 +39,8 @@ export class ReplyQueue {
   readonly #advanced: () => void;
   readonly #queue: Playing[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #ended = false;
+  /** Why nothing more is played. */
+  #ended: string | undefined;
 
   constructor({ outlet, played, advanced }: ReplyQueueOptions) {
     this.#outlet = outlet;
@@ -54,11 +55,11 @@ export class ReplyQueue {
 
   /** Plays `plan` at once if it is its turn and it has nothing to wait for. */
   add(request: LineRequest, plan: ReplyPlan): void {
-    if (this.#queue.length === 0 && !this.#ended && this.#playPlain(request, plan)) return;
+    if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(request, plan)) return;
     const { receivedAt } = request;
     const steps = plan.kind === 'send' ? plan.steps : [];
     this.#queue.push({ request, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
-    if (this.#ended) this.abandon('the connection is closed');
+    if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
       // Whoever made a plan of several steps wants them apart on the wire.
       this.#outlet.flush();
@@ -66,9 +67,9 @@ export class ReplyQueue {
     }
   }
 
-  /** Plays nothing more: each step that is left is reported as not achieved, for `reason`. */
+  /** Plays nothing more: each step that is left, now or in a later plan, is reported as not achieved, for `reason`. */
   abandon(reason: string): void {
-    this.#ended = true;
+    this.#ended ??= reason;
     clearTimeout(this.#timer);
     const gaveUpAt = performance.now();
     for (const { request, steps, since, next, reports } of this.#queue.splice(0)) {

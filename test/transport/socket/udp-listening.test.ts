@@ -117,7 +117,12 @@ test('a request in which the line is stopped is not answered, and reported', asy
   await until(() => stopping !== undefined, 'stopping');
   await stopping;
   expect(device.reports).toMatchObject([
-    { report: { steps: [{ outcome: 'not achieved' }], ended: 'disconnected' } },
+    {
+      report: {
+        steps: [{ outcome: 'not achieved', reason: 'the line was stopped' }],
+        ended: 'disconnected',
+      },
+    },
   ]);
 });
 
