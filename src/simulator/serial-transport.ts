@@ -14,7 +14,7 @@ import type { ChunkStatistics } from '../transport/serial/chunk-statistics.js';
 import { SerialLine, type SerialLineOptions } from '../transport/serial/serial-line.js';
 import type { SerialBehaviour } from '../transport/serial/serial-session.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport/transport.js';
-import { defaultLink, isServed } from './default-link.js';
+import { defaultLink, makeDefaultDirectory } from './default-link.js';
 
 /** Times of a serial line in ms, as far as they follow from its definition and its adapter. */
 export interface SerialTimes {
@@ -206,11 +206,13 @@ async function openVirtual(
   const { name, link } = definition;
   const pacing = pacingOf(definition);
   const options = pacing ? { pacing } : {};
-  const wanted = link ?? defaultLink(name);
-  const linked = isServed(wanted)
-    ? ({ ok: false, error: `${wanted}: leads to a line that is being served, so it is left alone` } as const)
-    : await openVirtualPort({ ...options, link: wanted }, listener);
-  if (linked.ok || link !== undefined) return linked;
+  if (link !== undefined) return openVirtualPort({ ...options, link }, listener);
+  const problem = makeDefaultDirectory();
+  const linked =
+    problem === undefined
+      ? await openVirtualPort({ ...options, link: defaultLink(name) }, listener)
+      : ({ ok: false, error: problem } as const);
+  if (linked.ok) return linked;
   // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,7 +115,7 @@ describe('a virtual line with a client', () => {
     const before = await view('bench');
     const after = await changed('bench', change);
     expect(after).toMatchObject({ state: 'open', place: before.place, link, settings: change });
-    expect(readlinkSync(link)).toBe(before.place);
+    expect(realpathSync(link)).toBe(before.place);
     expect((await master.readHoldingRegisters(0, 3)).data).toEqual([1, 4711, 3]);
     expect((await view('bench')).counters.requests).toBe(2);
   });

@@ -1,0 +1,15 @@
+export const OK = 0;
+export const FAILED = 1;
+export const WRONG_USAGE = 2;
+
+/** Prints a line for people. @returns the exit code of success. */
+export function say(text: string): number {
+  console.log(text);
+  return OK;
+}
+
+/** Prints on standard error what went wrong. @returns `code`, the exit code. */
+export function complain(text: string, code = FAILED): number {
+  console.error(text);
+  return code;
+}
