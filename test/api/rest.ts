@@ -1,14 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import { afterEach } from 'vitest';
+import { type Logger, pino } from 'pino';
 import { buildApp } from '../../src/api/app.js';
 import type { AccessRules } from '../../src/api/guard.js';
 import type { Configuration } from '../../src/config/configuration.js';
-import { loadPymodbus } from '../../src/config/load.js';
-import { nativeConfiguration } from '../../src/config/native.js';
-import type { Issue } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
-import { RawClient } from '../transport/socket/raw-client.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
 export interface Answer<Body> {
@@ -55,28 +50,16 @@ interface CallRow {
   readonly data: string;
 }
 
-/** The configuration that a native file with this content would give. */
-export function nativeSetup(data: unknown): Configuration {
-  const issues: Issue[] = [];
-  const pymodbusDevices = () => ({ ok: false, messages: ['not here'] }) as const;
-  const configuration = nativeConfiguration(data, { pymodbusDevices, api: {}, directory: '.' }, issues);
-  if (issues.length > 0) throw new Error(JSON.stringify(issues));
-  return configuration;
-}
-
-export function pymodbusSetup(file: string, server: string, device: string): Configuration {
-  const loaded = loadPymodbus({ file, server, device });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  return loaded.configuration;
-}
-
 /** A simulator with its REST interface, without any port: requests are injected. */
 export class Rest {
   readonly app: FastifyInstance;
   readonly simulator: Simulator;
 
-  constructor(configuration: Configuration, rules: AccessRules = { host: '127.0.0.1' }) {
-    const log = pino({ level: 'silent' });
+  constructor(
+    configuration: Configuration,
+    rules: AccessRules = { host: '127.0.0.1' },
+    log: Logger = pino({ level: 'silent' }),
+  ) {
     this.simulator = new Simulator(configuration, log);
     this.app = buildApp(this.simulator, rules, log);
   }
@@ -114,48 +97,4 @@ export class Rest {
     const { register_rows } = await this.registers({ submit: 'Register', range_start, range_end, ...where });
     return register_rows.map((row) => row.value as string);
   }
-}
-
-const running: (() => Promise<void>)[] = [];
-
-/** A simulator whose lines are open, until the test ends. */
-export interface Served {
-  readonly rest: Rest;
-  /** A client of a Modbus TCP line. */
-  client(line?: string): RawClient;
-  /** The path at which a client opens a virtual serial line. */
-  serialPath(line: string): string;
-}
-
-export async function serve(configuration: Configuration): Promise<Served> {
-  const rest = new Rest(configuration);
-  const started = await rest.simulator.start();
-  if (!started.ok) throw new Error(started.error);
-  const lines = Object.fromEntries(started.lines.map(({ name, description }) => [name, description]));
-  const clients: RawClient[] = [];
-  running.push(async () => {
-    for (const { socket } of clients) socket.destroy();
-    await rest.app.close();
-    await rest.simulator.stop();
-  });
-  const client = (line = started.lines[0]?.name ?? '') => {
-    const port = /:(\d+),/.exec(lines[line] ?? '')?.[1];
-    if (port === undefined) throw new Error(`no TCP port in ${lines[line]}`);
-    const made = new RawClient(Number(port));
-    clients.push(made);
-    return made;
-  };
-  const serialPath = (line: string) => {
-    const path = /\/dev\/pts\/\d+/.exec(lines[line] ?? '')?.[0];
-    if (path === undefined) throw new Error(`no pseudo-terminal in ${lines[line]}`);
-    return path;
-  };
-  return { rest, client, serialPath };
-}
-
-/** Closes what `serve` opened, after each test of the file that calls it. */
-export function closeServed(): void {
-  afterEach(async () => {
-    for (const close of running.splice(0)) await close();
-  });
 }

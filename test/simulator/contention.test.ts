@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { LineDefinition } from '../../src/config/configuration.js';
 import { contend } from '../../src/simulator/contention.js';
-import { nativeSetup } from '../api/rest.js';
+import { nativeSetup } from '../support/configuration.js';
 
 function line(settings: object): LineDefinition {
   const { lines } = nativeSetup({

@@ -11,8 +11,8 @@ import { LineRecord } from '../../src/simulator/line-record.js';
 import { LineRequests } from '../../src/simulator/line-requests.js';
 import { Ledger } from '../../src/traffic/ledger.js';
 import type { LineRequest } from '../../src/transport/transport.js';
-import { nativeSetup } from '../api/rest.js';
 import { deviceOf } from '../device/build.js';
+import { nativeSetup } from '../support/configuration.js';
 
 const log = pino({ level: 'silent' });
 

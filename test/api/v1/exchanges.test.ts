@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
-import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+import type { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },
@@ -29,10 +31,10 @@ interface Exchange {
 let rest: Rest;
 let master: RawClient;
 
-closeServed();
+stopAfterEach();
 
 beforeEach(async () => {
-  const served = await serve(SETUP);
+  const served = await startSimulator(SETUP);
   rest = served.rest;
   master = served.client();
 });

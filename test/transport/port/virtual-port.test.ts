@@ -236,7 +236,7 @@ describe('a paced virtual line', () => {
         await pause(5);
       }
     }
-    await expect.poll(() => line.received.length, { timeout: 10_000 }).toBe(total);
+    await expect.poll(() => line.received.length).toBe(total);
     expect(line.received.every((value, index) => value === index % 251)).toBe(true);
     closeSync(client);
   }, 15_000);
