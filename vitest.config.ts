@@ -15,8 +15,11 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(withPeers ? [] : ['test/peers/**'])],
     // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
     pool: 'forks',
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
+    // long.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
   },
 });

@@ -13,26 +13,32 @@ const COLLECTED_MS = 500;
 
 const TOKEN = 'hostile';
 
-/** Starts the built program with a line of every kind. */
+/**
+ * A line of every kind.
+ * @type {Readonly<Record<string, {kind: Exclude<Target['kind'], 'rest'>, framing: Target['framing']}>>}
+ */
+export const LINES = {
+  tcp: { kind: 'tcp', framing: 'socket' },
+  'rtu over tcp': { kind: 'tcp', framing: 'rtu' },
+  'ascii over tcp': { kind: 'tcp', framing: 'ascii' },
+  tls: { kind: 'tls', framing: 'socket' },
+  udp: { kind: 'udp', framing: 'socket' },
+  'serial rtu': { kind: 'serial', framing: 'rtu' },
+  'serial ascii': { kind: 'serial', framing: 'ascii' },
+};
+
+/** Starts the built program with these lines. */
 export async function startPlant() {
   const directory = makeTempDir();
   const probe = join(directory, 'probe');
   const [server, client, ca] = makeCertificates(directory);
   const files = { cert: server.cert, key: server.key, ca: ca.cert };
   const tls = { cert: client.cert, key: client.key, ca: ca.cert };
-  /** @type {Record<string, {kind: Target['kind'], framing: Target['framing'], at: object}>} */
-  const kinds = {
-    tcp: { kind: 'tcp', framing: 'socket', at: { tcp: { port: 0 } } },
-    'rtu over tcp': { kind: 'tcp', framing: 'rtu', at: { tcp: { port: 0 } } },
-    'ascii over tcp': { kind: 'tcp', framing: 'ascii', at: { tcp: { port: 0 } } },
-    tls: { kind: 'tls', framing: 'socket', at: { tls: { port: 0, ...files } } },
-    udp: { kind: 'udp', framing: 'socket', at: { udp: { port: 0 } } },
-    'serial rtu': { kind: 'serial', framing: 'rtu', at: { serial: { path: 'virtual', baudRate: 115200 } } },
-    'serial ascii': {
-      kind: 'serial',
-      framing: 'ascii',
-      at: { serial: { path: 'virtual', baudRate: 115200 } },
-    },
+  const at = {
+    tcp: { tcp: { port: 0 } },
+    tls: { tls: { port: 0, ...files } },
+    udp: { udp: { port: 0 } },
+    serial: { serial: { path: 'virtual', baudRate: 115200 } },
   };
   const program = await startProgram({
     env: {
@@ -45,14 +51,14 @@ export async function startPlant() {
     config: {
       devices: { meter: { registers: { holding: [{ address: 0, value: VALUES, write: true }] } } },
       lines: Object.fromEntries(
-        Object.entries(kinds).map(([line, { framing, at }]) => [
+        Object.entries(LINES).map(([line, { kind, framing }]) => [
           line,
-          { ...at, framing, units: { [UNIT]: 'meter' } },
+          { ...at[kind], framing, units: { [UNIT]: 'meter' } },
         ]),
       ),
     },
   });
-  const targets = Object.entries(kinds).map(([line, { kind, framing }]) => {
+  const targets = Object.entries(LINES).map(([line, { kind, framing }]) => {
     const place = program.output.stdout.match(new RegExp(`^line ${line}: .*? on ([^\\s,]+)`, 'm'))?.[1] ?? '';
     const isSerial = kind === 'serial';
     return /** @type {Target} */ ({

@@ -41,7 +41,8 @@ export type Command =
   /** Wrong usage, in one line. */
   | { readonly kind: 'error'; readonly message: string };
 
-const OPTIONS = {
+/** The options of all commands, as node:util.parseArgs takes them. */
+export const OPTIONS = {
   config: { type: 'string' },
   json_file: { type: 'string' },
   modbus_server: { type: 'string' },

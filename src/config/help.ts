@@ -1,5 +1,7 @@
-/** What `modbus-sim --help` prints. */
+/** What `--help` prints. In a clone nothing is called `modbus-sim`, so it says what to type there. */
 export const HELP = `modbus-sim: a Modbus server (slave) simulator for serial lines, TCP, UDP and TLS
+
+In a clone, type node dist/main.js where it says modbus-sim here, or make it a command with npm link.
 
   modbus-sim                   run the built-in demo: a virtual serial line, also found at
                                /tmp/modbus-sim/demo, and TCP on 127.0.0.1:5020

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { nativeSetup } from '../support/configuration.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
-import { nativeSetup, Rest } from './rest.js';
+import { Rest } from './rest.js';
 
 const SETUP = {
   devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },

@@ -4,7 +4,8 @@ import { conditionSchema } from '../../src/faults/condition.js';
 import { At } from '../../src/schema/at.js';
 import { Findings } from '../../src/schema/findings.js';
 import { bounded } from '../../src/schema/parts.js';
-import { nativeSetup, Rest } from './rest.js';
+import { nativeSetup } from '../support/configuration.js';
+import { Rest } from './rest.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { nativeSetup, Rest } from './rest.js';
+import { nativeSetup } from '../support/configuration.js';
+import { Rest } from './rest.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },

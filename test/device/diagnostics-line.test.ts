@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { openRawClient, pause, type RawClient } from '../main/clients.js';
-import { type RunningSimulator, startSimulator } from '../main/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../support/simulator.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
 /** More than the discard gap of this line: what a client waits before it gives up a request. */
@@ -13,17 +14,22 @@ describe('diagnostics over a serial line', () => {
 
   beforeAll(async () => {
     const registers = { holding: [{ address: 0, value: [1, 2], write: true }] };
-    running = await startSimulator({
-      devices: { meter: { registers }, pump: { registers, files: { 4: { records: 3, values: [7, 8, 9] } } } },
-      lines: {
-        bench: {
-          serial: { path: 'virtual', baudRate: 9600, parity: 'none' },
-          units: { 1: 'meter', 2: 'pump' },
+    running = await startSimulator(
+      nativeSetup({
+        devices: {
+          meter: { registers },
+          pump: { registers, files: { 4: { records: 3, values: [7, 8, 9] } } },
         },
-      },
-    });
+        lines: {
+          bench: {
+            serial: { path: 'virtual', baudRate: 9600, parity: 'none' },
+            units: { 1: 'meter', 2: 'pump' },
+          },
+        },
+      }),
+    );
   });
-  afterAll(() => running.simulator.stop());
+  afterAll(() => running.stop());
   beforeEach(async () => {
     client = await openRawClient(running.path('bench'));
     client.send(encodeRtu(0, bytesOf('08 0001 FF00')));

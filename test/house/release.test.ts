@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 interface Locked {
   readonly dev?: boolean;
   readonly optional?: boolean;
+  readonly integrity?: string;
   readonly engines?: { readonly node?: string };
 }
 
@@ -43,6 +44,14 @@ describe('package-lock.json', () => {
       .filter(([, { dev, engines }]) => !dev && /^\s*>=?\s*(2[1-9]|[3-9]\d)/.test(engines?.node ?? ''))
       .map(([path]) => path);
     expect(tooNew).toEqual([]);
+  });
+
+  // An entry without it is installed unverified. The registry may not serve the packages of every platform.
+  it('has the integrity of every package but optional ones', () => {
+    const unverified = Object.entries(lock.packages)
+      .filter(([path, { integrity, optional }]) => path !== '' && integrity === undefined && !optional)
+      .map(([path]) => path);
+    expect(unverified).toEqual([]);
   });
 
   // npm leaves out those that a registry does not serve, and then `npm ci` refuses the file on every machine.

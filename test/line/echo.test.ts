@@ -2,7 +2,8 @@ import { SerialPort } from 'serialport';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { openRawClient, pause, readReply, readRequest, writeRequest } from '../main/clients.js';
-import { holding, type RunningSimulator, startSimulator } from '../main/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
 
 const CHUNKS = [1, 8, 16, 'usb'] as const;
 /** Longer than the longest discard gap here, and than any echo is under way: what goes on by itself shows in it. */
@@ -52,22 +53,24 @@ beforeAll(async () => {
       ],
     },
   };
-  running = await startSimulator({
-    devices: { meter: device },
-    lines: Object.fromEntries(
-      lines.map(({ chunk, line, echo, timing }) => [
-        line,
-        {
-          serial: { path: 'virtual', baudRate: 19200, parity: 'none', pacing: { chunk } },
-          echo,
-          timing,
-          units: { 1: 'meter' },
-        },
-      ]),
-    ),
-  });
+  running = await startSimulator(
+    nativeSetup({
+      devices: { meter: device },
+      lines: Object.fromEntries(
+        lines.map(({ chunk, line, echo, timing }) => [
+          line,
+          {
+            serial: { path: 'virtual', baudRate: 19200, parity: 'none', pacing: { chunk } },
+            echo,
+            timing,
+            units: { 1: 'meter' },
+          },
+        ]),
+      ),
+    }),
+  );
 });
-afterAll(() => running.simulator.stop());
+afterAll(() => running.stop());
 
 const counters = (line: string) => {
   const found = running.simulator.lines.get(line);

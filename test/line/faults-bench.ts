@@ -1,17 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { SerialPort } from 'serialport';
-import { nativeConfiguration } from '../../src/config/native/file.js';
-import { At } from '../../src/schema/at.js';
-import { fileFindings } from '../../src/schema/findings.js';
-import { Simulator } from '../../src/simulator/simulator.js';
 import type { Exchange } from '../../src/traffic/ledger.js';
 import { ruleOf } from '../faults/plans.js';
-import { bytesOf } from '../vectors/hex.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
 
 const BAUD_RATE = 38_400;
 /** t3.5 above 19200 baud, in ms. */
@@ -23,57 +17,39 @@ export const CHARACTER = 10_000 / BAUD_RATE;
 export const LAZY = 1500;
 
 /** Paced serial lines and a socket; `meter` has the registers 0 to 3 with 0102, 0304, 0506 and 0708. */
-export interface Bench {
-  readonly simulator: Simulator;
-  readonly serialPath: (line: string) => string;
-  readonly tcpPort: number;
+export interface Bench extends RunningSimulator {
   /** Puts these faults to use, seed 1, instead of all others. */
   use(faults: readonly unknown[], more?: object): void;
   clear(): void;
   /** The newest exchange, once its plan has been played. */
   played(): Promise<Exchange>;
-  stop(): Promise<void>;
 }
 
+const SERIAL = { path: 'virtual', baudRate: BAUD_RATE, parity: 'none', pacing: { chunk: 8 } } as const;
+
 export async function startBench(): Promise<Bench> {
-  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-faults-'));
-  const serial = (line: string) => ({
-    path: 'virtual',
-    baudRate: BAUD_RATE,
-    parity: 'none',
-    pacing: { chunk: 8 },
-    link: join(directory, line),
-  });
-  const findings = fileFindings();
-  const content = {
-    devices: {
-      meter: {
-        registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
+  const running = await startSimulator(
+    nativeSetup({
+      devices: {
+        meter: {
+          registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
+        },
       },
-    },
-    lines: {
-      bench: { serial: serial('bench'), units: { 1: 'meter', 5: 'meter' } },
-      other: { serial: serial('other'), units: { 6: 'meter' } },
-      lazy: { serial: serial('lazy'), timing: { turnaround: LAZY }, units: { 7: 'meter' } },
-      lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
-    },
-  };
-  const pymodbusDevices = () => ({ ok: false, messages: [], warnings: [] }) as const;
-  const context = { pymodbusDevices, api: {}, directory: '.' };
-  const configuration = nativeConfiguration(new At(content, findings), context);
-  if (findings.count > 0) throw new Error(JSON.stringify(findings.listed));
-  const simulator = new Simulator(configuration, pino({ level: 'silent' }));
-  const started = await simulator.start();
-  if (!started.ok) throw new Error(started.error);
-  const lan = started.lines.find(({ name }) => name === 'lan');
+      lines: {
+        bench: { serial: SERIAL, units: { 1: 'meter', 5: 'meter' } },
+        other: { serial: SERIAL, units: { 6: 'meter' } },
+        lazy: { serial: SERIAL, timing: { turnaround: LAZY }, units: { 7: 'meter' } },
+        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+      },
+    }),
+  );
+  const { simulator } = running;
   const { rules } = simulator.faults;
   const clear = () => {
     for (const { rule } of rules.list()) rules.remove(rule.name);
   };
   return {
-    simulator,
-    serialPath: (line) => join(directory, line),
-    tcpPort: Number(lan?.description.match(/:(\d+),/)?.[1]),
+    ...running,
     use(faults, more = {}) {
       clear();
       rules.set(ruleOf(faults, { seed: 1, ...more }));
@@ -86,11 +62,15 @@ export async function startBench(): Promise<Bench> {
         await sleep(1);
       }
     },
-    async stop() {
-      await simulator.stop();
-      rmSync(directory, { recursive: true });
-    },
   };
+}
+
+/** The pieces of a reply in the order in which they left, as hex. */
+export function sentPieces({ plan, report }: Exchange): string[] {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  return steps.flatMap((step, i) =>
+    step.kind === 'bytes' && report?.steps[i]?.outcome === 'achieved' ? [hexOf(step.bytes)] : [],
+  );
 }
 
 /** Times in ms of `performance.now()`. */
@@ -126,6 +106,15 @@ export class SerialClient {
     return this.#pieces.map(({ hex }) => hex).join('');
   }
 
+  /** When the n-th byte since the last request was read; undefined when fewer have come. */
+  arrivalOf(n: number): number | undefined {
+    let length = 0;
+    return this.#pieces.find(({ hex }) => {
+      length += hex.length / 2;
+      return length >= n;
+    })?.at;
+  }
+
   /** Writes a request, given as hex; the time just before. */
   send(request: string): number {
     this.#pieces = [];
@@ -136,7 +125,7 @@ export class SerialClient {
 
   /** Waits for `bytes` bytes, for a while, and then whether more come. */
   async receive(bytes: number): Promise<string> {
-    const end = performance.now() + 5000;
+    const end = performance.now() + LIMIT;
     while (this.hex.length < 2 * bytes && performance.now() < end) await sleep(1);
     await sleep(QUIET);
     return this.hex;
@@ -146,6 +135,9 @@ export class SerialClient {
     await new Promise((resolve) => this.#port.close(resolve));
   }
 }
+
+/** A net for what never comes, in ms. */
+const LIMIT = 30_000;
 
 /** Long enough for anything that would come too much, in ms: several frames. */
 const QUIET = 25;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rtu } from '../faults/plans.js';
-import { type Bench, CHARACTER, LAZY, SerialClient, startBench, T35 } from './faults-bench.js';
+import { type Bench, CHARACTER, LAZY, SerialClient, sentPieces, startBench, T35 } from './faults-bench.js';
 
-/** A piece leaves so much after the one before it that they can only arrive together when the machine hangs. */
+/** Between two pieces, in ms. */
 const GAP = 60;
 /** What adding times up may lose, in ms. */
 const ROUNDING = 1e-6;
@@ -15,7 +15,7 @@ let bench: Bench;
 let client: SerialClient;
 beforeAll(async () => {
   bench = await startBench();
-  client = await SerialClient.open(bench.serialPath('bench'));
+  client = await SerialClient.open(bench.path('bench'));
 });
 afterEach(() => bench.clear());
 afterAll(async () => {
@@ -127,7 +127,6 @@ describe('when it comes', () => {
     await client.receive(bytesIn(REPLY));
     const first = client.pieces[0]?.at ?? 0;
     expect(first - sentAt).toBeGreaterThanOrEqual(8 * CHARACTER + T35 + 80);
-    expect(first - sentAt).toBeLessThan(3000);
     const { report, receivedAt } = await bench.played();
     const [step] = report?.steps ?? [];
     expect((step?.plannedAt ?? 0) - receivedAt).toBeGreaterThan(T35 + 80 - ROUNDING);
@@ -135,12 +134,13 @@ describe('when it comes', () => {
   });
 
   it('an early reply before its turnaround is over', async () => {
-    const lazy = await SerialClient.open(bench.serialPath('lazy'));
+    const lazy = await SerialClient.open(bench.path('lazy'));
     bench.use([{ early: true }]);
     const reply = rtu('07 03 02 0102');
-    const sentAt = lazy.send(rtu('07 03 0000 0001'));
+    lazy.send(rtu('07 03 0000 0001'));
     expect(await lazy.receive(bytesIn(reply))).toBe(reply);
-    expect((lazy.pieces.at(-1)?.at ?? Number.NaN) - sentAt).toBeLessThan(LAZY);
+    const { report, receivedAt } = await bench.played();
+    expect((report?.steps[0]?.plannedAt ?? Number.NaN) - receivedAt).toBeLessThan(LAZY);
     await lazy.close();
   });
 
@@ -167,22 +167,16 @@ describe('when it comes', () => {
       const sentAt = client.send(READ);
       expect(await client.receive(bytesIn(pieces.join('')))).toBe(pieces.join(''));
       let due = sentAt + 8 * CHARACTER + T35;
-      let received = '';
+      let length = 0;
       for (const [i, piece] of pieces.entries()) {
         if (i > 0) due += (lengths[i - 1] as number) * CHARACTER + GAP;
-        received += piece;
-        // No read has bytes of both sides of a pause.
-        const ends = client.pieces.map((__, n) =>
-          client.pieces
-            .slice(0, n + 1)
-            .map(({ hex }) => hex)
-            .join(''),
-        );
-        expect(ends).toContain(received);
-        expect(client.pieces[ends.indexOf(received)]?.at).toBeGreaterThanOrEqual(due);
+        length += bytesIn(piece);
+        expect(client.arrivalOf(length), `byte ${length}`).toBeGreaterThanOrEqual(due);
       }
-      const steps = (await bench.played()).report?.steps ?? [];
-      expect(steps).toHaveLength(pieces.length);
+      // A busy machine may hand two pieces to the client in one read; that they left apart is in the ledger.
+      const exchange = await bench.played();
+      expect(sentPieces(exchange)).toEqual(pieces);
+      const steps = exchange.report?.steps ?? [];
       for (const [i, step] of steps.entries()) {
         const before = steps[i - 1];
         expect(step.achievedAt).toBeGreaterThanOrEqual(step.plannedAt);
@@ -243,7 +237,7 @@ describe('the turn of a rule on the wire', () => {
 
 describe('while a reply is pending', () => {
   it('a later request ends it, which the ledger tells', async () => {
-    bench.use([{ delay: 400 }], { when: { count: 1 } });
+    bench.use([{ delay: 2000 }], { when: { count: 1 } });
     const sentAt = client.send(READ);
     await new Promise((resolve) => setTimeout(resolve, 30));
     const other = rtu('01 03 0002 0001');
@@ -258,12 +252,12 @@ describe('while a reply is pending', () => {
     expect(second?.report?.ended).toBe('complete');
     expect(second?.acted).toEqual([]);
     // Nor does it come at its time.
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + 480 - performance.now())));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, sentAt + 2100 - performance.now())));
     expect(client.hex).toBe(otherReply);
   });
 
   it('a later request ends it between its pieces, and what has left is told', async () => {
-    bench.use([{ split: { at: 3, gap: 400 } }], { when: { count: 1 } });
+    bench.use([{ split: { at: 3, gap: 60_000 } }], { when: { count: 1 } });
     client.send(READ);
     expect(await client.receive(3)).toBe(REPLY.slice(0, 6));
     expect(await ask(READ, REPLY)).toBe(REPLY);
@@ -276,7 +270,7 @@ describe('while a reply is pending', () => {
   });
 
   it('10 s for a unit of one line leave a unit of another one alone', async () => {
-    const other = await SerialClient.open(bench.serialPath('other'));
+    const other = await SerialClient.open(bench.path('other'));
     bench.use([{ delay: 10_000 }], { when: { unit: 5 } });
     client.send(rtu('05 03 0000 0002'));
     await new Promise((resolve) => setTimeout(resolve, 20));

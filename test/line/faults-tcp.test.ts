@@ -5,9 +5,12 @@ import jsmodbus from 'jsmodbus';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RawClient, until } from '../transport/socket/raw-client.js';
 import { bytesOf } from '../vectors/hex.js';
-import { type Bench, startBench } from './faults-bench.js';
+import { type Bench, sentPieces, startBench } from './faults-bench.js';
 
 const READ = '1234 0000 0006 01 03 0000 0002';
+/** What adding times up may lose, in ms. */
+const ROUNDING = 1e-6;
+
 const REPLY = '123400000007' + '01030401020304';
 
 let bench: Bench;
@@ -26,7 +29,7 @@ class Client extends RawClient {
   ended: 'end' | 'reset' | undefined;
 
   static async open(): Promise<Client> {
-    const client = new Client(bench.tcpPort, '127.0.0.1', { allowHalfOpen: true });
+    const client = new Client(bench.port('lan'), '127.0.0.1', { allowHalfOpen: true });
     const { socket } = client;
     // Node shows a reset that comes together with data as an orderly end. But after one it can still send.
     socket.on('end', () =>
@@ -128,7 +131,7 @@ describe('what the client receives', () => {
   });
 
   it('jsmodbus takes values for the true ones, and knows an exception', async () => {
-    const socket = connect(bench.tcpPort, '127.0.0.1');
+    const socket = connect(bench.port('lan'), '127.0.0.1');
     const client = new jsmodbus.client.TCP(socket, 1, 2000);
     await once(socket, 'connect');
     bench.use([{ values: [7, 8] }], { when: { count: 1 } });
@@ -202,22 +205,24 @@ describe('when it comes', () => {
 
   it('in pieces that leave apart', async () => {
     const client = await Client.open();
-    const pieces: { at: number; hex: string }[] = [];
-    client.socket.on('data', (chunk: Buffer) => {
-      pieces.push({ at: performance.now(), hex: chunk.toString('hex') });
-    });
     bench.use([{ split: { at: 7, gap: 60 } }, { duplicate: { times: 1, gap: 60 } }]);
     const sentAt = performance.now();
     expect(await client.ask(READ, REPLY + REPLY)).toBe(REPLY + REPLY);
-    expect(pieces.map(({ hex }) => hex)).toEqual([
+    expect(client.lastAt - sentAt).toBeGreaterThanOrEqual(3 * 60);
+    // A busy machine may hand two pieces to the client in one read; that they left apart is in the ledger.
+    const exchange = await bench.played();
+    expect(sentPieces(exchange)).toEqual([
       REPLY.slice(0, 14),
       REPLY.slice(14),
       REPLY.slice(0, 14),
       REPLY.slice(14),
     ]);
-    for (const [i, { at }] of pieces.entries()) expect(at - sentAt).toBeGreaterThanOrEqual(60 * i);
-    const steps = (await bench.played()).report?.steps ?? [];
-    for (const { achievedAt, plannedAt } of steps) expect(achievedAt).toBeGreaterThanOrEqual(plannedAt);
+    const steps = exchange.report?.steps ?? [];
+    for (const [i, { achievedAt, plannedAt }] of steps.entries()) {
+      expect(achievedAt).toBeGreaterThanOrEqual(plannedAt);
+      const before = steps[i - 1];
+      if (before) expect(plannedAt - before.achievedAt).toBeGreaterThan(60 - ROUNDING);
+    }
   });
 });
 

@@ -5,7 +5,8 @@ import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { hex } from '../../src/protocol/bytes.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { openRawClient } from '../main/clients.js';
-import { type RunningSimulator, startSimulator } from '../main/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../support/simulator.js';
 import { Certificates, type Identity, roleExtension } from '../transport/socket/certificates.js';
 import { RawClient } from '../transport/socket/raw-client.js';
 import { TlsClient } from '../transport/socket/tls-client.js';
@@ -33,29 +34,28 @@ beforeAll(async () => {
   const server = certificates.signed('server');
   client = certificates.signed('client', { extension: roleExtension('ASN1:UTF8String:operator') });
   const tls = { port: 0, cert: server.cert, key: server.key, ca: certificates.ca.cert };
-  running = await startSimulator({
-    devices: { meter: { registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 3], write: true }] } } },
-    lines: {
-      rtu: { serial: { path: 'virtual', baudRate: 115200 }, units },
-      ascii: { serial: { path: 'virtual', baudRate: 115200 }, framing: 'ascii', units },
-      tcp: { tcp: { port: 0 }, units },
-      'rtu over tcp': { tcp: { port: 0 }, framing: 'rtu', units },
-      'ascii over tcp': { tcp: { port: 0 }, framing: 'ascii', units },
-      tls: { tls, units },
-      udp: { udp: { port: 0 }, units },
-      'rtu over udp': { udp: { port: 0 }, framing: 'rtu', units },
-    },
-  });
+  running = await startSimulator(
+    nativeSetup({
+      devices: {
+        meter: { registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 3], write: true }] } },
+      },
+      lines: {
+        rtu: { serial: { path: 'virtual', baudRate: 115200 }, units },
+        ascii: { serial: { path: 'virtual', baudRate: 115200 }, framing: 'ascii', units },
+        tcp: { tcp: { port: 0 }, units },
+        'rtu over tcp': { tcp: { port: 0 }, framing: 'rtu', units },
+        'ascii over tcp': { tcp: { port: 0 }, framing: 'ascii', units },
+        tls: { tls, units },
+        udp: { udp: { port: 0 }, units },
+        'rtu over udp': { udp: { port: 0 }, framing: 'rtu', units },
+      },
+    }),
+  );
 });
 afterAll(async () => {
-  await running.simulator.stop();
+  await running.stop();
   certificates.remove();
 });
-
-function portOf(line: string): number {
-  const state = running.simulator.lines.get(line)?.state;
-  return state?.kind === 'open' ? Number(state.place.split(':').at(-1)) : Number.NaN;
-}
 
 async function serialPeer(line: string): Promise<Peer> {
   const port = await openRawClient(running.path(line));
@@ -83,14 +83,15 @@ async function udpPeer(line: string): Promise<Peer> {
   const bytes: number[] = [];
   socket.on('message', (datagram) => bytes.push(...datagram));
   return {
-    send: (datagram) => socket.send(datagram, portOf(line), '127.0.0.1'),
+    send: (datagram) => socket.send(datagram, running.port(line), '127.0.0.1'),
     received: () => Uint8Array.from(bytes),
     close: () => void socket.close(),
   };
 }
 
-const overTcp = (line: string) => () => streamPeer(new RawClient(portOf(line), '127.0.0.1'));
-const overTls = () => streamPeer(new TlsClient(portOf('tls'), { ca: certificates.ca, identity: client }));
+const overTcp = (line: string) => () => streamPeer(new RawClient(running.port(line), '127.0.0.1'));
+const overTls = () =>
+  streamPeer(new TlsClient(running.port('tls'), { ca: certificates.ca, identity: client }));
 
 const WAYS: Way[] = [
   { line: 'rtu', framing: RTU, open: () => serialPeer('rtu') },
@@ -112,7 +113,8 @@ afterEach(async () => {
 
 const READ = Uint8Array.of(3, 0, 0, 0, 2);
 const VALUES = Uint8Array.of(3, 4, 1, 2, 3, 4);
-const LIMIT_MS = 3000;
+/** A net for a reply that never comes. */
+const LIMIT_MS = 30_000;
 /** Long enough for a reply that must not come, on a machine that is not stuck. */
 const SILENCE_MS = 150;
 
@@ -212,8 +214,8 @@ describe('modbus-serial as a client', () => {
 
   it.each<[string, (client: Client) => Promise<void>]>([
     ['ascii', (c) => c.connectAsciiSerial(running.path('ascii'), { baudRate: 115200 })],
-    ['rtu over tcp', (c) => c.connectTelnet('127.0.0.1', { port: portOf('rtu over tcp') })],
-    ['udp', (c) => c.connectUDP('127.0.0.1', { port: portOf('udp') })],
+    ['rtu over tcp', (c) => c.connectTelnet('127.0.0.1', { port: running.port('rtu over tcp') })],
+    ['udp', (c) => c.connectUDP('127.0.0.1', { port: running.port('udp') })],
   ])('reads, writes and is refused on the line %s', async (_, connect) => {
     const each = new modbusSerial.default();
     clients.push(each);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
 import { openRawClient, pause, readReply, readRequest, writeRequest } from '../main/clients.js';
-import { holding, type RunningSimulator, startSimulator } from '../main/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+import { holding, type RunningSimulator, startSimulator } from '../support/simulator.js';
 
 /** Longer than any reply takes on these lines. */
 const SILENCE = 150;
@@ -13,15 +14,17 @@ const virtual = { path: 'virtual', baudRate: 9600, parity: 'none' } as const;
 
 let running: RunningSimulator;
 beforeAll(async () => {
-  running = await startSimulator({
-    devices: { meter: registers(11, 12), valve: registers(21, 22), pump: registers(31, 32) },
-    lines: {
-      two: { serial: virtual, units: { 1: 'meter', 247: 'valve' } },
-      every: { serial: virtual, units: { 5: 'meter', 6: 'meter', '*': 'pump' } },
-    },
-  });
+  running = await startSimulator(
+    nativeSetup({
+      devices: { meter: registers(11, 12), valve: registers(21, 22), pump: registers(31, 32) },
+      lines: {
+        two: { serial: virtual, units: { 1: 'meter', 247: 'valve' } },
+        every: { serial: virtual, units: { 5: 'meter', 6: 'meter', '*': 'pump' } },
+      },
+    }),
+  );
 });
-afterAll(() => running.simulator.stop());
+afterAll(() => running.stop());
 
 describe('two units on one line', () => {
   it('answer each for itself, by turns', async () => {

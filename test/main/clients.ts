@@ -3,7 +3,8 @@ import { SerialPort } from 'serialport';
 import { onTestFinished } from 'vitest';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 
-const REPLY_LIMIT_MS = 1000;
+/** A net for what never comes. */
+const REPLY_LIMIT_MS = 30_000;
 
 /** Function 3: a request for `quantity` holding registers from `address` on. */
 export function readRequest(unitId: number, address: number, quantity = 1): Uint8Array {
@@ -26,7 +27,7 @@ export interface RawClient {
   send(bytes: Uint8Array): void;
   /** What has come since the last call. */
   take(): Uint8Array;
-  /** Resolves with `length` bytes that came since the last `take`, or with those of a second when there are fewer. */
+  /** Resolves with `length` bytes that came since the last `take`, or with fewer when they never come. */
   receive(length: number): Promise<Uint8Array>;
   close(): Promise<void>;
 }

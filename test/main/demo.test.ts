@@ -1,9 +1,10 @@
-import { readlinkSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProgram } from '../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
+import { run } from './run.js';
 
 /** The port of the demo's Modbus TCP line, which is always this one. */
 const DEMO_PORT = 5020;
@@ -22,7 +23,7 @@ describe('modbus-sim without arguments', () => {
     const program = await startProgram({ args: ['--http_port', '0'] });
 
     const link = join(program.directory, 'modbus-sim', 'demo');
-    const path = readlinkSync(link);
+    const path = realpathSync(link);
     expect(program.output.stdout.trim().split('\n')).toEqual([
       expect.stringContaining(
         `line demo: RTU on ${path} (also ${link}) 9600 8N1, units 1, 2; t1.5 1.719 ms, `,
@@ -38,6 +39,20 @@ describe('modbus-sim without arguments', () => {
     expect(await client.receive(reply.length)).toEqual(reply);
     await client.close();
     expect(await (await fetch(`${program.restUrl()}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect(await program.stop()).toBe(0);
+  });
+
+  it('tells a second one which process has its ports', async (context) => {
+    if (!(await isFree(DEMO_PORT))) context.skip(`another program has port ${DEMO_PORT}`);
+    const program = await startProgram({ args: ['--http_port', '0'] });
+    const second = await run(['--http_port', '0'], program.directory);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`/modbus-sim/demo: leads to a line that process ${program.pid} serves`);
+    expect(second.stderr).toMatch(
+      new RegExp(
+        `\nline lan: .*${DEMO_PORT}.*\nA demo is running already, process ${program.pid}: end that one`,
+      ),
+    );
     expect(await program.stop()).toBe(0);
   });
 });

@@ -45,7 +45,7 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
 
 it('after all of it the program has the files open that it had, and about the memory', async () => {
   const { pid } = plant.program;
-  await expect.poll(() => openDescriptors(pid), { timeout: 5000 }).toBe(before.descriptors);
+  await expect.poll(() => openDescriptors(pid)).toBe(before.descriptors);
   expect((await heldMb(pid)) - before.memory).toBeLessThan(MEMORY_LIMIT_MB);
   expect(plant.program.output.stderr).not.toMatch(/"level":[56]0/);
 });

@@ -50,13 +50,13 @@ describe.concurrent('modbus-sim selftest', () => {
 
   it('does not call a line good that throws longer requests away', async () => {
     const { code, stdout } = await selftest('hasty');
-    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,3}\.\d+ ms between/);
+    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
     expect(code).toBe(1);
   });
 
   it('finds out that the frames of a client are cut', async () => {
     const { code, stdout } = await selftestWhileSending(readRequest(1, 0), { timing: { gap: 5 } });
-    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,3}\.\d+ ms between/);
+    expect(stdout).toMatch(/verdict {5}worse than configured: .*frames are cut: \d{2,}\.\d+ ms between/);
     expect(code).toBe(1);
   });
 
@@ -106,7 +106,7 @@ describe.concurrent.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a 
       stderr += text;
     });
     const exited = new Promise((resolve) => child.once('close', resolve));
-    await expect.poll(() => existsSync(link), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(link)).toBe(true);
     child.kill(signal);
     expect(await exited).toBe(1);
     expect(stderr).toBe('line virtual: asked to stop before the end; nothing is judged\n');

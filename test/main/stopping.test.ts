@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from 'node:fs';
+import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,11 +9,11 @@ import { scratchSpace } from './run.js';
 
 const { newDirectory } = scratchSpace();
 
-/** The program promises it. */
-const STOP_LIMIT_MS = 2000;
+/** When the replies are due that clients wait for. */
+const DUE_MS = 120_000;
 
 const lines = { bench: VIRTUAL_LINE, lan: TCP_LINE };
-const slow = { name: 'slow', when: { unit: 1 }, do: [{ delay: 10_000 }] };
+const slow = { name: 'slow', when: { unit: 1 }, do: [{ delay: DUE_MS }] };
 
 /** A program whose links are in a directory that outlives it. */
 async function start(config: object) {
@@ -23,7 +23,7 @@ async function start(config: object) {
     env: { TMPDIR: directory },
   });
   const link = join(directory, 'modbus-sim', 'bench');
-  expect(readlinkSync(link)).toBe(program.serialPath('bench'));
+  expect(realpathSync(link)).toBe(program.serialPath('bench'));
   return { program, link };
 }
 
@@ -51,38 +51,34 @@ function isRefused(port: number): Promise<boolean> {
   });
 }
 
-describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  '%s ends the program with exit code 0 within 2 s',
-  (signal) => {
-    it('while nobody is connected; ports and links are gone then', async () => {
-      const { program, link } = await start({});
-      const [modbus, rest] = [program.tcpPort('lan'), Number(new URL(program.restUrl()).port)];
-      const { code, took } = await end(program, signal);
-      expect(code).toBe(0);
-      expect(took).toBeLessThan(STOP_LIMIT_MS);
-      expect(existsSync(link)).toBe(false);
-      expect(await Promise.all([isRefused(modbus), isRefused(rest)])).toEqual([true, true]);
-      expect(program.output.stderr).not.toMatch(/"level":[456]0/);
-    });
+describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the program with exit code 0', (signal) => {
+  it('while nobody is connected; ports and links are gone then', async () => {
+    const { program, link } = await start({});
+    const [modbus, rest] = [program.tcpPort('lan'), Number(new URL(program.restUrl()).port)];
+    const { code } = await end(program, signal);
+    expect(code).toBe(0);
+    expect(existsSync(link)).toBe(false);
+    expect(await Promise.all([isRefused(modbus), isRefused(rest)])).toEqual([true, true]);
+    expect(program.output.stderr).not.toMatch(/"level":[456]0/);
+  });
 
-    it('while clients of all lines and of REST are connected, and wait for replies that are due in 10 s', async () => {
-      const { program, link } = await start({ faults: [slow] });
-      const client = await openRawClient(link);
-      client.send(readRequest(1, 0));
-      const socket = await openSocket(program.tcpPort('lan'));
-      socket.write(Uint8Array.of(0, 1, 0, 0, 0, 6, 1, 3, 0, 0, 0, 1));
-      const http = await openSocket(Number(new URL(program.restUrl()).port));
-      http.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-      await new Promise((resolve) => http.once('data', resolve));
-      await expect.poll(() => exchanges(program), { timeout: 3000 }).toBe(2);
+  it('while clients of all lines and of REST are connected, and wait for replies that are due in 2 minutes', async () => {
+    const { program, link } = await start({ faults: [slow] });
+    const client = await openRawClient(link);
+    client.send(readRequest(1, 0));
+    const socket = await openSocket(program.tcpPort('lan'));
+    socket.write(Uint8Array.of(0, 1, 0, 0, 0, 6, 1, 3, 0, 0, 0, 1));
+    const http = await openSocket(Number(new URL(program.restUrl()).port));
+    http.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await new Promise((resolve) => http.once('data', resolve));
+    await expect.poll(() => exchanges(program)).toBe(2);
 
-      const { code, took } = await end(program, signal);
-      expect(code).toBe(0);
-      expect(took).toBeLessThan(STOP_LIMIT_MS);
-      expect(existsSync(link)).toBe(false);
-    });
-  },
-);
+    const { code, took } = await end(program, signal);
+    expect(code).toBe(0);
+    expect(took).toBeLessThan(DUE_MS / 2);
+    expect(existsSync(link)).toBe(false);
+  });
+});
 
 describe('a program that was killed', () => {
   it('leaves a link that the next start replaces', async () => {
@@ -95,7 +91,7 @@ describe('a program that was killed', () => {
       config: { devices: METER, lines },
       env: { TMPDIR: join(link, '..', '..') },
     });
-    expect(readlinkSync(link)).toBe(next.serialPath('bench'));
+    expect(realpathSync(link)).toBe(next.serialPath('bench'));
     expect(await next.stop()).toBe(0);
   });
 });
@@ -110,8 +106,8 @@ describe('a second program with a line of the same name', () => {
     });
     expect(second.serialPath('bench')).not.toBe(first);
     expect(await second.stop()).toBe(0);
-    expect(second.output.stderr).toContain(`${link}: leads to a line that is being served`);
-    expect(readlinkSync(link)).toBe(first);
+    expect(second.output.stderr).toContain(`${link}: leads to a line that process ${program.pid} serves`);
+    expect(realpathSync(link)).toBe(first);
     expect(await program.stop()).toBe(0);
   });
 });

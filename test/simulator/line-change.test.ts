@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { LineDefinition } from '../../src/config/configuration.js';
 import { type WayOfChange, wayOfChange } from '../../src/simulator/line-change.js';
 import { realPathOf } from '../../src/transport/port/adapter.js';
-import { nativeSetup } from '../api/rest.js';
+import { nativeSetup } from '../support/configuration.js';
 
 function line(settings: object): LineDefinition {
   const { lines } = nativeSetup({

@@ -7,8 +7,8 @@ import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Line } from '../../src/simulator/line.js';
 import { Ledger } from '../../src/traffic/ledger.js';
 import type { LineRequest } from '../../src/transport/transport.js';
-import { nativeSetup } from '../api/rest.js';
 import { deviceOf } from '../device/build.js';
+import { nativeSetup } from '../support/configuration.js';
 
 /** A line that is not open: the test plays its transport. */
 function newLine() {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { portStatuses } from '../../src/simulator/ports.js';
-import { nativeSetup, Rest } from '../api/rest.js';
+import { Rest } from '../api/rest.js';
+import { nativeSetup } from '../support/configuration.js';
 
 function tree(): { root: string; file: (path: string, text: string) => void; link: typeof symlinkSync } {
   const root = mkdtempSync(join(tmpdir(), 'modbus-sim-ports-'));

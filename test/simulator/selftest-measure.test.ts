@@ -9,9 +9,9 @@ import { type Measurements, measureLine } from '../../src/simulator/selftest/mea
 import { asksOn, patience } from '../../src/simulator/selftest/schedule.js';
 import { verdict } from '../../src/simulator/selftest/verdict.js';
 import { Simulator } from '../../src/simulator/simulator.js';
-import { nativeSetup } from '../api/rest.js';
 import { METER } from '../main/plant.js';
 import { scratchSpace } from '../main/run.js';
+import { nativeSetup } from '../support/configuration.js';
 
 const { newDirectory } = scratchSpace();
 

@@ -1,22 +1,30 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+function directory(): string {
+  return join(tmpdir(), 'modbus-sim');
+}
 
 /** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. */
 export function defaultLink(line: string): string {
   // A line's name is no path: it must not lead out of the directory.
-  return join(tmpdir(), 'modbus-sim', line.replaceAll('/', '-'));
+  return join(directory(), line.replaceAll('/', '-'));
 }
 
 /**
- * Does `link` lead to a line that is being served? One that a killed program left behind leads nowhere, or to a
- * pseudo-terminal that somebody got later, under a number that was free again.
+ * Makes the directory of the default links. A symbolic link in its place is not followed: anybody may put one into
+ * /tmp.
+ * @returns what is wrong, as a sentence.
  */
-export function isServed(link: string): boolean {
+export function makeDefaultDirectory(): string | undefined {
+  const path = directory();
   try {
-    const itself = lstatSync(link);
-    return itself.isSymbolicLink() && statSync(link).ctimeMs <= itself.ctimeMs;
-  } catch {
-    return false;
+    if (!lstatSync(path, { throwIfNoEntry: false })) mkdirSync(path, { mode: 0o755 });
+    return lstatSync(path).isDirectory()
+      ? undefined
+      : `${path}: is not a directory, so virtual lines have no links there`;
+  } catch (error) {
+    return `${path}: can't be made: ${(error as Error).message}`;
   }
 }

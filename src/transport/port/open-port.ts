@@ -1,6 +1,6 @@
 import type { SerialSettings } from '../settings.js';
 import { realPathOf } from './adapter.js';
-import { defaultLink, isServed } from './default-link.js';
+import { defaultLink, makeDefaultDirectory } from './default-link.js';
 import type { Pacing } from './pacing.js';
 import type { OpenResult, PortListener } from './port.js';
 import { openRealPort } from './real-port.js';
@@ -33,11 +33,14 @@ async function openReal(settings: SerialSettings, listener: PortListener): Promi
 async function openVirtual(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
   const pacing = pacingOf(settings);
   const options = pacing ? { pacing } : {};
-  const link = linkOf(settings);
-  const linked: OpenResult = isServed(link)
-    ? { ok: false, error: `${link}: leads to a line that is being served, so it is left alone` }
-    : await openVirtualPort({ ...options, link }, listener);
-  if (linked.ok || settings.link !== undefined) return linked;
+  const { link } = settings;
+  if (link !== undefined) return openVirtualPort({ ...options, link }, listener);
+  const problem = makeDefaultDirectory();
+  const linked: OpenResult =
+    problem === undefined
+      ? await openVirtualPort({ ...options, link: linkOf(settings) }, listener)
+      : { ok: false, error: problem };
+  if (linked.ok) return linked;
   // Nobody asked for this link: when it can't be had, or another user has the directory, the line works without it.
   const unlinked = await openVirtualPort(options, listener);
   return unlinked.ok ? { ...unlinked, notes: [...unlinked.notes, linked.error] } : unlinked;

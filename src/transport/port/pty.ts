@@ -45,7 +45,7 @@ export async function openPty(): Promise<PtyResult> {
   const { libc } = loaded;
 
   const masterFd = libc.posixOpenpt(openFlags | constants.O_NONBLOCK | O_CLOEXEC);
-  if (masterFd < 0) return failed(`posix_openpt: ${errorName(masterFd)} (is /dev/ptmx there?)`);
+  if (masterFd < 0) return failed(`posix_openpt: ${explain(errorName(masterFd))}`);
   const prepared = prepareClientSide(libc, masterFd);
   if (typeof prepared === 'string') {
     closeSync(masterFd);
@@ -128,6 +128,16 @@ function tryOpen(path: string): number {
 
 function failed(why: string): PtyResult {
   return { ok: false, error: `no pseudo-terminal for the virtual line: ${why}` };
+}
+
+/** posix_openpt(3) opens /dev/ptmx. */
+function explain(name: string): string {
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: 'is /dev/ptmx there?',
+    EMFILE: 'too many files and sockets are open, see ulimit -n',
+    ENOSPC: 'too many pseudo-terminals are open',
+  };
+  return name in reasons ? `${name} (${reasons[name]})` : name;
 }
 
 function errorName(negativeErrno: number): string {

@@ -1,13 +1,16 @@
-import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync, unlinkSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { ptyAdapter } from './adapter.js';
+import { createClientLink, removeClientLink } from './client-link.js';
 import { type PacedLane, type Pacing, startPacedLane } from './pacing.js';
 import type { BytePort, OpenResult, PortFacts, PortListener } from './port.js';
 import { openPty, type Pty } from './pty.js';
 
 export interface VirtualPortOptions {
-  /** A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing. */
+  /**
+   * A stable name for the client: a symbolic link to the client's side, made on opening, removed on closing. Its
+   * directory has to exist.
+   */
   readonly link?: string;
   /** Behave like a real adapter in both directions; without it bytes pass at once. */
   readonly pacing?: Pacing;
@@ -53,7 +56,7 @@ export async function openVirtualPort(
   const { pty } = opened;
   const stream = new ReadStream(pty.masterFd);
 
-  const linkError = options.link === undefined ? undefined : createLink(options.link, pty.path);
+  const linkError = options.link === undefined ? undefined : createClientLink(options.link, pty.path);
   if (linkError !== undefined) {
     stream.destroy();
     pty.close();
@@ -102,7 +105,7 @@ function runPort(
     output.stop();
     stream.destroy();
     pty.close();
-    if (link !== undefined) removeLink(link, pty.path);
+    if (link !== undefined) removeClientLink(link, pty.path);
   };
   const gone = (reason: string): void => {
     if (!open) return;
@@ -171,36 +174,4 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
     },
     stop: () => clearTimeout(check),
   };
-}
-
-/** Replaces a symbolic link, nothing else. @returns what is wrong, as a sentence. */
-function createLink(link: string, target: string): string | undefined {
-  try {
-    mkdirSync(dirname(link), { recursive: true, mode: 0o755 });
-    const present = lstatSync(link, { throwIfNoEntry: false });
-    if (present !== undefined && !present.isSymbolicLink()) {
-      return `${link}: exists and is not a symbolic link, so it is not replaced by the virtual line's; choose another name or remove it`;
-    }
-    // Renamed into place, so that a client never finds the name missing.
-    const fresh = `${link}.${process.pid}.${target.replaceAll('/', '-')}`;
-    symlinkSync(target, fresh);
-    try {
-      renameSync(fresh, link);
-    } catch (error) {
-      unlinkSync(fresh);
-      throw error;
-    }
-    return undefined;
-  } catch (error) {
-    return `${link}: the link to the virtual line can't be made: ${(error as Error).message}`;
-  }
-}
-
-/** Somebody else's link of the same name stays. */
-function removeLink(link: string, target: string): void {
-  try {
-    if (readlinkSync(link) === target) unlinkSync(link);
-  } catch {
-    // Gone already, or not ours any more.
-  }
 }

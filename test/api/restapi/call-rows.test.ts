@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
-import { type CallsBody, closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+import type { CallsBody, Rest } from '../rest.js';
 
 const SETUP = nativeSetup({
   devices: {
@@ -17,10 +19,10 @@ const SETUP = nativeSetup({
 let rest: Rest;
 let master: RawClient;
 
-closeServed();
+stopAfterEach();
 
 beforeEach(async () => {
-  const served = await serve(SETUP);
+  const served = await startSimulator(SETUP);
   rest = served.rest;
   master = served.client();
 });
@@ -234,7 +236,7 @@ describe('which calls are listed', () => {
 });
 
 test('of an ASCII line the values are told, also of what was sent before the delimiter changed', async () => {
-  const { rest, client } = await serve(
+  const { rest, client } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: [1, 256] }] } } },
       lines: { text: { tcp: { port: 0 }, framing: 'ascii', units: { 1: 'meter' } } },

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { pymodbusSetup } from '../../support/configuration.js';
 import { RECORDED, type RecordedState } from '../../vectors/restapi/recorded.js';
-import { pymodbusSetup, Rest } from '../rest.js';
+import { Rest } from '../rest.js';
 
 const METER = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.meta.url));
 

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { closeServed, nativeSetup, Rest, serve } from '../rest.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { Rest } from '../rest.js';
 
 const SETUP = {
   devices: {
@@ -164,10 +166,10 @@ describe('which device and table', () => {
 });
 
 describe('counters', () => {
-  closeServed();
+  stopAfterEach();
 
   test('count what clients read and write, not what REST does', async () => {
-    const { rest, client } = await serve(nativeSetup(SETUP));
+    const { rest, client } = await startSimulator(nativeSetup(SETUP));
     const master = client();
     master.send(Buffer.from('000100000006010300000002', 'hex'));
     master.send(Buffer.from('000200000006010300010001', 'hex'));

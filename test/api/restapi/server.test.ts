@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nativeSetup, pymodbusSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
-import { closeServed, nativeSetup, pymodbusSetup, type Rest, serve } from '../rest.js';
+import type { Rest } from '../rest.js';
 
 interface ServerBody {
   readonly result: 'ok' | 'error';
@@ -24,7 +26,7 @@ let rest: Rest;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'modbus-sim-server-'));
   link = join(directory, 'bench');
-  const served = await serve(
+  const served = await startSimulator(
     nativeSetup({
       devices: { meter: device(1), valve: device(71) },
       lines: {
@@ -36,7 +38,7 @@ beforeEach(async () => {
   rest = served.rest;
 });
 afterEach(() => rmSync(directory, { recursive: true }));
-closeServed();
+stopAfterEach();
 
 async function server(request: object): Promise<ServerBody> {
   const { status, body } = await rest.send<ServerBody>('POST', '/restapi/server', request);
@@ -351,7 +353,7 @@ describe('Start, Stop and Restart', () => {
 describe('with a pymodbus file', () => {
   it('the one line needs no name, and a change of its units disconnects nobody', async () => {
     const file = fileURLToPath(new URL('../../vectors/restapi/meter.json', import.meta.url));
-    rest = (await serve(pymodbusSetup(file, 'tcp', 'meter'))).rest;
+    rest = (await startSimulator(pymodbusSetup(file, 'tcp', 'meter'))).rest;
     const { place } = await row({ submit: 'Status' });
     const master = await tcpMaster(Number(String(place).split(':')[1]));
     expect((await master.readHoldingRegisters(10, 1)).data).toEqual([7]);

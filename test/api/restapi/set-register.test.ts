@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { closeServed, nativeSetup, Rest, serve } from '../rest.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { Rest } from '../rest.js';
 
 const SETUP = {
   devices: {
@@ -126,7 +128,7 @@ describe('floats are shown as Python shows them', () => {
 });
 
 describe('the access flag', () => {
-  closeServed();
+  stopAfterEach();
 
   async function access(register: number, last = register): Promise<unknown> {
     const { register_rows } = await rest.registers({
@@ -162,7 +164,7 @@ describe('the access flag', () => {
   });
 
   test('a client may write once it is on', async () => {
-    const served = await serve(nativeSetup(SETUP));
+    const served = await startSimulator(nativeSetup(SETUP));
     const master = served.client();
     master.send(Buffer.from('000100000006010600000009', 'hex'));
     await master.responsesOf(1);

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import modbusSerial from 'modbus-serial';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import type { RawClient } from '../../transport/socket/raw-client.js';
 import { until } from '../../transport/socket/raw-client.js';
-import { type CallsBody, closeServed, nativeSetup, type Rest, type Served, serve } from '../rest.js';
+import type { CallsBody, Rest } from '../rest.js';
 
 const SETUP = nativeSetup({
   devices: {
@@ -29,14 +31,14 @@ const TRUE_REPLY = '00070000000901030601020304' + '0506';
 /** Writes 0x1234 to register 1 of unit 1. */
 const WRITE = '00080000000601060001' + '1234';
 
-let served: Served;
+let served: RunningSimulator;
 let rest: Rest;
 let master: RawClient;
 
-closeServed();
+stopAfterEach();
 
 beforeEach(async () => {
-  served = await serve(SETUP);
+  served = await startSimulator(SETUP);
   rest = served.rest;
   master = served.client('lan');
 });
@@ -237,14 +239,14 @@ describe('what Simulate does to the next response', () => {
 
 describe('on a serial line, with modbus-serial as the master', () => {
   test('error, empty, junk, delay and change are what the master sees', async () => {
-    const { rest, serialPath } = await serve(
+    const { rest, path } = await startSimulator(
       nativeSetup({
         devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },
         lines: { bench: { serial: { path: 'virtual', baudRate: 115200 }, units: { 1: 'meter' } } },
       }),
     );
     const client = new modbusSerial.default();
-    await client.connectRTUBuffered(serialPath('bench'), { baudRate: 115200 });
+    await client.connectRTUBuffered(path('bench'), { baudRate: 115200 });
     client.setID(1);
     const [patient, quick] = [5000, 300];
     client.setTimeout(patient);

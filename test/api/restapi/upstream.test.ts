@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { pymodbusSetup, Rest } from '../rest.js';
+import { pymodbusSetup } from '../../support/configuration.js';
+import { Rest } from '../rest.js';
 
 /*
  * What pymodbus' own tests (test/server/test_simulator_api.py) expect of its simulator's REST interface, stated as

@@ -1,14 +1,16 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { until } from '../../transport/socket/raw-client.js';
 import { serialMaster, tcpMaster } from '../masters.js';
-import { closeServed, nativeSetup, type Rest, type Served, serve } from '../rest.js';
+import type { Rest } from '../rest.js';
 
-let served: Served;
+let served: RunningSimulator;
 let rest: Rest;
 
 beforeEach(async () => {
-  served = await serve(
+  served = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2], write: true }] } } },
       lines: {
@@ -20,7 +22,7 @@ beforeEach(async () => {
   rest = served.rest;
 });
 afterEach(() => vi.restoreAllMocks());
-closeServed();
+stopAfterEach();
 
 const put = (line: string, change: object) => rest.send('PUT', `/api/v1/lines/${line}`, change);
 const units = async (line: string, units: object) => (await put(line, { units })).status;
@@ -90,7 +92,7 @@ it('a host name that takes long to look up holds up no other line, and takes no 
   expect(await units('bench', { 1: 'meter', 6: { copyOf: 'meter' } })).toBe(200);
   expect(await units('bench', { 1: 'meter' })).toBe(200);
   expect(devices()).toEqual(['meter', 'meter-200', 'meter-5']);
-  const master = await serialMaster(served.serialPath('bench'));
+  const master = await serialMaster(served.path('bench'));
   expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
 
   for (const answer of waiting) answer();

@@ -1,7 +1,9 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
-import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+import type { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },
@@ -30,10 +32,10 @@ interface Exchange {
 let rest: Rest;
 let master: RawClient;
 
-closeServed();
+stopAfterEach();
 
 beforeEach(async () => {
-  const served = await serve(SETUP);
+  const served = await startSimulator(SETUP);
   rest = served.rest;
   master = served.client();
 });
@@ -141,14 +143,14 @@ describe('the ledger', () => {
   });
 
   test('a reply that nobody was there to receive was not sent', async () => {
-    const { rest, serialPath } = await serve(
+    const { rest, path } = await startSimulator(
       nativeSetup({
         devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },
         lines: { bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } } },
         faults: [{ name: 'late', do: [{ delay: 200 }] }],
       }),
     );
-    const client = openSync(serialPath('bench'), constants.O_RDWR | constants.O_NOCTTY);
+    const client = openSync(path('bench'), constants.O_RDWR | constants.O_NOCTTY);
     writeSync(client, Buffer.from('010300000001840a', 'hex'));
     await until(() => rest.simulator.ledger.lastId === 1, 'the request has come');
     closeSync(client);

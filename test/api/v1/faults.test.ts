@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { closeServed, nativeSetup, Rest, serve } from '../rest.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { Rest } from '../rest.js';
 
 const SLOW = { name: 'slow', when: { unit: 1, function: [3, 4], address: [0, 9] }, do: [{ delay: 5 }] };
 
@@ -311,13 +313,13 @@ describe('a rule that is not right gets status 400 with every place and reason, 
 });
 
 describe('while requests come in', () => {
-  closeServed();
+  stopAfterEach();
 
   const TCP_ONLY = { ...SETUP, lines: { lan: SETUP.lines.lan } };
   const READ = Buffer.from('000100000006010300000001', 'hex');
 
   test('a rule shows its matches, hits, last hit and what remains', async () => {
-    const served = await serve(nativeSetup(TCP_ONLY));
+    const served = await startSimulator(nativeSetup(TCP_ONLY));
     rest = served.rest;
     const rule = { name: 'late', when: { after: 1, every: 2, count: 5 }, do: [{ exception: 5 }] };
     await rest.send('POST', '/api/v1/faults', rule);
@@ -341,7 +343,7 @@ describe('while requests come in', () => {
   });
 
   test('reset brings back the configured rules with their counts at zero, and removes the others', async () => {
-    const served = await serve(nativeSetup(TCP_ONLY));
+    const served = await startSimulator(nativeSetup(TCP_ONLY));
     rest = served.rest;
     const before = await rules();
     const master = served.client();

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { tcpMaster } from '../masters.js';
-import { closeServed, nativeSetup, serve } from '../rest.js';
 
-closeServed();
+stopAfterEach();
 
 const KEYS = [
   ...['serial', 'tcp', 'udp', 'tls', 'framing', 'timing', 'whenBusy', 'echo', 'units', 'missingUnit'],
@@ -62,7 +63,7 @@ function changes(hostile: fc.Arbitrary<unknown>, right: readonly [line: string, 
 }
 
 async function served() {
-  const { rest } = await serve(
+  const { rest } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2, 3] }] } } },
       lines: {

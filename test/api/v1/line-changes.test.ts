@@ -1,15 +1,17 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { Certificates } from '../../transport/socket/certificates.js';
 import { until } from '../../transport/socket/raw-client.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
-import { closeServed, nativeSetup, type Rest, serve } from '../rest.js';
+import type { Rest } from '../rest.js';
 
 /** What these tests look into. */
 interface View {
@@ -35,7 +37,7 @@ let rest: Rest;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'modbus-sim-lines-'));
   link = join(directory, 'bench');
-  const served = await serve(
+  const served = await startSimulator(
     nativeSetup({
       devices: { meter: device(1), valve: device(71) },
       lines: {
@@ -49,7 +51,7 @@ beforeEach(async () => {
   rest = served.rest;
 });
 afterEach(() => rmSync(directory, { recursive: true }));
-closeServed();
+stopAfterEach();
 
 async function view(line: string): Promise<View> {
   const { status, body } = await rest.send<View>('GET', `/api/v1/lines/${line}`);
@@ -116,7 +118,7 @@ describe('a virtual line with a client', () => {
     const before = await view('bench');
     const after = await changed('bench', change);
     expect(after).toMatchObject({ state: 'open', place: before.place, link, settings: change });
-    expect(readlinkSync(link)).toBe(before.place);
+    expect(realpathSync(link)).toBe(before.place);
     expect((await master.readHoldingRegisters(0, 3)).data).toEqual([1, 4711, 3]);
     expect((await view('bench')).counters.requests).toBe(2);
   });

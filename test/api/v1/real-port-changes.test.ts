@@ -2,10 +2,11 @@ import { writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPty } from '../../../src/transport/port/pty.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { until } from '../../transport/socket/raw-client.js';
-import { closeServed, nativeSetup, serve } from '../rest.js';
 
-closeServed();
+stopAfterEach();
 
 /** Reads register 0 of unit 1, which is 7. */
 const READ = Buffer.from('010300000001840a', 'hex');
@@ -25,7 +26,7 @@ async function wired() {
     stream.destroy();
     pty.close();
   });
-  const { rest } = await serve(
+  const { rest } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
       lines: { bus: { serial: { path: pty.path, baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } } },

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readReply, readRequest } from '../../main/clients.js';
 import { plugIn, unplug } from '../../main/wire.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { takenPort } from '../masters.js';
-import { closeServed, nativeSetup, serve } from '../rest.js';
 
-closeServed();
+stopAfterEach();
 
 const REPLY_LENGTH = 7;
 const SERVED_MS = 2000;
@@ -19,7 +20,7 @@ async function waiting() {
   const link = join(directory, 'adapter');
   const wire = await plugIn(link);
   onTestFinished(wire.hangUp);
-  const { rest } = await serve(
+  const { rest } = await startSimulator(
     nativeSetup({
       devices: { meter: { registers: { holding: [{ address: 0, value: 7 }] } } },
       lines: { bus: { serial: { path: link, baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } } },

@@ -183,7 +183,7 @@ describe('a port that is closed underneath, without an event', () => {
     const { serialPort, closings, path } = await newPort({});
     await serialPort.port?.close();
     expect(closings).toEqual([]);
-    await expect.poll(() => closings, { timeout: 3000 }).toEqual([`${path}: closed`]);
+    await expect.poll(() => closings).toEqual([`${path}: closed`]);
   });
 
   it.each([

@@ -129,7 +129,7 @@ describe('an open port', () => {
     const port = portOf(result);
     const expected = Array.from({ length: 200 * 256 }, (_, index) => (index >> 8) % 251);
     for (let count = 0; count < 200; count += 1) port.write(new Uint8Array(256).fill(count % 251));
-    await expect.poll(() => wire.received.length, { timeout: 4000 }).toBe(expected.length);
+    await expect.poll(() => wire.received.length).toBe(expected.length);
     expect(wire.received).toEqual(expected);
   });
 
@@ -212,7 +212,7 @@ describe('marks for damaged characters', () => {
     const many = Array.from({ length: 3_000 }, (_, i) => (i % 5 === 0 ? i & 0xff : 0xff));
     wire.send(Uint8Array.from(many));
     sent.push(...many);
-    await expect.poll(() => received.length, { timeout: 4000 }).toBe(sent.length);
+    await expect.poll(() => received.length).toBe(sent.length);
     expect(received.findIndex((byte, index) => byte !== sent[index])).toBe(-1);
   });
 
@@ -403,7 +403,7 @@ describe('a port that goes away', () => {
     const wire = await newWire();
     const { result, closings } = await open(settingsOf(wire.path));
     await wire.hangUp();
-    await expect.poll(() => closings.length, { timeout: 3000 }).toBe(1);
+    await expect.poll(() => closings.length).toBe(1);
     expect(closings[0]).toContain(wire.path);
     await pause(700);
     portOf(result).write(Uint8Array.of(1));
@@ -421,7 +421,7 @@ describe('a port that goes away', () => {
     expect((await libc()).ioctl(other, TIOCVHANGUP, null)).toBe(0);
     closeSync(other);
     expect(existsSync(wire.path)).toBe(true);
-    await expect.poll(() => closings, { timeout: 3000 }).toEqual([`${wire.path}: hung up (POLLHUP)`]);
+    await expect.poll(() => closings).toEqual([`${wire.path}: hung up (POLLHUP)`]);
   });
 
   it('is reported when its name leads to another device', async () => {
@@ -432,7 +432,7 @@ describe('a port that goes away', () => {
     expect(result.ok).toBe(true);
     unlinkSync(link);
     symlinkSync(after.path, link);
-    await expect.poll(() => closings, { timeout: 3000 }).toEqual([`${link}: is another device now`]);
+    await expect.poll(() => closings).toEqual([`${link}: is another device now`]);
   });
 
   it('is reported when its name vanishes, and can be opened again when it is back', async () => {
@@ -441,7 +441,7 @@ describe('a port that goes away', () => {
     symlinkSync(wire.path, link);
     const first = await open(settingsOf(link));
     unlinkSync(link);
-    await expect.poll(() => first.closings, { timeout: 3000 }).toEqual([`${link}: vanished`]);
+    await expect.poll(() => first.closings).toEqual([`${link}: vanished`]);
     if (first.result.ok) await first.result.port.close();
     symlinkSync(wire.path, link);
     const second = await open(settingsOf(link));

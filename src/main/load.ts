@@ -1,0 +1,15 @@
+import type { ApiOverrides } from '../config/api-definition.js';
+import type { Configuration } from '../config/configuration.js';
+import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
+import { formatProblems } from '../schema/problem.js';
+import { complain, warn } from './say.js';
+
+/** The configuration that the command line asks for; undefined after printing every mistake in it. Warnings are printed. */
+export function load(source: ConfigurationSource, api: ApiOverrides): Configuration | undefined {
+  const loaded = loadConfiguration(source, api);
+  const file = source.kind === 'demo' ? 'demo' : source.file;
+  warn(file, loaded.warnings);
+  if (loaded.ok) return loaded.configuration;
+  complain(formatProblems(file, loaded.problems));
+  return undefined;
+}

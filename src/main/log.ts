@@ -1,0 +1,66 @@
+import { openSync, statSync, writeSync } from 'node:fs';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { LogOptions } from '../config/command-line.js';
+import { complain } from './say.js';
+
+/** Levels of pymodbus.simulator's --log, as pino names them. */
+const LEVELS = {
+  critical: 'fatal',
+  error: 'error',
+  warning: 'warn',
+  info: 'info',
+  debug: 'debug',
+} as const;
+
+/**
+ * Logs are JSON lines on standard error, so that standard output stays readable for people; or in a file. On a
+ * terminal the usual events would only bury what has been printed.
+ * @returns the log, or why there is none, as a sentence.
+ */
+export function createLog({ level, file }: LogOptions): Logger | string {
+  const usual = file === undefined && process.stderr.isTTY ? 'warning' : 'info';
+  const descriptor = file === undefined ? process.stderr.fd : openLogFile(file);
+  if (typeof descriptor === 'string') return `--log_file ${file}: ${descriptor}`;
+  return pino({ name: 'modbus-sim', level: LEVELS[level ?? usual] }, logStream(descriptor));
+}
+
+/** Warnings on standard error, for commands that print what they find. */
+export function warningLog(): Logger {
+  return pino({ name: 'modbus-sim', level: LEVELS.warning }, logStream(process.stderr.fd));
+}
+
+/** @returns the descriptor, or what is wrong with the file. */
+function openLogFile(file: string): number | string {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) return 'is a directory, expected a file';
+    // Opening a FIFO waits until somebody reads it, and a full one would hold up every line.
+    if (stats?.isFIFO() || stats?.isSocket()) return 'is not a regular file';
+    return openSync(file, 'a');
+  } catch (error) {
+    return reasonOf(error as NodeJS.ErrnoException);
+  }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'ENOENT, its directory does not exist';
+  if (code === 'EACCES') return 'may not be written (permission denied)';
+  return `can't be opened: ${message}`;
+}
+
+/** An entry that can't be written, on a full disk say, is lost; the simulator goes on, and says so once. */
+function logStream(descriptor: number): DestinationStream {
+  // Losses of standard error itself can't be reported on it.
+  let reported = descriptor === process.stderr.fd;
+  return {
+    write(entry) {
+      const bytes = Buffer.from(entry);
+      try {
+        for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+      } catch (error) {
+        if (!reported) complain(`log entries are lost: ${(error as Error).message}`);
+        reported = true;
+      }
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Command } from '../config/command-line.js';
+import { unknownName } from '../schema/nearest.js';
+import { measureLine, waitsForOthers } from '../simulator/selftest/measure.js';
+import { verdict } from '../simulator/selftest/verdict.js';
+import { Simulator } from '../simulator/simulator.js';
+import { load } from './load.js';
+import { warningLog } from './log.js';
+import { complain, FAILED, OK, say } from './say.js';
+import { stopSignal } from './stop-signal.js';
+
+/** Opens that one line, and plays no faults on it. Asked to stop, it closes the line and judges nothing. */
+export async function selftest(command: Extract<Command, { kind: 'selftest' }>): Promise<number> {
+  const { source, api, line: name, seconds } = command;
+  const configuration = load(source, api);
+  if (!configuration) return FAILED;
+  const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
+  const line = simulator.lines.get(name);
+  if (!line) return complain(unknownName('line', name, [...simulator.lines.keys()]));
+  const stop = stopSignal(FAILED);
+  const waits = waitsForOthers(line.definition) ? '; let your client poll it meanwhile' : '';
+  say(`line ${name}: measuring${waits}`);
+  const measured = await Promise.race([measureLine(simulator, line, seconds), stop]);
+  if (measured === undefined) {
+    await line.stop();
+    return complain(`line ${name}: asked to stop before the end; nothing is judged`);
+  }
+  if ('error' in measured) return complain(`line ${name}: ${measured.error}`);
+  const { ok, text } = verdict(measured);
+  say(text);
+  return ok ? OK : FAILED;
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { buildApp } from '../api/app.js';
+import { BACKLOG } from '../api/connections.js';
+import type { Command } from '../config/command-line.js';
+import type { ApiDefinition } from '../config/configuration.js';
+import type { ConfigurationSource } from '../config/load.js';
+import { Simulator } from '../simulator/simulator.js';
+import { servingProcess } from '../transport/port/client-link.js';
+import { defaultLink } from '../transport/port/default-link.js';
+import { hostPort } from '../transport/socket/address.js';
+import { load } from './load.js';
+import { createLog } from './log.js';
+import { complain, FAILED, OK, say } from './say.js';
+import { stopSignal } from './stop-signal.js';
+
+/** Serves until the process is asked to stop; resolves with the exit code. */
+export async function serve(command: Extract<Command, { kind: 'serve' }>): Promise<number> {
+  const { source, api, log: logOptions } = command;
+  const configuration = load(source, api);
+  if (!configuration) return FAILED;
+  const log = createLog(logOptions);
+  if (typeof log === 'string') return complain(log);
+
+  const stop = stopSignal(OK);
+  const simulator = new Simulator(configuration, log);
+  const started = await simulator.start();
+  if (!started.ok) return complain(`${started.error}${demoHint(source)}`);
+  for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
+
+  const app = buildApp(simulator, configuration.api, quieter(log));
+  const listening = await listen(app, configuration.api);
+  if (!listening.ok) {
+    await simulator.stop();
+    return complain(`REST: ${listening.error}`);
+  }
+  say(`REST on ${listening.addresses.join(' and ')}`);
+  say('ready');
+  await stop;
+  return Promise.all([app.close(), simulator.stop()]).then(
+    () => OK,
+    (error: Error) => complain(`stopping failed: ${error.message}`),
+  );
+}
+
+/** At the usual level Fastify would only repeat what has been printed for people. */
+function quieter(log: Logger): Logger {
+  return log.level === 'info' ? log.child({}, { level: 'warn' }) : log;
+}
+
+/** What keeps a demo from starting is most often another demo: its TCP port is always the same. */
+function demoHint({ kind }: ConfigurationSource): string {
+  const pid = kind === 'demo' ? servingProcess(defaultLink('demo')) : undefined;
+  return pid === undefined
+    ? ''
+    : `\nA demo is running already, process ${pid}: end that one, or start with a file of your own (--config FILE)`;
+}
+
+type Listening =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
+/** The addresses are those listened on: of 0.0.0.0 it is 0.0.0.0, and a name may stand for two. */
+async function listen(app: FastifyInstance, { host, port }: ApiDefinition): Promise<Listening> {
+  try {
+    await app.listen({ host, port, backlog: BACKLOG });
+    const addresses = app
+      .addresses()
+      .map((each) => (typeof each === 'string' ? each : `http://${hostPort(each.address, each.port)}`));
+    return { ok: true, addresses };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const place = hostPort(host, port);
+    return {
+      ok: false,
+      error:
+        code === 'EADDRINUSE'
+          ? `${place} is in use by another program; choose another port with --http_port`
+          : `can't listen on ${place}: ${message}`,
+    };
+  }
+}

@@ -1,0 +1,86 @@
+import { lstatSync, readlinkSync, renameSync, type Stats, statSync, symlinkSync, unlinkSync } from 'node:fs';
+import { masterHolder } from './pty-holder.js';
+
+/*
+ * The symbolic link by which clients find a virtual line. Another program may have something under the same name, so
+ * a link of ours carries a mark: it is spelt `/dev/./pts/3`, which the kernel resolves as `/dev/pts/3` and nobody
+ * writes by hand. The mark is a part of the link, so it can neither get lost nor outlive the link.
+ */
+
+const PLAIN = '/dev/pts/';
+const MARKED = '/dev/./pts/';
+
+/**
+ * Makes `link` lead to the client's side of a pseudo-terminal. Replaces a link that an earlier run of this program
+ * left behind, and nothing else. The directory of the link has to exist.
+ * @param target `/dev/pts/3`
+ * @returns what is wrong, as a sentence.
+ */
+export function createClientLink(link: string, target: string): string | undefined {
+  try {
+    const present = lstatSync(link, { throwIfNoEntry: false });
+    if (present === undefined) symlinkSync(marked(target), link);
+    else return refusal(link, present) ?? replace(link, target);
+    return undefined;
+  } catch (error) {
+    return `${link}: the link to the virtual line can't be made: ${(error as Error).message}`;
+  }
+}
+
+/** Removes the link when it still leads to this pseudo-terminal. */
+export function removeClientLink(link: string, target: string): void {
+  try {
+    if (readlinkSync(link) === marked(target)) unlinkSync(link);
+  } catch {
+    // The link is gone already.
+  }
+}
+
+/** The process that serves the line behind `link`; undefined when no line is served there, or its process is hidden. */
+export function servingProcess(link: string): number | undefined {
+  const target = targetOf(link);
+  return target === undefined ? undefined : masterHolder(target);
+}
+
+function marked(target: string): string {
+  return target.replace(PLAIN, MARKED);
+}
+
+/** The pseudo-terminal that a link of ours leads to; undefined of anything else. */
+function targetOf(link: string): string | undefined {
+  try {
+    const text = readlinkSync(link);
+    return text.startsWith(MARKED) ? text.replace(MARKED, PLAIN) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(link: string, present: Stats): string | undefined {
+  if (targetOf(link) === undefined) {
+    const kind = present.isSymbolicLink() ? 'a link that this program did not make' : 'not a symbolic link';
+    return `${link}: exists and is ${kind}, so it is not replaced by the virtual line's; choose another name or remove it`;
+  }
+  if (!isServed(link, present)) return undefined;
+  const pid = servingProcess(link);
+  const server = pid === undefined ? 'another process serves' : `process ${pid} serves`;
+  return `${link}: leads to a line that ${server}, so it is left alone; end that process first or choose another name`;
+}
+
+/** A killed program's link leads nowhere, or to a pseudo-terminal that somebody got later under the same number. */
+function isServed(link: string, itself: Stats): boolean {
+  const line = statSync(link, { throwIfNoEntry: false });
+  return line !== undefined && line.ctimeMs <= itself.ctimeMs;
+}
+
+/** Renames a new link into place, so that a client never finds the name missing. */
+function replace(link: string, target: string): undefined {
+  const fresh = `${link}.${process.pid}.${target.replaceAll('/', '-')}`;
+  symlinkSync(marked(target), fresh);
+  try {
+    renameSync(fresh, link);
+  } catch (error) {
+    unlinkSync(fresh);
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
+import { LINES } from '../../scripts/hostile/plant.mjs';
+import { buildApp } from '../../src/api/app.js';
+import { OPTIONS } from '../../src/config/command-line.js';
+import { HELP } from '../../src/config/help.js';
+import { checkFile } from '../../src/config/load.js';
+import { conditionSchema } from '../../src/faults/condition.js';
+import { faultKinds } from '../../src/faults/kinds.js';
+import { FunctionCode } from '../../src/protocol/function-code.js';
+import { ACTION_NAMES } from '../../src/registers/actions.js';
+import { formatProblems } from '../../src/schema/problem.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+
+/*
+ * The documents are read here, so that a new fault, route, key or option can't be forgotten in them.
+ */
+
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', ...readdirSync('docs').map((name) => `docs/${name}`)].filter(
+  (path) => path.endsWith('.md'),
+);
+const text = (path: string) => readFileSync(path, 'utf8');
+const configuration = text('docs/configuration.md');
+const faults = text('docs/faults.md');
+
+/** The first cells of all rows of tables, without their bars. */
+function firstCells(document: string): string[] {
+  return [...document.matchAll(/^\|([^|]*)\|/gm)].map(([, cell = '']) => cell.trim());
+}
+
+/** Everything between backquotes and in code blocks, where names stand. */
+function codeIn(document: string): string {
+  return [...document.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(([code]) => code).join('\n');
+}
+
+const mentions = (code: string, word: string) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(code);
+
+describe('docs/faults.md', () => {
+  it.each(faultKinds())('has a row for the fault %s', (kind) => {
+    expect(firstCells(faults).some((cell) => cell.includes(`\`${kind}: `))).toBe(true);
+  });
+
+  it.each(Object.keys(conditionSchema.shape))('has a row for the condition %s', (key) => {
+    expect(firstCells(faults).some((cell) => cell.includes(`\`${key}`))).toBe(true);
+  });
+});
+
+/** The keys of every schema in src/config that is for native files, with those inside. */
+async function nativeKeys(): Promise<string[]> {
+  const files = readdirSync('src/config', { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /native.*schema\.ts$/.test(path),
+  );
+  const modules = await Promise.all(
+    files.map((file): Promise<Record<string, unknown>> => import(join(process.cwd(), 'src/config', file))),
+  );
+  const schemas = modules
+    .flatMap((module) => Object.values(module))
+    .filter((each) => each instanceof z.ZodType);
+  return [
+    ...new Set(schemas.flatMap((schema) => propertiesOf(z.toJSONSchema(schema, { unrepresentable: 'any' })))),
+  ];
+}
+
+function propertiesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = 'properties' in schema ? Object.keys(schema.properties as object) : [];
+  return [...own, ...Object.values(schema).flatMap(propertiesOf)];
+}
+
+describe('docs/configuration.md', async () => {
+  const keys = await nativeKeys();
+
+  it('has every section and setting of a native file', () => {
+    expect(keys).toEqual(expect.arrayContaining(['registers', 'baudRate', 'latency', 'rtsOnSend', 'token']));
+    const code = codeIn(configuration + text('docs/adapters.md'));
+    expect(keys.filter((key) => !mentions(code, key))).toEqual([]);
+  });
+
+  it.each([...ACTION_NAMES])('explains the register action %s', (action) => {
+    const row = configuration.split('\n').find((line) => line.startsWith('| `action`'));
+    expect(row).toContain(`\`${action}\``);
+  });
+
+  it.each(Object.keys(OPTIONS))('has a row for the option --%s', (option) => {
+    expect(firstCells(configuration).some((cell) => cell.includes(`\`--${option}`))).toBe(true);
+  });
+});
+
+describe('modbus-sim --help', () => {
+  /** An option of pymodbus.simulator that is refused. */
+  const REFUSED = 'custom_actions_module';
+
+  it.each(Object.keys(OPTIONS).filter((option) => option !== REFUSED))('has --%s', (option) => {
+    expect(HELP).toMatch(new RegExp(`--${option}\\b`));
+  });
+});
+
+/** Method and path of every route, read from Fastify's tree: `GET /api/v1/lines/:name`. */
+async function routes(): Promise<string[]> {
+  const setup = nativeSetup({
+    devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+  });
+  const log = pino({ level: 'silent' });
+  const app = buildApp(new Simulator(setup, log), { host: '127.0.0.1' }, log);
+  await app.ready();
+  const tree = app.printRoutes({ commonPrefix: false });
+  await app.close();
+  const parents: string[] = [];
+  return [...tree.matchAll(/^([│ ]*)[├└]── (\S+) \((.+)\)$/gm)].flatMap(
+    ([, indent = '', part, methods = '']) => {
+      const depth = indent.length / 4;
+      const path = `${parents[depth - 1] ?? ''}${part}`;
+      parents.splice(depth, parents.length, path);
+      return methods.split(', ').map((method) => `${method} ${path}`);
+    },
+  );
+}
+
+describe('docs/rest.md', async () => {
+  const written = codeIn(text('docs/rest.md') + faults);
+  /** Fastify adds HEAD to each GET; under /restapi the other methods only say that it has to be POST. */
+  const real = (await routes()).filter((route) => !/^HEAD |^(?!POST )\w+ \/restapi\//.test(route));
+
+  it('is compared with the routes that there are', () => {
+    expect(real).toEqual(expect.arrayContaining(['GET /healthz', 'POST /api/v1/lines/:name/start']));
+  });
+
+  it.each(real)('has %s', (route) => {
+    const pattern = route.replace(/:\w+/g, '\\w+');
+    expect(written).toMatch(new RegExp(`^\`${pattern}(?![\\w/])`, 'm'));
+  });
+});
+
+/** Each attack is tried on every line that it fits. */
+const attacks = Object.values(LINES).flatMap(({ kind }) =>
+  ATTACKS.filter(({ on }) => on.includes(kind)),
+).length;
+
+const NUMBERS: Readonly<Record<string, number>> = { nineteen: 19, twenty: 20, 'twenty-one': 21 };
+
+describe('the counts in the documents', () => {
+  it.each([
+    ['kinds of faults', /(\S+) kinds of faults/g, faultKinds().length],
+    ['function codes', /(\S+) function codes of the specification/g, Object.keys(FunctionCode).length],
+    ['attacks', /in (\S+) ways/g, attacks],
+  ])('of %s are true', (_, pattern, count) => {
+    const said = DOCUMENTS.flatMap((path) =>
+      [...text(path).matchAll(pattern)].map((found) => found[1] ?? ''),
+    );
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.map((word) => NUMBERS[word.toLowerCase()] ?? Number(word))).toEqual(said.map(() => count));
+  });
+});
+
+describe('the commands in the documents', () => {
+  it.each(DOCUMENTS.filter((path) => path !== 'CHANGELOG.md'))('of %s work in a clone', (path) => {
+    const wrong = [...text(path).matchAll(/(?:^|\$ |`)(?:npx )?modbus-sim (?:check|ports|selftest|--)/gm)];
+    expect(wrong.map(([command]) => command)).toEqual([]);
+  });
+});
+
+/** The blocks of YAML, without the indentation of a list that they stand in. */
+function yamlBlocks(document: string): string[] {
+  return [...document.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```/gm)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+}
+
+/** The example of a fault rule is one section of a file. */
+const REST_OF_FILE = `
+devices: {meter: {registers: {input: [{address: 20, quantity: 2}]}}}
+lines: {bench: {serial: {path: virtual}, units: {1: meter}}}
+`;
+
+describe('the examples in the documents', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'docs-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  cpSync('test/vectors/restapi/meter.json', join(directory, 'setup.json'));
+  const examples = DOCUMENTS.flatMap((path) =>
+    yamlBlocks(text(path)).map((block, i) => [`${path}, example ${i + 1}`, block] as const),
+  );
+
+  it('are found', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it.each(examples)('%s: check finds no mistake in it', (_, block) => {
+    const file = join(directory, 'example.yaml');
+    writeFileSync(file, block.startsWith('faults:') ? `${REST_OF_FILE}${block}` : block);
+    const checked = checkFile(file, {});
+    expect(checked.ok ? '' : formatProblems(file, checked.problems)).toBe('');
+  });
+});
