@@ -5,12 +5,13 @@ import { linkOf } from '../transport/port/open-port.js';
 
 /**
  * How a line gets another definition:
- * - `keep`: what is open stays open.
+ * - `keep`: the transport goes on as it is.
+ * - `adjust`: an open serial port stays open, and the line behaves differently on it.
  * - `beside`: another transport is opened beside the one that is open, which is closed afterwards.
  * - `replace`: both need the same port, so the old transport is closed first, and opened again when the new one fails.
  * - `beside or replace`: both may need the same socket. The system knows best: `replace`, when the port is in use.
  */
-export type WayOfChange = 'keep' | 'beside' | 'replace' | 'beside or replace';
+export type WayOfChange = 'keep' | 'adjust' | 'beside' | 'replace' | 'beside or replace';
 
 /**
  * @param openPort the number of the port that a socket has open, where the system chose it
@@ -24,11 +25,12 @@ export function wayOfChange(
 ): WayOfChange {
   if (now.kind === 'serial') {
     if (next.kind !== 'serial') return 'beside';
-    if (isDeepStrictEqual(portOf(now), portOf(next))) return 'keep';
+    if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
+    if (isDeepStrictEqual(portOf(now), portOf(next))) return 'adjust';
     return placeOf(now, realPathOf) === placeOf(next, realPathOf) ? 'replace' : 'beside';
   }
   if (next.kind === 'serial') return 'beside';
-  if (isDeepStrictEqual(socketOf(now), socketOf(next))) return 'keep';
+  if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
   return mayCollide(now, next, openPort) ? 'beside or replace' : 'beside';
 }
 
@@ -44,8 +46,13 @@ function placeOf(line: SerialLineDefinition, realPathOf: (path: string) => strin
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 
-/** All that the listening socket and its connections know. */
-function socketOf({ units, missingUnit, ...settings }: SocketLineDefinition): unknown {
+/** All that the transport knows. */
+function settingsOf(line: LineDefinition): unknown {
+  if (line.kind === 'serial') {
+    const { units, ...settings } = line;
+    return settings;
+  }
+  const { units, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -207,9 +207,9 @@ export class Line implements LineHandler {
       this.#definition = definition;
       this.bus.change(busLine(definition), units);
     };
-    if (way === 'keep') {
+    if (way === 'keep' || way === 'adjust') {
       adopt();
-      if (definition.kind === 'serial') this.serial?.change(definition, this.bus.framing);
+      if (way === 'adjust' && definition.kind === 'serial') this.serial?.change(definition, this.bus.framing);
       return OK;
     }
     const isWaiting = state.kind === 'waiting' && definition.kind === 'serial';
@@ -233,7 +233,7 @@ export class Line implements LineHandler {
    */
   async #exchange(
     definition: LineDefinition,
-    way: Exclude<WayOfChange, 'keep'>,
+    way: Exclude<WayOfChange, 'keep' | 'adjust'>,
     adopt: () => void,
   ): Promise<LineOutcome> {
     const before = this.#transport;

@@ -27,7 +27,17 @@ function way(now: LineDefinition, next: LineDefinition, openPort?: number): WayO
 
 it.each<[string, LineDefinition, LineDefinition]>([
   ['nothing but units', tcp(502), line({ tcp: { port: 502 }, units: { 2: 'meter' } })],
+  [
+    'nothing but units of a serial line',
+    virtual(),
+    line({ serial: { path: 'virtual' }, units: { 2: 'meter' } }),
+  ],
   ['what a missing unit gets', tcp(502), line({ tcp: { port: 502 }, missingUnit: 'silence' })],
+])('%s changes while replies under way go on', (_, now, next) => {
+  expect(way(now, next)).toBe('keep');
+});
+
+it.each<[string, LineDefinition, LineDefinition]>([
   [
     'times of a serial line',
     serial('/dev/ttyUSB9'),
@@ -36,8 +46,8 @@ it.each<[string, LineDefinition, LineDefinition]>([
   ['the framing of a virtual line', virtual(), line({ serial: { path: 'virtual' }, framing: 'ascii' })],
   ['the pace of a virtual line', virtual(), line({ serial: { path: 'virtual', pacing: { chunk: 8 } } })],
   ['the baud rate of a virtual line', virtual(), line({ serial: { path: 'virtual', baudRate: 9600 } })],
-])('%s changes while everything stays open', (_, now, next) => {
-  expect(way(now, next)).toBe('keep');
+])('%s changes while the port stays open', (_, now, next) => {
+  expect(way(now, next)).toBe('adjust');
 });
 
 it.each<[string, LineDefinition, LineDefinition]>([
