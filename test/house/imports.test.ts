@@ -27,6 +27,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^zod$/,
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
   },
+  signals: {
+    knows: ['schema'],
+    external: /^(zod|jsep)$/,
+    why: 'a signal is a function of the time and a seed, and never knows a register or a file',
+  },
   bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
   transport: {
     knows: ['protocol'],
@@ -35,7 +40,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: NOTHING, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults'],
+    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'signals'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { UNLIMITED } from './parts.js';
+
+/** Milliseconds of each unit that a duration can be written in. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Never two ways to match a run of digits: a long text must not be searched again and again. */
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/** The milliseconds of `250ms`, `20s`, `5m` or `1.5h`; undefined for any other text. */
+export function parseDuration(text: string): number | undefined {
+  const [, digits, unit] = DURATION.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : UNITS[unit];
+  // What the multiplication leaves behind the millionth of a millisecond is not meant: 1.1s is 1100.
+  return factor === undefined ? undefined : Math.round(Number(digits) * factor * 1e6) / 1e6;
+}
+
+/**
+ * A duration of the range, ends included, in ms: text with a unit, or a plain number of milliseconds.
+ * `what` names the duration in messages.
+ */
+export function duration(min = 0, max = UNLIMITED, what = 'a time') {
+  const range = max === UNLIMITED ? `${min} ms or more` : `from ${min} to ${max} ms`;
+  const error = `${what}, ${range}, as in 250ms, 20s, 5m, 1h or a number of milliseconds`;
+  return z
+    .union([z.number(), z.string().transform(orNaN)], { error })
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
+}
+
+function orNaN(text: string): number {
+  return parseDuration(text) ?? Number.NaN;
+}
