@@ -6,7 +6,7 @@ import { type Command, type LogOptions, parseCommandLine } from './config/comman
 import type { ApiDefinition } from './config/configuration.js';
 import { type ConfigurationSource, checkFile, loadConfiguration } from './config/load.js';
 import { unknownName } from './schema/nearest.js';
-import { formatProblems } from './schema/problem.js';
+import { formatProblems, formatWarnings, type Problem } from './schema/problem.js';
 import { measureLine, waitsForOthers } from './simulator/selftest/measure.js';
 import { verdict } from './simulator/selftest/verdict.js';
 import { Simulator } from './simulator/simulator.js';
@@ -49,6 +49,11 @@ function complain(text: string, code = FAILED): number {
   return code;
 }
 
+/** Says on standard error what in a file has no effect. */
+function warn(file: string, warnings: readonly Problem[]): void {
+  if (warnings.length > 0) console.error(formatWarnings(file, warnings));
+}
+
 function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
@@ -56,6 +61,7 @@ function version(): string {
 
 function check({ file, api }: Extract<Command, { kind: 'check' }>): number {
   const result = checkFile(file, api);
+  warn(file, result.warnings);
   return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
 }
 
@@ -78,6 +84,7 @@ async function ports(): Promise<number> {
 /** Opens that one line, and plays no faults on it. Asked to stop, it closes the line and judges nothing. */
 async function selftest({ source, api, line: name, seconds }: Extract<Command, { kind: 'selftest' }>) {
   const loaded = loadConfiguration(source, api);
+  warn(sourceName(source), loaded.warnings);
   if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
   const log = pino({ name: 'modbus-sim', level: 'warn' }, logStream(process.stderr.fd));
   const simulator = new Simulator({ ...loaded.configuration, faults: [] }, log);
@@ -103,6 +110,7 @@ function sourceName(source: ConfigurationSource): string {
 
 async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 'serve' }>): Promise<number> {
   const loaded = loadConfiguration(source, api);
+  warn(sourceName(source), loaded.warnings);
   if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
   const { configuration } = loaded;
   const log = createLog(logOptions);

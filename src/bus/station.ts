@@ -1,21 +1,10 @@
 import type { Device } from '../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
 
 /** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
 export type Executed = Map<Device, Uint8Array | undefined>;
-
-/** Functions that a broadcast may have: those that write (Serial Line V1.02, 2.2), and diagnostics. */
-const BROADCASTABLE: ReadonlySet<number> = new Set([
-  FunctionCode.writeSingleCoil,
-  FunctionCode.writeSingleRegister,
-  FunctionCode.diagnostics,
-  FunctionCode.writeMultipleCoils,
-  FunctionCode.writeMultipleRegisters,
-  FunctionCode.writeFileRecord,
-  FunctionCode.maskWriteRegister,
-  FunctionCode.readWriteMultipleRegisters,
-]);
 
 /** A device under one unit identifier of one line: the line's own view of it, with its counters. */
 export class Station {
@@ -51,7 +40,7 @@ export class Station {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.received(true);
     if (wasListening && !isRestart(requestPdu)) return;
-    if (!BROADCASTABLE.has(requestPdu[0] as number)) {
+    if (!functionOf(requestPdu[0])?.broadcast) {
       this.#diagnostics.ignored();
       return;
     }

@@ -1,4 +1,4 @@
-import type { Issue, Path } from '../schema/problem.js';
+import type { At } from '../schema/at.js';
 import { compact } from './compact.js';
 import type { ApiDefinition } from './configuration.js';
 
@@ -18,30 +18,26 @@ export interface ConfiguredApi {
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
 
-/** The REST interface to open, or an issue: whoever reaches it commands the bus, so beyond this machine it has a token. */
+/** The REST interface to open. Whoever reaches it commands the bus, so beyond this machine it must have a token. */
 export function resolveApi(
   configured: ConfiguredApi,
   overrides: ApiOverrides,
-  issues: Issue[],
+  file: At,
   defaults: ApiDefinition = DEFAULT_API,
 ): ApiDefinition {
   const host = overrides.httpHost ?? configured.host ?? defaults.host;
   const port = overrides.httpPort ?? configured.port ?? defaults.port;
   const token = overrides.token ?? configured.token;
   if (token === undefined && !isLoopback(host)) {
-    const path: Path = overrides.httpHost === undefined ? ['api', 'host'] : ['--http_host'];
-    issues.push({
-      path,
-      message: `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
-    });
+    const at = overrides.httpHost === undefined ? file.key('api').key('host') : file.key('--http_host');
+    at.wrong(
+      `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
+    );
   }
   // The token itself is not shown: messages go into logs.
   if (token !== undefined && !SENDABLE.test(token)) {
-    const path: Path = overrides.token === undefined ? ['api', 'token'] : ['MODBUS_SIM_TOKEN'];
-    issues.push({
-      path,
-      message: 'expected ASCII characters without spaces: clients send it in an HTTP header',
-    });
+    const at = overrides.token === undefined ? file.key('api').key('token') : file.key('MODBUS_SIM_TOKEN');
+    at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
   }
   return compact({ host, port, token });
 }

@@ -48,6 +48,7 @@ export interface WindowDefinition {
   readonly size: number;
   readonly bitsPerCell: 1 | 16;
   readonly wholeValues: boolean;
+  readonly countsAsPymodbus: boolean;
 }
 
 export type LineDefinition = SerialLineDefinition | SocketLineDefinition;

@@ -1,7 +1,8 @@
-import type { Issue } from '../schema/problem.js';
+import { At } from '../schema/at.js';
+import type { Findings } from '../schema/findings.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
-import { nativeConfiguration } from './native.js';
+import { nativeConfiguration } from './native/file.js';
 
 /** An energy meter as they are sold: measurements as floats, counters, status bits, set points. */
 const METER = {
@@ -63,8 +64,8 @@ const DEMO = {
   api: { host: '127.0.0.1', port: 8080 },
 };
 
-/** The built-in demo, through the same code as a native file. Only `api` can put something into `issues`. */
-export function demoConfiguration(api: ApiOverrides, issues: Issue[]): Configuration {
-  const pymodbusDevices = () => ({ ok: false, messages: [] }) as const;
-  return nativeConfiguration(DEMO, { pymodbusDevices, api, directory: '.' }, issues);
+/** The built-in demo, through the same code as a native file. Only `api` can be wrong. */
+export function demoConfiguration(api: ApiOverrides, findings: Findings): Configuration {
+  const pymodbusDevices = () => ({ ok: false, messages: [], warnings: [] }) as const;
+  return nativeConfiguration(new At(DEMO, findings), { pymodbusDevices, api, directory: '.' });
 }

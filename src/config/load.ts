@@ -1,28 +1,34 @@
 import { dirname, resolve } from 'node:path';
-import { formatProblems, type Issue, type Problem } from '../schema/problem.js';
+import { At } from '../schema/at.js';
+import { type Findings, fileFindings } from '../schema/findings.js';
+import { formatProblems, type Problem } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
-import { nativeConfiguration } from './native.js';
-import type { PymodbusDevices } from './native-device.js';
-import type { ParsedText, SourceText } from './parse-text.js';
+import type { PymodbusDevices } from './native/device.js';
+import { nativeConfiguration } from './native/file.js';
 import {
   checkPymodbus,
   isPymodbus,
   type PymodbusChoice,
   pymodbusConfiguration,
   pymodbusDeviceNamed,
-} from './pymodbus.js';
-import { readConfigFile } from './read-file.js';
+} from './pymodbus/file.js';
+import type { ParsedText, SourceText } from './text/parse-text.js';
+import { readConfigFile } from './text/read-file.js';
 
-/** A configuration, or every mistake that was found, in the order of the file. */
+/** Every mistake of a file, and what in it has no effect: both in the order of the file. */
+interface Mistaken {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
 export type LoadResult =
-  | { readonly ok: true; readonly configuration: Configuration }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: true; readonly configuration: Configuration; readonly warnings: readonly Problem[] }
+  | Mistaken;
 
-export type CheckResult =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+export type CheckResult = { readonly ok: true; readonly warnings: readonly Problem[] } | Mistaken;
 
 /** Where a configuration comes from. */
 export type ConfigurationSource =
@@ -34,10 +40,11 @@ export type ConfigurationSource =
 export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides = {}): LoadResult {
   switch (source.kind) {
     case 'demo': {
-      const issues: Issue[] = [];
-      const configuration = demoConfiguration(api, issues);
-      const problems = issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-      return problems.length === 0 ? { ok: true, configuration } : { ok: false, problems };
+      const findings = fileFindings();
+      const configuration = demoConfiguration(api, findings);
+      return resultOf(configuration, findings, (issues) =>
+        issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+      );
     }
     case 'native':
       return loadNativeFile(source.file, api);
@@ -48,44 +55,50 @@ export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides
 
 /** Loads a native file; pymodbus files it refers to are found from its directory. */
 export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult {
-  return buildNative(file, readConfigFile(file), api);
+  return build(readConfigFile(file), (at) => buildNative(file, at, api));
 }
 
-function buildNative(file: string, parsed: ParsedText, api: ApiOverrides): LoadResult {
-  return build(parsed, (source, issues) => {
-    const directory = dirname(resolve(file));
-    const pymodbusDevices = pymodbusDevicesFrom(directory);
-    return nativeConfiguration(source.value, { pymodbusDevices, api, directory }, issues);
-  });
+function buildNative(file: string, at: At, api: ApiOverrides): Configuration {
+  const directory = dirname(resolve(file));
+  return nativeConfiguration(at, { pymodbusDevices: pymodbusDevicesFrom(directory), api, directory });
 }
 
 /** Loads one server and one device of a pymodbus file. */
 export function loadPymodbus({ file, ...choice }: PymodbusChoice & { readonly file: string }): LoadResult {
-  return build(readConfigFile(file), (source, issues) => pymodbusConfiguration(source.value, choice, issues));
+  return build(readConfigFile(file), (at) => pymodbusConfiguration(at, choice));
 }
 
 /** Checks a file of either kind: all of it, every server and device of a pymodbus file included. */
 export function checkFile(file: string, api: ApiOverrides = {}): CheckResult {
   const parsed = readConfigFile(file);
-  if (!parsed.ok) return parsed;
-  if (!isPymodbus(parsed.source.value)) {
-    const result = buildNative(file, parsed, api);
-    return result.ok ? { ok: true } : result;
-  }
-  const issues: Issue[] = [];
-  checkPymodbus(parsed.source.value, issues);
-  return issues.length === 0 ? { ok: true } : { ok: false, problems: parsed.source.locate(issues) };
+  if (!parsed.ok) return { ...parsed, warnings: [] };
+  const { value, locate } = parsed.source;
+  const findings = fileFindings();
+  const at = new At(value, findings);
+  if (isPymodbus(at)) checkPymodbus(at);
+  else buildNative(file, at, api);
+  const warnings = locate(findings.warnings);
+  return findings.count === 0
+    ? { ok: true, warnings }
+    : { ok: false, problems: locate(findings.listed), warnings };
 }
 
-function build(
-  parsed: ParsedText,
-  configure: (source: SourceText, issues: Issue[]) => Configuration | undefined,
+function build(parsed: ParsedText, configure: (at: At) => Configuration | undefined): LoadResult {
+  if (!parsed.ok) return { ...parsed, warnings: [] };
+  const { value, locate } = parsed.source;
+  const findings = fileFindings();
+  return resultOf(configure(new At(value, findings)), findings, locate);
+}
+
+function resultOf(
+  configuration: Configuration | undefined,
+  { listed, warnings }: Findings,
+  locate: SourceText['locate'],
 ): LoadResult {
-  if (!parsed.ok) return parsed;
-  const issues: Issue[] = [];
-  const configuration = configure(parsed.source, issues);
-  if (configuration && issues.length === 0) return { ok: true, configuration };
-  return { ok: false, problems: parsed.source.locate(issues) };
+  const located = { warnings: locate(warnings) };
+  return configuration && listed.length === 0
+    ? { ok: true, configuration, ...located }
+    : { ok: false, problems: locate(listed), ...located };
 }
 
 /** Reads each file once and builds each device once, so that lines and names share their layouts. */
@@ -106,10 +119,13 @@ function pymodbusDevicesFrom(directory: string): PymodbusDevices {
 }
 
 function deviceOf(file: string, parsed: ParsedText, device: string | undefined): ReturnType<PymodbusDevices> {
-  const failed = (problems: readonly Problem[]) =>
-    ({ ok: false, messages: problems.map((each) => formatProblems(file, [each])) }) as const;
-  if (!parsed.ok) return failed(parsed.problems);
-  const issues: Issue[] = [];
-  const registers = pymodbusDeviceNamed(parsed.source.value, device, issues);
-  return registers && issues.length === 0 ? { ok: true, registers } : failed(parsed.source.locate(issues));
+  const texts = (problems: readonly Problem[]) => problems.map((each) => formatProblems(file, [each]));
+  if (!parsed.ok) return { ok: false, messages: texts(parsed.problems), warnings: [] };
+  const { value, locate } = parsed.source;
+  const findings = fileFindings();
+  const registers = pymodbusDeviceNamed(new At(value, findings), device);
+  const warnings = texts(locate(findings.warnings));
+  return registers && findings.count === 0
+    ? { ok: true, registers, warnings }
+    : { ok: false, messages: texts(locate(findings.listed)), warnings };
 }

@@ -1,13 +1,14 @@
-import type { Action } from '../registers/action.js';
+import type { Action } from '../registers/actions.js';
 import { BIG_ENDIAN, type ValueOrder, type ValueType } from '../registers/cell-type.js';
 import type { LayoutBuilder } from '../registers/layout.js';
 import type { Value } from '../registers/value.js';
-import { type Issue, type Path, pathText } from '../schema/problem.js';
+import type { At } from '../schema/at.js';
+import { pathText } from '../schema/problem.js';
 
 /** Equal values side by side, or a list of them: what one entry of a file defines. */
 export interface PlacedValues {
   /** The entry's place in the file. */
-  readonly path: Path;
+  readonly at: At;
   readonly first: number;
   readonly last: number;
   readonly type: ValueType;
@@ -20,8 +21,8 @@ export interface PlacedValues {
   readonly action?: Action | undefined;
 }
 
-/** The entries that share no address with an earlier one; the others become issues that name both. */
-export function withoutOverlaps(entries: readonly PlacedValues[], issues: Issue[]): PlacedValues[] {
+/** The entries that share no address with an earlier one; the others become mistakes that name both. */
+export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[] {
   const rank = new Map(entries.map((entry, i) => [entry, i]));
   const rejected = new Set<PlacedValues>();
   let reach: PlacedValues | undefined;
@@ -30,10 +31,7 @@ export function withoutOverlaps(entries: readonly PlacedValues[], issues: Issue[
       const [earlier, later] =
         (rank.get(reach) as number) < (rank.get(entry) as number) ? [reach, entry] : [entry, reach];
       rejected.add(later);
-      issues.push({
-        path: later.path,
-        message: `address ${entry.first} is defined by ${pathText(earlier.path)} already`,
-      });
+      later.at.wrong(`address ${entry.first} is defined by ${pathText(earlier.at.path)} already`);
     }
     if (!reach || entry.last > reach.last) reach = entry;
   }

@@ -3,6 +3,7 @@ import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
 import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
 
 /** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
 const Event = {
@@ -32,12 +33,6 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
 ]);
 
 const LOG_SIZE = 64;
-
-/** Functions whose success is no event: they ask for events (6.9). */
-const POLLING: ReadonlySet<number> = new Set([
-  FunctionCode.getCommEventCounter,
-  FunctionCode.getCommEventLog,
-]);
 
 /** What was heard on a line since it was made, by whomever it was meant. Counts only ever grow. */
 export interface Activity {
@@ -126,7 +121,7 @@ export class Diagnostics {
     const failed = (functionCode & EXCEPTION_FLAG) !== 0;
     if (!isSent) this.#add(SubFunction.serverNoResponseCount);
     if (failed) this.#countException(exception);
-    else if (!POLLING.has(functionCode)) this.#eventCount = (this.#eventCount + 1) & BITS_16;
+    else if (!functionOf(functionCode)?.asksForEvents) this.#eventCount = (this.#eventCount + 1) & BITS_16;
     this.#enter(Event.send | (failed && isSent ? (EXCEPTION_SENT.get(exception) ?? 0) : 0) | this.#mode());
     this.#afterwards?.();
     this.#afterwards = undefined;

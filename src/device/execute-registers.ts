@@ -24,11 +24,11 @@ export function executeRegisters(
     }
     case FunctionCode.writeSingleCoil:
       if (!tables.coils.canWriteBits(request.address, 1)) return undefined;
-      tables.coils.writeBits(request.address, [request.on]);
+      tables.coils.writeBit(request.address, request.on);
       return echoResponse(pdu, 5);
     case FunctionCode.writeSingleRegister:
       if (!tables.holding.canWriteWords(request.address, 1)) return undefined;
-      tables.holding.writeWords(request.address, [request.value]);
+      tables.holding.writeWord(request.address, request.value);
       return echoResponse(pdu, 5);
     case FunctionCode.writeMultipleCoils:
       if (!tables.coils.canWriteBits(request.address, request.bits.length)) return undefined;

@@ -1,6 +1,5 @@
+import type { z } from 'zod';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
-import { issuesOf } from '../schema/parts.js';
-import type { Issue } from '../schema/problem.js';
 import type { Ability } from './ability.js';
 import type { Extent } from './extent.js';
 import type { Applied, FaultContext, FaultKind } from './kind.js';
@@ -39,10 +38,10 @@ export interface Fault {
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
-/** A fault, or what is wrong with its parameters. */
+/** A fault, or what its schema says is wrong with the parameters. */
 type ParsedFault =
   | { readonly ok: true; readonly fault: Fault }
-  | { readonly ok: false; readonly issues: readonly Issue[] };
+  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] };
 
 type ParseParameters = (parameters: unknown) => ParsedFault;
 
@@ -90,7 +89,7 @@ function kind<Parameters>(
     name,
     (input) => {
       const parsed = schema.safeParse(input, { reportInput: true });
-      if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error, []) };
+      if (!parsed.success) return { ok: false, issues: parsed.error.issues };
       const fault: Fault = {
         kind: name,
         written: input,

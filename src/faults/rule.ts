@@ -29,7 +29,10 @@ const faultSchema = z.unknown().transform((input, context): Fault => {
   if (!parse) return fail([kind], unknownName('kind of fault', kind, faultKinds()));
   const parsed = parse(parameters);
   if (parsed.ok) return parsed.fault;
-  for (const { path, message } of parsed.issues) fail([kind, ...path], message);
+  // What a schema says is passed on as it is, so that a cursor words as many of the mistakes as are listed.
+  for (const issue of parsed.issues) {
+    context.issues.push({ ...issue, path: [kind, ...issue.path] } as z.core.$ZodRawIssue);
+  }
   return z.NEVER;
 });
 

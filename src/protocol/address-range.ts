@@ -1,5 +1,5 @@
 import { wordAt } from './bytes.js';
-import { FunctionCode } from './function-code.js';
+import { functionOf } from './function-table.js';
 
 export interface AddressRange {
   readonly address: number;
@@ -12,23 +12,9 @@ export interface AddressRange {
  * Function 24 names the pointer of a queue (Application Protocol V1.1b3, 6.18).
  */
 export function addressRanges(pdu: Uint8Array): AddressRange[] {
-  const range = { address: wordAt(pdu, 1), quantity: wordAt(pdu, 3) };
-  switch (pdu[0]) {
-    case FunctionCode.readCoils:
-    case FunctionCode.readDiscreteInputs:
-    case FunctionCode.readHoldingRegisters:
-    case FunctionCode.readInputRegisters:
-    case FunctionCode.writeMultipleCoils:
-    case FunctionCode.writeMultipleRegisters:
-      return [range];
-    case FunctionCode.writeSingleCoil:
-    case FunctionCode.writeSingleRegister:
-    case FunctionCode.maskWriteRegister:
-    case FunctionCode.readFifoQueue:
-      return [{ ...range, quantity: 1 }];
-    case FunctionCode.readWriteMultipleRegisters:
-      return [range, { address: wordAt(pdu, 5), quantity: wordAt(pdu, 7) }];
-    default:
-      return [];
-  }
+  const fields = functionOf(pdu[0])?.ranges ?? [];
+  return fields.map(({ addressAt, quantityAt }) => ({
+    address: wordAt(pdu, addressAt),
+    quantity: quantityAt === undefined ? 1 : wordAt(pdu, quantityAt),
+  }));
 }

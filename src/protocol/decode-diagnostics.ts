@@ -7,8 +7,8 @@ const ILLEGAL_FUNCTION = refused(ExceptionCode.illegalFunction);
 const ILLEGAL_VALUE = refused(ExceptionCode.illegalDataValue);
 
 /** Functions 7, 11, 12 and 17 (6.7, 6.9, 6.10, 6.13). */
-export function decodeBare(code: BareRequest['code'], pdu: Uint8Array): DecodedRequest {
-  return pdu.length === 1 ? valid({ code }) : ILLEGAL_VALUE;
+export function decodeBare(code: BareRequest['code']) {
+  return (pdu: Uint8Array): DecodedRequest => (pdu.length === 1 ? valid({ code }) : ILLEGAL_VALUE);
 }
 
 /** Sub-functions of function 8 (6.8). */

@@ -2,7 +2,6 @@ import { bitsAt, wordAt, wordsAt } from './bytes.js';
 import { ExceptionCode } from './exception-code.js';
 import { FunctionCode } from './function-code.js';
 import {
-  MAX_BITS_READ,
   MAX_BITS_WRITTEN,
   MAX_REGISTERS_READ,
   MAX_REGISTERS_WRITTEN,
@@ -20,12 +19,12 @@ function inLimits(quantity: number, max: number): boolean {
 }
 
 /** Functions 1 to 4 (6.1 to 6.4). */
-export function decodeRead(code: ReadRequest['code'], pdu: Uint8Array): DecodedRequest {
-  const isBits = code === FunctionCode.readCoils || code === FunctionCode.readDiscreteInputs;
-  const max = isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
-  const quantity = wordAt(pdu, 3);
-  if (pdu.length !== 5 || !inLimits(quantity, max)) return ILLEGAL_VALUE;
-  return valid({ code, address: wordAt(pdu, 1), quantity });
+export function decodeRead(code: ReadRequest['code'], max: number) {
+  return (pdu: Uint8Array): DecodedRequest => {
+    const quantity = wordAt(pdu, 3);
+    if (pdu.length !== 5 || !inLimits(quantity, max)) return ILLEGAL_VALUE;
+    return valid({ code, address: wordAt(pdu, 1), quantity });
+  };
 }
 
 /** Function 5 (6.5). */

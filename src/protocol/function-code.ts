@@ -21,8 +21,10 @@ export const FunctionCode = {
   encapsulatedInterfaceTransport: 43,
 } as const;
 
+export type FunctionName = keyof typeof FunctionCode;
+
 /** The codes of the functions with these names. */
-export type FunctionCode<Name extends keyof typeof FunctionCode> = (typeof FunctionCode)[Name];
+export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name];
 
 /** Set in the function code of a response that is an exception (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;

@@ -1,8 +1,8 @@
-import type { Action, ActionSource } from './action.js';
+import type { ActionSource, ActiveCells } from './action-kind.js';
+import { type Action, runAction } from './actions.js';
 import type { CellType } from './cell-type.js';
 import { Counters } from './counters.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
-import { type ActiveCells, runAction } from './run-action.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Action } from './action.js';
+import type { Action } from './actions.js';
 import { BIG_ENDIAN, CELL_TYPES, type CellType, type ValueOrder, type ValueType } from './cell-type.js';
 import { type Value, wordsOfValue } from './value.js';
 

@@ -15,6 +15,11 @@ export interface TableWindow {
   readonly bitsPerCell: 1 | 16;
   /** Refuse access that takes only a part of a value of several cells (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
+  /**
+   * Count as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and each bit
+   * that function 15 writes is a write of its cell.
+   */
+  readonly countsAsPymodbus: boolean;
 }
 
 /** Reading and writing as a client does it: nothing happens at all unless every cell that is touched allows it. */
@@ -60,10 +65,16 @@ export class Table {
     });
   }
 
+  /** Writes one word, as functions of their own do (6.6). Call only where {@link canWriteWords}. */
+  writeWord(address: number, word: number): void {
+    this.writeWords(address, [word]);
+    this.#countReadOfWritten(address);
+  }
+
   /** The word at `address` with the bits of `andMask` kept and the others taken from `orMask` (6.16). */
   maskWord(address: number, andMask: number, orMask: number): void {
     const word = this.window.image.wordAt(this.window.base + address);
-    this.writeWords(address, [(word & andMask) | (orMask & ~andMask & 0xffff)]);
+    this.writeWord(address, (word & andMask) | (orMask & ~andMask & 0xffff));
   }
 
   /** Reads bits after running the actions of their cells. Call only where {@link canReadBits}. */
@@ -80,15 +91,28 @@ export class Table {
     return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;
   }
 
+  /** Writes one bit, as function 5 does (6.5). Call only where {@link canWriteBits}. */
+  writeBit(address: number, bit: boolean): void {
+    this.writeBits(address, [bit]);
+    this.#countReadOfWritten(this.#cellOfBit(address));
+  }
+
   /** Call only where {@link canWriteBits}. */
   writeBits(address: number, bits: readonly boolean[]): void {
-    const { image, base, bitsPerCell } = this.window;
+    const { image, base, bitsPerCell, countsAsPymodbus } = this.window;
     bits.forEach((bit, i) => {
       const cell = base + this.#cellOfBit(address + i);
       const mask = 1 << ((address + i) % bitsPerCell);
       image.setWord(cell, bit ? image.wordAt(cell) | mask : image.wordAt(cell) & ~mask & 0xffff);
-      if (i === 0 || (address + i) % bitsPerCell === 0) image.writes.increment(cell);
+      const isFirstOfCell = i === 0 || (address + i) % bitsPerCell === 0;
+      if (isFirstOfCell || countsAsPymodbus) image.writes.increment(cell);
     });
+  }
+
+  /** No action runs: the client has read nothing. */
+  #countReadOfWritten(cell: number): void {
+    const { image, base, countsAsPymodbus } = this.window;
+    if (countsAsPymodbus) image.reads.increment(base + cell);
   }
 
   #cellOfBit(address: number): number {

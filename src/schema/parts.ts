@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { unknownName } from './nearest.js';
-import { expectedMessage, type Issue, type Path } from './problem.js';
 
 /*
  * Schemas of files and requests are made of these parts. Their `error` is what a message puts after "expected";
- * for unknown keys it is the list of known ones. `check` makes issues of it, and says what was found.
+ * for unknown keys it is the list of known ones. `At.check` makes mistakes of them, and says what was found.
  */
 
 /** A mapping with these keys and no others. */
@@ -15,7 +13,8 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
-const KEY_SEPARATOR = ', ';
+/** Between the known keys that the error for an unknown key lists. */
+export const KEY_SEPARATOR = ', ';
 
 /** The end of a range that has none. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
@@ -62,62 +61,12 @@ export const identityText = z
   .string({ error: 'text (in quotes)' })
   .regex(/^[\x20-\x7e]{0,244}$/, { error: 'printable ASCII text of at most 244 bytes' });
 
-/** `value` as `schema` says, or undefined after telling every reason why not in `issues`. */
-export function check<Output>(
-  schema: z.ZodType<Output>,
-  value: unknown,
-  path: Path,
-  issues: Issue[],
-): Output | undefined {
-  const result = schema.safeParse(value, { reportInput: true });
-  if (result.success) return result.data;
-  issues.push(...issuesOf(result.error, path));
-  return undefined;
-}
-
-/** What a schema found, each mistake once, with what was found in its place: parse with `reportInput`. */
-export function issuesOf(error: z.ZodError, base: Path): Issue[] {
-  const issues = new Map<string, Issue>();
-  for (const issue of error.issues.flatMap((each) => describe(each, base))) {
-    issues.set(JSON.stringify([issue.path, issue.message]), issue);
-  }
-  return [...issues.values()];
-}
-
-function describe(issue: z.core.$ZodIssue, base: Path): Issue[] {
-  const path = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
-  if (issue.code === 'unrecognized_keys') {
-    const known = issue.message.split(KEY_SEPARATOR);
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownName('key', key, known) }));
-  }
-  // A message of our own is whole; those of schemas are the part after "expected".
-  return [
-    { path, message: issue.code === 'custom' ? issue.message : expectedMessage(issue.message, issue.input) },
-  ];
-}
-
 /** True for what YAML and JSON write as keys with their contents; a list is none. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Names and contents of a mapping with names of the user's choice; undefined, and an issue, when it is none. */
-export function namedEntries(
-  value: unknown,
-  expected: string,
-  path: Path,
-  issues: Issue[],
-): [name: string, content: unknown][] | undefined {
-  const entries = isMapping(value) ? Object.entries(value) : [];
-  if (entries.length > 0) return entries;
-  const message = isMapping(value)
-    ? `expected ${expected}, got an empty mapping`
-    : expectedMessage(expected, value);
-  issues.push({ path, message });
-  return undefined;
-}
-
-/** What stands under a key, whether or not the keys beside it are right. */
+/** What stands under a key of a mapping. */
 export function sectionOf(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -55,14 +55,21 @@ export function expectedMessage(expected: string, found: unknown): string {
     : `expected ${expected}, got ${describeFound(found)}`;
 }
 
-const MOST_PRINTED = 100;
-
 /** The mistakes of a file for a terminal, one a line: `FILE:LINE:COLUMN: PATH: MESSAGE`. */
 export function formatProblems(file: string, problems: readonly Problem[]): string {
-  const lines = problems.slice(0, MOST_PRINTED).map((problem) => {
-    const place = problem.line === undefined ? '' : `:${problem.line}:${problem.column ?? 1}`;
-    return `${file}${place}: ${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`;
-  });
-  const more = problems.length - lines.length;
-  return [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+  return formatLines(file, problems, '');
+}
+
+/** What in a file has no effect, for a terminal: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`. */
+export function formatWarnings(file: string, warnings: readonly Problem[]): string {
+  return formatLines(file, warnings, 'warning: ');
+}
+
+function formatLines(file: string, problems: readonly Problem[], kind: string): string {
+  return problems
+    .map(({ path, message, line, column = 1 }) => {
+      const place = line === undefined ? file : `${file}:${line}:${column}`;
+      return `${place}: ${kind}${path === '' ? '' : `${path}: `}${message}`;
+    })
+    .join('\n');
 }

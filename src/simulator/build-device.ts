@@ -2,7 +2,7 @@ import type { DeviceDefinition } from '../config/configuration.js';
 import { Device } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
-import type { ActionSource } from '../registers/action.js';
+import type { ActionSource } from '../registers/action-kind.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';

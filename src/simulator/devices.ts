@@ -1,6 +1,6 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import type { Device } from '../device/device.js';
-import type { ActionSource } from '../registers/action.js';
+import type { ActionSource } from '../registers/action-kind.js';
 import { buildDevice } from './build-device.js';
 
 /** The devices of a simulator: those of its configuration, and the copies of devices made while it runs. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Bus, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
-import { lineSource } from '../config/line-source.js';
+import { lineSource } from '../config/native/line-source.js';
 import type { FaultRules } from '../faults/rules.js';
 import type { Ledger } from '../traffic/ledger.js';
 import type { LineState } from '../transport/transport.js';

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { type LineSource, lineSource, mergedSource } from '../config/line-source.js';
-import { nativeLine } from '../config/native-lines.js';
-import { DeviceNames } from '../config/native-units.js';
+import { nativeLine } from '../config/native/line.js';
+import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { ActionSource } from '../registers/action.js';
-import type { Issue } from '../schema/problem.js';
+import type { ActionSource } from '../registers/action-kind.js';
+import { At } from '../schema/at.js';
+import { Findings, type Mistakes } from '../schema/findings.js';
 import { Ledger } from '../traffic/ledger.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
@@ -23,7 +24,7 @@ export type SimulatorStart =
 /** `issues`: the change makes no sense, with the places. `error`: the port, or the system, refused it. */
 export type LineChange =
   | { readonly ok: true }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly issues: Mistakes }
   | { readonly ok: false; readonly error: string };
 
 /** Devices on lines, built from a configuration. */
@@ -86,9 +87,9 @@ export class Simulator {
   }
 
   async #changeLine(line: Line, change: LineSource): Promise<LineChange> {
-    const issues: Issue[] = [];
-    const definition = this.#read(line, change, issues);
-    if (!definition) return { ok: false, issues };
+    const findings = new Findings();
+    const definition = this.#read(line, change, findings);
+    if (!definition) return { ok: false, issues: findings };
     // Until the line has it, another line's change must not take the copies away.
     this.#wanted.add(definition);
     const changed = await line.change(definition, this.#units(definition));
@@ -98,15 +99,15 @@ export class Simulator {
   }
 
   /** What the line is to be, with the copies that it needs; undefined after telling the mistakes. */
-  #read(line: Line, change: LineSource, issues: Issue[]): LineDefinition | undefined {
+  #read(line: Line, change: LineSource, findings: Findings): LineDefinition | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
     const context = { devices, directory: this.#directory };
-    const source = mergedSource(lineSource(line.definition), change);
-    const definition = nativeLine(line.name, source, context, [], issues);
+    const at = new At(mergedSource(lineSource(line.definition), change), findings);
+    const definition = nativeLine(line.name, at, context);
     for (const name of this.#devices.takenNames(devices.copies)) {
-      issues.push({ path: ['units'], message: `there is a device ${name} that is no such copy` });
+      at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }
-    if (issues.length > 0) return undefined;
+    if (findings.count > 0) return undefined;
     this.#devices.copy(devices.copies);
     return definition;
   }

@@ -5,8 +5,9 @@ import { buildApp } from '../../src/api/app.js';
 import type { AccessRules } from '../../src/api/guard.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import { loadPymodbus } from '../../src/config/load.js';
-import { nativeConfiguration } from '../../src/config/native.js';
-import type { Issue } from '../../src/schema/problem.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { RawClient } from '../transport/socket/raw-client.js';
 
@@ -57,10 +58,10 @@ interface CallRow {
 
 /** The configuration that a native file with this content would give. */
 export function nativeSetup(data: unknown): Configuration {
-  const issues: Issue[] = [];
-  const pymodbusDevices = () => ({ ok: false, messages: ['not here'] }) as const;
-  const configuration = nativeConfiguration(data, { pymodbusDevices, api: {}, directory: '.' }, issues);
-  if (issues.length > 0) throw new Error(JSON.stringify(issues));
+  const at = new At(data, fileFindings());
+  const pymodbusDevices = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
+  const configuration = nativeConfiguration(at, { pymodbusDevices, api: {}, directory: '.' });
+  if (at.findings.count > 0) throw new Error(JSON.stringify(at.findings.listed));
   return configuration;
 }
 

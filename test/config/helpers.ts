@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Configuration, DeviceDefinition } from '../../src/config/configuration.js';
 import type { LoadResult } from '../../src/config/load.js';
-import { nativeConfiguration } from '../../src/config/native.js';
-import { parseText } from '../../src/config/parse-text.js';
-import { type PymodbusChoice, pymodbusConfiguration } from '../../src/config/pymodbus.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
+import { type PymodbusChoice, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
+import { parseText } from '../../src/config/text/parse-text.js';
 import type { TableName } from '../../src/device/tables.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import type { RegisterLayout } from '../../src/registers/layout.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
 import { type Issue, type Problem, pathText } from '../../src/schema/problem.js';
 
 export function fixture(name: string): string {
@@ -30,19 +32,31 @@ export function scratchFiles(): (name: string, content: string | Uint8Array) => 
 
 /** `path: message` of each mistake in a native file's text. */
 export function nativeMistakes(text: string): string[] {
-  const issues: Issue[] = [];
-  nativeConfiguration(
-    dataOf(text),
-    { pymodbusDevices: () => ({ ok: false, messages: ['not here'] }), api: {}, directory: '/etc' },
-    issues,
-  );
-  return issues.map(asText);
+  const at = cursor(dataOf(text));
+  const pymodbusDevices = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
+  nativeConfiguration(at, { pymodbusDevices, api: {}, directory: '/etc' });
+  return mistakesOf(at);
 }
 
 export function pymodbusMistakes(data: unknown, choice: PymodbusChoice = {}): string[] {
-  const issues: Issue[] = [];
-  pymodbusConfiguration(data, choice, issues);
-  return issues.map(asText);
+  const at = cursor(data);
+  pymodbusConfiguration(at, choice);
+  return mistakesOf(at);
+}
+
+/** A cursor into data as a file would have it. */
+export function cursor(data: unknown): At {
+  return new At(data, fileFindings());
+}
+
+/** `path: message` of each mistake that was told. */
+export function mistakesOf({ findings }: At): string[] {
+  return findings.listed.map(asText);
+}
+
+/** `path: message` of each warning that was told. */
+export function warningsOf({ findings }: At): string[] {
+  return findings.warnings.map(asText);
 }
 
 function asText({ path, message }: Issue): string {

@@ -2,36 +2,35 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
-import { nativeConfiguration } from '../../src/config/native.js';
-import { nativeTable } from '../../src/config/native-registers.js';
-import { parseText } from '../../src/config/parse-text.js';
-import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus.js';
-import { pymodbusDevice } from '../../src/config/pymodbus-device.js';
-import { PYMODBUS_TYPES } from '../../src/config/pymodbus-schema.js';
-import { ACTION_NAMES } from '../../src/registers/action.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
+import { nativeTable } from '../../src/config/native/registers.js';
+import { pymodbusDevice } from '../../src/config/pymodbus/device.js';
+import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
+import { PYMODBUS_TYPES } from '../../src/config/pymodbus/schema.js';
+import { parseText } from '../../src/config/text/parse-text.js';
+import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { CELL_TYPES } from '../../src/registers/cell-type.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import type { RegisterLayout } from '../../src/registers/layout.js';
-import { type Issue, pathText } from '../../src/schema/problem.js';
-import { fixture } from './helpers.js';
+import { cursor, fixture, mistakesOf, warningsOf } from './helpers.js';
 
 const NONE = {
-  pymodbusDevices: () => ({ ok: false, messages: ['not here'] }) as const,
+  pymodbusDevices: () => ({ ok: false, messages: ['not here'], warnings: [] }) as const,
   api: {},
   directory: '/etc',
 };
 
 /** Builds `value` as every kind of file: nothing throws, and what is refused is told. */
 function buildAll(value: unknown): void {
-  const native: Issue[] = [];
-  nativeConfiguration(value, NONE, native);
-  const pymodbus: Issue[] = [];
-  if (!pymodbusConfiguration(value, {}, pymodbus)) expect(pymodbus.length).toBeGreaterThan(0);
-  checkPymodbus(value, pymodbus);
-  expect(native.length + pymodbus.length).toBeGreaterThan(0);
-  for (const { path, message } of [...native, ...pymodbus]) {
-    expect(`${pathText(path)}${message}`).not.toMatch(/\n|undefined|\[object/);
-  }
+  const native = cursor(value);
+  nativeConfiguration(native, NONE);
+  const pymodbus = cursor(value);
+  if (!pymodbusConfiguration(pymodbus, {})) expect(pymodbus.findings.count).toBeGreaterThan(0);
+  checkPymodbus(pymodbus);
+  const mistakes = [...mistakesOf(native), ...mistakesOf(pymodbus)];
+  expect(mistakes).not.toHaveLength(0);
+  const warnings = [...warningsOf(native), ...warningsOf(pymodbus)];
+  for (const text of [...mistakes, ...warnings]) expect(text).not.toMatch(/\n|undefined|\[object/);
 }
 
 const ODD: unknown[] = [
@@ -142,9 +141,9 @@ describe('whatever is in a file', () => {
         (old, type, action, a, b, random) => {
           const parameters = { ...(a !== undefined && { minval: a }), ...(b !== undefined && { maxval: b }) };
           const device = { setup, [old]: [{ addr: [0, 7], action, parameters }] };
-          readAll(pymodbusDevice(device, [], [])?.cells, random);
+          readAll(pymodbusDevice(cursor(device))?.cells, random);
           const bounds = { ...(a !== undefined && { min: a }), ...(b !== undefined && { max: b }) };
-          readAll(nativeTable('holding', [{ address: 0, type, action, ...bounds }], [], []), random);
+          readAll(nativeTable('holding', cursor([{ address: 0, type, action, ...bounds }])), random);
         },
       ),
       { numRuns: 3000 },

@@ -9,8 +9,9 @@ import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules, MAX_RULES } from '../../src/faults/rules.js';
 import { addressRanges } from '../../src/protocol/address-range.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { check } from '../../src/schema/parts.js';
-import { type Issue, pathText } from '../../src/schema/problem.js';
+import { At } from '../../src/schema/at.js';
+import { Findings } from '../../src/schema/findings.js';
+import { pathText } from '../../src/schema/problem.js';
 import { ask, deviceOf } from '../device/build.js';
 import { bytesOf } from '../vectors/hex.js';
 import { rtu, ruleOf, shown } from './plans.js';
@@ -418,10 +419,10 @@ describe('a rule that is not right', () => {
 
   /** Every mistake as `path: message`. */
   function mistakes(rule: unknown): string[] {
-    const issues: Issue[] = [];
-    const parsed = check(ruleSchema, rule, [], issues);
-    expect(parsed === undefined).toBe(issues.length > 0);
-    return issues.map(({ path, message }) => `${pathText(path)}: ${message}`);
+    const findings = new Findings();
+    const parsed = new At(rule, findings).check(ruleSchema);
+    expect(parsed === undefined).toBe(findings.count > 0);
+    return findings.listed.map(({ path, message }) => `${pathText(path)}: ${message}`);
   }
 
   it.each([

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { SerialPort } from 'serialport';
-import { nativeConfiguration } from '../../src/config/native.js';
-import type { Issue } from '../../src/schema/problem.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import type { Exchange } from '../../src/traffic/ledger.js';
 import { ruleOf } from '../faults/plans.js';
@@ -43,25 +44,24 @@ export async function startBench(): Promise<Bench> {
     pacing: { chunk: 8 },
     link: join(directory, line),
   });
-  const issues: Issue[] = [];
-  const configuration = nativeConfiguration(
-    {
-      devices: {
-        meter: {
-          registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
-        },
-      },
-      lines: {
-        bench: { serial: serial('bench'), units: { 1: 'meter', 5: 'meter' } },
-        other: { serial: serial('other'), units: { 6: 'meter' } },
-        lazy: { serial: serial('lazy'), timing: { turnaround: LAZY }, units: { 7: 'meter' } },
-        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+  const findings = fileFindings();
+  const content = {
+    devices: {
+      meter: {
+        registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
       },
     },
-    { pymodbusDevices: () => ({ ok: false, messages: [] }), api: {}, directory: '.' },
-    issues,
-  );
-  if (issues.length > 0) throw new Error(JSON.stringify(issues));
+    lines: {
+      bench: { serial: serial('bench'), units: { 1: 'meter', 5: 'meter' } },
+      other: { serial: serial('other'), units: { 6: 'meter' } },
+      lazy: { serial: serial('lazy'), timing: { turnaround: LAZY }, units: { 7: 'meter' } },
+      lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+    },
+  };
+  const pymodbusDevices = () => ({ ok: false, messages: [], warnings: [] }) as const;
+  const context = { pymodbusDevices, api: {}, directory: '.' };
+  const configuration = nativeConfiguration(new At(content, findings), context);
+  if (findings.count > 0) throw new Error(JSON.stringify(findings.listed));
   const simulator = new Simulator(configuration, pino({ level: 'silent' }));
   const started = await simulator.start();
   if (!started.ok) throw new Error(started.error);

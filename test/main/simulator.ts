@@ -1,8 +1,10 @@
 import { pino } from 'pino';
-import { nativeConfiguration } from '../../src/config/native.js';
+import { nativeConfiguration } from '../../src/config/native/file.js';
 import type { Device } from '../../src/device/device.js';
 import { ruleSchema } from '../../src/faults/rule.js';
-import { formatProblems, type Issue, pathText } from '../../src/schema/problem.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
+import { formatProblems, pathText } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 
 interface LogEntry {
@@ -23,10 +25,10 @@ export interface RunningSimulator {
 
 /** Starts a simulator in this process from what a native file would say. */
 export async function startSimulator(content: object): Promise<RunningSimulator> {
-  const issues: Issue[] = [];
-  const context = { pymodbusDevices: () => ({ ok: false, messages: [] }) as const, api: {}, directory: '.' };
-  const configuration = nativeConfiguration(content, context, issues);
-  const problems = issues.map(({ path, message }) => ({ path: pathText(path), message }));
+  const at = new At(content, fileFindings());
+  const pymodbusDevices = () => ({ ok: false, messages: [], warnings: [] }) as const;
+  const configuration = nativeConfiguration(at, { pymodbusDevices, api: {}, directory: '.' });
+  const problems = at.findings.listed.map(({ path, message }) => ({ path: pathText(path), message }));
   if (problems.length > 0) throw new Error(formatProblems('configuration', problems));
 
   const log: LogEntry[] = [];

@@ -1,4 +1,4 @@
-import type { ActionSource } from '../../src/registers/action.js';
+import type { ActionSource } from '../../src/registers/action-kind.js';
 import { CELLS_PER_VALUE } from '../../src/registers/cell-type.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import { LayoutBuilder, type RegisterLayout, type ValueDefinition } from '../../src/registers/layout.js';
@@ -35,7 +35,14 @@ export function imageOf(
 
 /** A table over all of an image, or the part that `window` names. */
 export function tableOf(image: RegisterImage, window: Partial<TableWindow> = {}): Table {
-  return new Table({ image, base: 0, size: image.size, bitsPerCell: 16, wholeValues: false, ...window });
+  const whole = {
+    base: 0,
+    size: image.size,
+    bitsPerCell: 16,
+    wholeValues: false,
+    countsAsPymodbus: false,
+  } as const;
+  return new Table({ image, ...whole, ...window });
 }
 
 /** `count` entries from `address`, alike but for their address. */

@@ -191,6 +191,31 @@ describe('counters', () => {
     expect(counts(false, (table) => table.maskWord(2, 0, 0))).toEqual([0, 0, 1, 0]);
   });
 
+  it('are those of pymodbus where a device is to count as it does', () => {
+    const pymodbus = (act: (table: ReturnType<typeof tableOf>) => void) => {
+      const image = imageOf(4, run(0, 4));
+      act(tableOf(image, { countsAsPymodbus: true }));
+      return [0, 1, 2, 3].map((cell) => [image.reads.get(cell), image.writes.get(cell)]);
+    };
+    const untouched = [0, 0];
+    const writtenAndRead = [1, 1];
+    expect(pymodbus((table) => table.writeWord(2, 5))).toEqual([
+      untouched,
+      untouched,
+      writtenAndRead,
+      untouched,
+    ]);
+    expect(pymodbus((table) => table.maskWord(2, 0, 0))[2]).toEqual(writtenAndRead);
+    expect(pymodbus((table) => table.writeBit(35, true))[2]).toEqual(writtenAndRead);
+    expect(pymodbus((table) => table.writeBits(30, [true, true, false, true, true]))).toEqual([
+      untouched,
+      [0, 2],
+      [0, 3],
+      untouched,
+    ]);
+    expect(pymodbus((table) => table.writeWords(1, [1, 2]))).toEqual([untouched, [0, 1], [0, 1], untouched]);
+  });
+
   it('do not count what people do beside the protocol, nor questions about access', () => {
     for (const read of [true, false]) {
       const silent = counts(read, (table) => {

@@ -1,5 +1,5 @@
-import { check } from '../../schema/parts.js';
-import type { Issue } from '../../schema/problem.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
 import { CallMonitor, type CallRow } from './call-rows.js';
@@ -27,11 +27,11 @@ export class CallsEndpoint {
   }
 
   handle(body: unknown): Outcome<CallsAnswer> {
-    const issues: Issue[] = [];
-    const request = check(callsSubmit, body, [], issues);
+    const findings = new Findings();
+    const request = new At(body, findings).check(callsSubmit);
     switch (request?.submit) {
       case undefined:
-        return mistakes(issues);
+        return mistakes(findings);
       case 'Simulate':
         return this.#simulate(body);
       case 'Reset':
@@ -46,17 +46,17 @@ export class CallsEndpoint {
   }
 
   #simulate(body: unknown): Outcome<CallsAnswer> {
-    const issues: Issue[] = [];
-    const settings = check(simulateRequest, body, [], issues);
-    if (!settings) return mistakes(issues);
+    const findings = new Findings();
+    const settings = new At(body, findings).check(simulateRequest);
+    if (!settings) return mistakes(findings);
     return this.#simulation.start(settings) ?? this.#state();
   }
 
   /** Begins to list calls; while they are listed, shows those since then with another filter. */
   #watch(body: unknown): Outcome<CallsAnswer> {
-    const issues: Issue[] = [];
-    const filter = check(monitorRequest, body, [], issues);
-    if (!filter) return mistakes(issues);
+    const findings = new Findings();
+    const filter = new At(body, findings).check(monitorRequest);
+    if (!filter) return mistakes(findings);
     if (this.#monitor) this.#monitor.filter = filter;
     else this.#monitor = new CallMonitor(filter, this.#simulator.ledger);
     return this.#state();

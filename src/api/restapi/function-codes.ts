@@ -1,25 +1,31 @@
-/** Function codes with the names that REST clients know. */
-export const FUNCTION_CODES: ReadonlyMap<number, string> = new Map([
-  [1, 'read_coils'],
-  [2, 'read_discrete_input'],
-  [3, 'read_holding_registers'],
-  [4, 'read_input_registers'],
-  [5, 'write_coil'],
-  [6, 'write_register'],
-  [7, 'read_exception_status'],
-  [8, 'diagnostic_status'],
-  [11, 'get_event_counter'],
-  [12, 'get_event_log'],
-  [15, 'write_coils'],
-  [16, 'write_registers'],
-  [17, 'report_slave_id'],
-  [20, 'read_file_record'],
-  [21, 'write_file_record'],
-  [22, 'mask_write_register'],
-  [23, 'read_write_multiple_registers'],
-  [24, 'read_fifo_queue'],
-  [43, 'read_device_information'],
-]);
+import { FunctionCode, type FunctionName } from '../../protocol/function-code.js';
+
+/** Functions by the names that REST clients know. */
+const CLIENT_NAMES: Readonly<Record<FunctionName, string>> = {
+  readCoils: 'read_coils',
+  readDiscreteInputs: 'read_discrete_input',
+  readHoldingRegisters: 'read_holding_registers',
+  readInputRegisters: 'read_input_registers',
+  writeSingleCoil: 'write_coil',
+  writeSingleRegister: 'write_register',
+  readExceptionStatus: 'read_exception_status',
+  diagnostics: 'diagnostic_status',
+  getCommEventCounter: 'get_event_counter',
+  getCommEventLog: 'get_event_log',
+  writeMultipleCoils: 'write_coils',
+  writeMultipleRegisters: 'write_registers',
+  reportServerId: 'report_slave_id',
+  readFileRecord: 'read_file_record',
+  writeFileRecord: 'write_file_record',
+  maskWriteRegister: 'mask_write_register',
+  readWriteMultipleRegisters: 'read_write_multiple_registers',
+  readFifoQueue: 'read_fifo_queue',
+  encapsulatedInterfaceTransport: 'read_device_information',
+};
+
+export const FUNCTION_CODES: ReadonlyMap<number, string> = new Map(
+  Object.entries(CLIENT_NAMES).map(([name, text]) => [FunctionCode[name as FunctionName], text]),
+);
 
 /** Exception codes that REST clients can ask for. */
 export const ERROR_CODES: ReadonlyMap<number, string> = new Map([

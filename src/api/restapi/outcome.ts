@@ -1,4 +1,5 @@
-import { type Issue, pathText } from '../../schema/problem.js';
+import { type Mistakes, moreText } from '../../schema/findings.js';
+import { pathText } from '../../schema/problem.js';
 
 /** What went wrong, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
 export interface Failure {
@@ -12,7 +13,8 @@ export function failure(error: string): Failure {
   return { result: 'error', error };
 }
 
-/** Every mistake of a body with its place: `range_start: expected a whole number, 0 or more, got "x"`. */
-export function mistakes(issues: readonly Issue[]): Failure {
-  return failure(issues.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`).join('; '));
+/** The mistakes of a body with their places: `range_start: expected a whole number, 0 or more, got "x"`. */
+export function mistakes(found: Mistakes): Failure {
+  const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
+  return failure([...texts, moreText(found) ?? []].flat().join('; '));
 }

@@ -1,4 +1,4 @@
-import type { Action } from '../../registers/action.js';
+import { ACTION_NAMES, type Action } from '../../registers/actions.js';
 import type { CellType } from '../../registers/cell-type.js';
 import type { Value } from '../../registers/value.js';
 
@@ -13,14 +13,10 @@ export const REGISTER_TYPES = {
   next: 6,
 } as const;
 
-export const REGISTER_ACTIONS = {
-  null: 0,
-  increment: 1,
-  random: 2,
-  reset: 3,
-  timestamp: 4,
-  uptime: 5,
-} as const;
+/** Numbers of the actions: none is 0, the others follow in their order. */
+export const REGISTER_ACTIONS: Readonly<Record<string, number>> = Object.fromEntries(
+  ['null', ...ACTION_NAMES].map((name, i) => [name, i]),
+);
 
 /** Types beyond the seven appear as the nearest of them, so that register_types stays what clients expect. */
 const NEAREST: Readonly<Record<CellType, keyof typeof REGISTER_TYPES>> = {

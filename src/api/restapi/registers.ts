@@ -1,9 +1,10 @@
 import type { Device } from '../../device/device.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { parseValue } from '../../registers/parse-value.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
-import { check } from '../../schema/parts.js';
-import { expectedMessage, type Issue } from '../../schema/problem.js';
+import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { failure, mistakes, type Outcome } from './outcome.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
@@ -23,9 +24,10 @@ interface RegisterAnswer {
 
 /** POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag. */
 export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegisterAnswer> {
-  const issues: Issue[] = [];
-  const request = check(registerSubmit, body, [], issues) && check(registerRequest, body, [], issues);
-  if (!request) return mistakes(issues);
+  const findings = new Findings();
+  const at = new At(body, findings);
+  const request = at.check(registerSubmit) && at.check(registerRequest);
+  if (!request) return mistakes(findings);
   const list = findList(simulator, request);
   if (typeof list === 'string') return failure(list);
   const range = findRange(request, list);

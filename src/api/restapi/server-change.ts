@@ -1,7 +1,8 @@
 import type { LineDefinition } from '../../config/configuration.js';
-import type { LineSource } from '../../config/line-source.js';
+import type { LineSource } from '../../config/native/line-source.js';
+import type { At } from '../../schema/at.js';
 import { sectionOf } from '../../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../../schema/problem.js';
+import type { Issue, Path } from '../../schema/problem.js';
 import type { ServerSettings } from './server-request.js';
 
 /** Where a line of the native file has the settings that have flat names here. */
@@ -30,21 +31,17 @@ function placesOf({ kind }: LineDefinition): Places {
   ]);
 }
 
-/** The settings as a change of the native line; tells in `issues` which of them this line can't have. */
-export function nativeChange(
-  definition: LineDefinition,
-  settings: ServerSettings,
-  issues: Issue[],
-): LineSource {
+/** The settings as a change of the native line; tells which of the request's fields this line can't have. */
+export function nativeChange(definition: LineDefinition, settings: ServerSettings, request: At): LineSource {
   const places = placesOf(definition);
   const change: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(settings)) {
     if (value === undefined) continue;
     const [section, key] = (places.get(field) ?? []) as [section?: string, key?: string];
-    const native = nativeValue(definition, field, value, issues);
+    const native = nativeValue(definition, request.key(field), value);
     if (section === undefined) {
-      const message = `only a line ${definition.kind === 'serial' ? 'with a socket' : 'on a serial port'} has this`;
-      issues.push({ path: [field], message });
+      const other = definition.kind === 'serial' ? 'with a socket' : 'on a serial port';
+      request.key(field).wrong(`only a line ${other} has this`);
     } else if (key === undefined) change[section] = native;
     else change[section] = { ...(change[section] as object | undefined), [key]: native };
   }
@@ -62,12 +59,12 @@ function withoutLeftovers(definition: LineDefinition, change: LineSource): LineS
 }
 
 /** Text of a form as what the native file has there; what is none of it is left for the file's schema to refuse. */
-function nativeValue({ kind }: LineDefinition, field: string, value: unknown, issues: Issue[]): unknown {
+function nativeValue({ kind }: LineDefinition, at: At, value: unknown): unknown {
+  const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.
   if (field === 'framer' && value === 'tls') {
     if (kind === 'tls') return 'socket';
-    const expected = kind === 'serial' ? 'rtu or ascii' : 'socket, rtu or ascii';
-    issues.push({ path: [field], message: expectedMessage(expected, value) });
+    at.expected(kind === 'serial' ? 'rtu or ascii' : 'socket, rtu or ascii');
   }
   const isNumber = kind !== 'serial' && typeof value === 'string' && /^\s*\d{1,5}\s*$/.test(value);
   return field === 'port' && isNumber ? Number(value) : value;

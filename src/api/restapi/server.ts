@@ -1,6 +1,7 @@
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
-import { check } from '../../schema/parts.js';
-import { expectedMessage, type Issue } from '../../schema/problem.js';
+import { expectedMessage } from '../../schema/problem.js';
 import { describeLine } from '../../simulator/describe-line.js';
 import type { Line } from '../../simulator/line.js';
 import { lineStatus } from '../../simulator/line-status.js';
@@ -27,12 +28,13 @@ interface ServerAnswer {
 
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
 export async function handleServer(simulator: Simulator, body: object): Promise<Outcome<ServerAnswer>> {
-  const issues: Issue[] = [];
+  const findings = new Findings();
   const fields = withoutEmptyFields(body);
-  const request = check(serverSubmit, fields, [], issues);
+  const at = new At(fields, findings);
+  const request = at.check(serverSubmit);
   if (request?.submit === 'Set') return setLine(simulator, fields);
-  const parsed = request && check(commandRequest, fields, [], issues);
-  if (!parsed) return mistakes(issues);
+  const parsed = request && at.check(commandRequest);
+  if (!parsed) return mistakes(findings);
   if (request.submit === 'Status' && parsed.line == null) {
     const lines = [...simulator.lines.values()];
     return answer(lines, statesText(lines));
@@ -56,20 +58,22 @@ async function setLine(
   simulator: Simulator,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Outcome<ServerAnswer>> {
-  const issues: Issue[] = [];
-  const request = check(setRequest, fields, [], issues);
-  if (!request) return mistakes(issues);
+  const findings = new Findings();
+  const at = new At(fields, findings);
+  const request = at.check(setRequest);
+  if (!request) return mistakes(findings);
   const { submit, line: name, ...settings } = request;
   const line = findLine(simulator, name);
   if (typeof line === 'string') return failure(line);
   const { definition } = line;
-  const change = nativeChange(definition, settings, issues);
-  if (issues.length > 0) return mistakes(issues);
+  const change = nativeChange(definition, settings, at);
+  if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');
   const changed = await simulator.changeLine(line, change);
   if (changed.ok || 'error' in changed) return outcome(line, changed);
-  return mistakes(changed.issues.map((issue) => flatIssue(definition, issue)));
+  const { listed, more } = changed.issues;
+  return mistakes({ listed: listed.map((issue) => flatIssue(definition, issue)), more });
 }
 
 /** The line that is meant, or what is wrong with its name. Where there is one line only, it is meant. */

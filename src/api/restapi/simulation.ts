@@ -1,7 +1,7 @@
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
-import { check } from '../../schema/parts.js';
-import type { Issue } from '../../schema/problem.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
 import type { FaultControl } from '../../simulator/fault-control.js';
 import { NO_SIMULATION, type Simulation } from './call-request.js';
 import { inMs } from './fields.js';
@@ -35,10 +35,10 @@ export class ResponseSimulation {
   /** What keeps it from being started, and nothing has changed: too many fault rules, or this can't be one. */
   start(settings: Simulation): Failure | undefined {
     if (!this.#faults.rules.hasRoomFor(RULE)) return failure(TOO_MANY_RULES);
-    const issues: Issue[] = [];
+    const findings = new Findings();
     const written = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
-    const rule = check(ruleSchema, written, [], issues);
-    if (!rule) return mistakes(issues);
+    const rule = new At(written, findings).check(ruleSchema);
+    if (!rule) return mistakes(findings);
     this.#faults.rules.set(rule);
     this.#started = { settings, rule };
     return undefined;

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { lineProblems } from '../../faults/line-problems.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
-import { check, isMapping } from '../../schema/parts.js';
-import type { Issue } from '../../schema/problem.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
+import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 import { ruleView, ruleViewSchema } from './rule-view.js';
@@ -94,8 +95,11 @@ type ParsedRule =
 
 /** A rule that can act on every line it aims at, or everything that is wrong with it. */
 function parseRule(simulator: Simulator, body: unknown): ParsedRule {
-  const issues: Issue[] = [];
-  const rule = check(ruleSchema, body, [], issues);
-  if (rule) issues.push(...lineProblems(rule, simulator.faultLines));
-  return rule && issues.length === 0 ? { ok: true, rule } : { ok: false, body: issuesBody(issues) };
+  const findings = new Findings();
+  const at = new At(body, findings);
+  const rule = at.check(ruleSchema);
+  for (const { path, message } of rule ? lineProblems(rule, simulator.faultLines) : []) {
+    at.below(path).wrong(message);
+  }
+  return rule && findings.count === 0 ? { ok: true, rule } : { ok: false, body: issuesBody(findings) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lineSource } from '../../config/line-source.js';
+import { lineSource } from '../../config/native/line-source.js';
 import type { Line } from '../../simulator/line.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import { thousandths } from '../thousandths.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Issue, type Problem, pathText } from '../../schema/problem.js';
+import { type Mistakes, moreText } from '../../schema/findings.js';
+import { type Problem, pathText } from '../../schema/problem.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({ path: z.string(), message: z.string() });
@@ -15,7 +16,9 @@ export function errorBody(problems: readonly Problem[]): ErrorBody {
   return { error, problems: problems.map(({ path, message }) => ({ path, message })) };
 }
 
-/** The error body for mistakes that were found in a request. */
-export function issuesBody(issues: readonly Issue[]): ErrorBody {
-  return errorBody(issues.map(({ path, message }) => ({ path: pathText(path), message })));
+/** The error body for mistakes that were found in a request; the last entry counts those that are not listed. */
+export function issuesBody(found: Mistakes): ErrorBody {
+  const problems = found.listed.map(({ path, message }) => ({ path: pathText(path), message }));
+  const more = moreText(found);
+  return errorBody(more === undefined ? problems : [...problems, { path: '', message: more }]);
 }

@@ -1,0 +1,68 @@
+import type { FileDefinition } from '../../device/files.js';
+import { FIRST_EXTENDED_OBJECT } from '../../device/identification.js';
+import type { ServerId } from '../../device/server.js';
+import type { At } from '../../schema/at.js';
+import { identityText } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { DeviceExtras, Identity } from '../configuration.js';
+import { exceptionStatusSchema, fileSchema, identitySchema, queueSchema, serverIdSchema } from './schema.js';
+
+/** Everything of a device but its registers: files, FIFO queues, server identifier, exception status. */
+export function readExtras(device: At): DeviceExtras {
+  const part = <Result>(key: string, read: (at: At) => Result | undefined) => {
+    const at = device.key(key);
+    return at.value === undefined ? undefined : read(at);
+  };
+  const queues = { what: 'FIFO queues by address', first: 0, last: 0xffff };
+  return compact({
+    exceptionStatus: part('exceptionStatus', (at) => at.check(exceptionStatusSchema)),
+    serverId: part('serverId', readServerId),
+    files: part('files', readFiles),
+    queues: part('queues', (at) => readNumbered(at, queues, (each) => each.check(queueSchema))),
+  });
+}
+
+export function readIdentity(at: At): Identity {
+  if (at.value === undefined) return {};
+  const { extended, ...names } = at.check(identitySchema) ?? {};
+  if (extended === undefined) return compact(names);
+  const range = { what: 'objects by identifier', first: FIRST_EXTENDED_OBJECT, last: 0xff };
+  const objects = readNumbered(at.key('extended'), range, (each) => each.check(identityText));
+  return { ...compact(names), extended: objects };
+}
+
+function readServerId(at: At): ServerId | undefined {
+  const parsed = at.check(serverIdSchema);
+  return parsed && { ...parsed, id: [parsed.id].flat() };
+}
+
+function readFiles(at: At): ReadonlyMap<number, FileDefinition> {
+  return readNumbered(at, { what: 'files by number', first: 1, last: 0xffff }, (each) => {
+    const file = each.check(fileSchema);
+    if (!file) return undefined;
+    if (file.values.length > file.records) {
+      each.key('values').wrong(`expected at most ${file.records} words (records), got ${file.values.length}`);
+    }
+    return { records: file.records, writable: file.write, values: file.values };
+  });
+}
+
+/** A mapping whose keys are numbers of a range. */
+function readNumbered<Content>(
+  at: At,
+  { what, first, last }: { what: string; first: number; last: number },
+  read: (content: At) => Content | undefined,
+): ReadonlyMap<number, Content> {
+  const numbered = new Map<number, Content>();
+  for (const [key, content] of at.entries(what) ?? []) {
+    const number = Number(key);
+    if (!/^(0|[1-9]\d{0,4})$/.test(key) || number < first || number > last) {
+      content.wrong(expectedMessage(`a number from ${first} to ${last}`, key));
+      continue;
+    }
+    const parsed = read(content);
+    if (parsed !== undefined) numbered.set(number, parsed);
+  }
+  return numbered;
+}

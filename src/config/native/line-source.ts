@@ -1,0 +1,73 @@
+import { isMapping } from '../../schema/parts.js';
+import { compact } from '../compact.js';
+import type {
+  LineDefinition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+  UnitNames,
+} from '../configuration.js';
+
+/** A line as the native file has it, complete: read again it is the same definition. */
+export type LineSource = Readonly<Record<string, unknown>>;
+
+export function lineSource(definition: LineDefinition): LineSource {
+  return definition.kind === 'serial' ? serialSource(definition) : socketSource(definition);
+}
+
+function serialSource({
+  kind,
+  name,
+  framing,
+  timing,
+  whenBusy,
+  units,
+  ...serial
+}: SerialLineDefinition): LineSource {
+  return { serial, framing, timing, whenBusy, units: unitsSource(units) };
+}
+
+function socketSource({
+  kind,
+  name,
+  framing,
+  files,
+  units,
+  missingUnit,
+  ...listening
+}: SocketLineDefinition): LineSource {
+  return { [kind]: compact({ ...listening, ...files }), framing, units: unitsSource(units), missingUnit };
+}
+
+function unitsSource(units: UnitNames): Record<string, string> {
+  return Object.fromEntries(Array.from(units, ([unitId, device]) => [String(unitId), device]));
+}
+
+/**
+ * The line with some of its settings changed: what `change` leaves out stays as it is, null is the default again.
+ * Units are changed as a whole. Naming another transport leaves the old one's settings behind, and naming another
+ * framing the character format that was the old one's.
+ */
+export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
+  const transports = ['serial', 'tcp', 'udp', 'tls'];
+  const isOther = transports.some((key) => change[key] != null && source[key] === undefined);
+  if (isOther) return merged({ units: source.units }, change);
+  const isReframed = 'framing' in change && change.framing !== source.framing;
+  return merged(isReframed ? withoutFramingSettings(source) : source, change);
+}
+
+function withoutFramingSettings({ serial, ...source }: LineSource): LineSource {
+  if (!isMapping(serial)) return source;
+  const { dataBits, ...rest } = serial;
+  return { ...source, serial: rest };
+}
+
+function merged(base: LineSource, change: LineSource): LineSource {
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(change)) {
+    const before = result[key];
+    if (value === null) delete result[key];
+    else
+      result[key] = key !== 'units' && isMapping(before) && isMapping(value) ? merged(before, value) : value;
+  }
+  return result;
+}

@@ -1,0 +1,130 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { t35 } from '../../protocol/timing.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import { describeFound } from '../../schema/problem.js';
+import type { Rs485Settings } from '../../transport/settings.js';
+import { compact } from '../compact.js';
+import type {
+  LineDefinition,
+  SerialLineDefinition,
+  SocketLineDefinition,
+  UnitNames,
+} from '../configuration.js';
+import { type rs485Schema, serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './schema.js';
+import { type DeviceNames, readUnits } from './units.js';
+
+/** What a line may refer to. */
+export interface LineContext {
+  /** Knows the names that units may have, and takes the copies they ask for. */
+  readonly devices: DeviceNames;
+  /** Where relative paths of files begin. */
+  readonly directory: string;
+}
+
+const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
+
+function whatInstead(value: unknown): string {
+  return isMapping(value) ? 'none of them' : describeFound(value);
+}
+
+/** Builds one line; undefined after telling its mistakes. */
+export function nativeLine(
+  name: string,
+  at: At,
+  { devices, directory }: LineContext,
+): LineDefinition | undefined {
+  const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
+  if (transport === undefined || others.length > 0) {
+    const found = transport ? [transport, ...others].join(' and ') : whatInstead(at.value);
+    return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
+  }
+  const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
+  const units = readUnits(at.key('units'), framing === 'socket', devices);
+  return transport === 'serial'
+    ? serialLine(name, at, units)
+    : socketLine(name, transport, at, { units, directory });
+}
+
+function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinition | undefined {
+  const parsed = at.check(serialLineSchema);
+  if (!parsed) return undefined;
+  const serial = at.key('serial');
+  const { framing, whenBusy } = parsed;
+  const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
+  const timing = { turnaround: 't3.5' as const, ...parsed.timing };
+  if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
+  const [only, keys] =
+    port === 'virtual'
+      ? (['a real port', ['rs485', 'parityMarks']] as const)
+      : (['a line with path virtual', ['link', 'pacing']] as const);
+  for (const key of keys) {
+    if (parsed.serial[key] !== undefined) serial.key(key).wrong(`only ${only} can have this`);
+  }
+  if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
+    serial.key('pacing').key('latency').wrong('only chunk usb has a latency');
+  }
+  const direction = rs485 && directionOf(rs485);
+  if (direction?.mode === 'kernel') checkKernelDelays(direction, serial.key('rs485'));
+  const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
+  if (timing.gap !== undefined && timing.gap < shortest) {
+    at.key('timing').key('gap').expected(`at least t3.5, ${shortest} ms`);
+  }
+  return compact({
+    kind: 'serial' as const,
+    name,
+    framing,
+    path: port,
+    ...settings,
+    dataBits,
+    rs485: direction,
+    timing: compact(timing),
+    whenBusy,
+    pacing: pacing && compact(pacing),
+    units,
+  });
+}
+
+/** Undefined where nothing is to be done: the adapter switches by itself. */
+function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
+  return mode === 'auto' ? undefined : { mode, ...compact(rest) };
+}
+
+/** The longest delay that the kernel's RS-485 mode knows, in ms; it has whole ones only. */
+const MAX_KERNEL_DELAY = 100;
+
+function checkKernelDelays(rs485: Rs485Settings, at: At): void {
+  for (const key of ['delayBeforeSend', 'delayAfterSend'] as const) {
+    const delay = rs485[key];
+    if (Number.isInteger(delay) && delay <= MAX_KERNEL_DELAY) continue;
+    at.key(key).expected(`whole milliseconds from 0 to ${MAX_KERNEL_DELAY} in mode kernel`);
+  }
+}
+
+/** t3.5 as messages tell it, in hundredths of a ms: whoever writes down what they were told is right. */
+function shortestGap(t35: number): number {
+  return Math.floor(100 * t35) / 100;
+}
+
+function socketLine(
+  name: string,
+  kind: SocketLineDefinition['kind'],
+  at: At,
+  { units, directory }: { readonly units: UnitNames; readonly directory: string },
+): SocketLineDefinition | undefined {
+  if (kind !== 'tls') {
+    const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
+    if (!parsed) return undefined;
+    const { framing, missingUnit } = parsed;
+    const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
+    return { kind, name, framing, ...listening, units, missingUnit };
+  }
+  const parsed = at.check(tlsLineSchema);
+  if (!parsed) return undefined;
+  const { framing, missingUnit } = parsed;
+  const { cert, key, ca, ...listening } = parsed.tls;
+  const place = (file: string) => resolve(directory, file);
+  const files = compact({ cert: place(cert), key: place(key), ca: ca === undefined ? undefined : place(ca) });
+  return { kind, name, framing, ...listening, files, units, missingUnit };
+}

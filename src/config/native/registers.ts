@@ -1,0 +1,115 @@
+import type { TableName } from '../../device/tables.js';
+import { ACTION_NAMES, ACTIONS, type Action } from '../../registers/actions.js';
+import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
+import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { parseValue } from '../../registers/parse-value.js';
+import type { Value } from '../../registers/value.js';
+import type { At } from '../../schema/at.js';
+import { compact } from '../compact.js';
+import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
+import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './schema.js';
+
+/** The registers of one table, only as long as its highest address needs; undefined after telling mistakes. */
+export function nativeTable(table: TableName, at: At): RegisterLayout | undefined {
+  const items = at.items('a list of entries');
+  if (!items) return undefined;
+  const isBits = table === 'coils' || table === 'discrete';
+  return at.unlessWrong(() => {
+    const entries = withoutOverlaps(items.flatMap((item) => placeEntry(item, isBits) ?? []));
+    const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
+    for (const entry of entries) definePlaced(builder, entry);
+    return builder.build();
+  });
+}
+
+/** What an entry defines; undefined when not even its addresses are certain. */
+function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
+  const entry: RegisterEntry | undefined = at.check(isBits ? bitEntrySchema : registerEntrySchema);
+  if (!entry) return undefined;
+  const type: ValueType = isBits ? 'bit' : (entry.type ?? 'uint16');
+  const value = at.key('value');
+  if (Array.isArray(value.value) && value.value.length === 0) {
+    return value.wrong('expected at least one value, got an empty list');
+  }
+  const inputs = Array.isArray(value.value) ? value.value.map((_, i) => value.key(i)) : [value];
+  const isRepeated = inputs.length === 1;
+  const quantity = entry.quantity ?? usualQuantity(entry, inputs.length);
+  if (!isRepeated && quantity !== inputs.length) {
+    return at.key('quantity').wrong(`expected ${inputs.length}, the number of values, got ${quantity}`);
+  }
+  const fields = fieldsOf(entry);
+  if (quantity % fields !== 0) {
+    const expected = `a multiple of ${fields}, the registers of a ${entry.action}`;
+    at.key('quantity').wrong(`expected ${expected}, got ${quantity}`);
+  }
+  if (type !== 'string' && entry.length !== undefined) {
+    at.key('length').wrong('only a string has a length; quantity is a number of values');
+  }
+  const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
+  const last = entry.address + quantity * cells - 1;
+  if (last >= ADDRESSES) {
+    return at.wrong(`ends at address ${last}, expected at most ${ADDRESSES - 1}`);
+  }
+  return {
+    at,
+    first: entry.address,
+    last,
+    type,
+    cells,
+    values: inputs.map((input) => readValue(type, input, cells)),
+    order: { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' },
+    writable: entry.write ?? false,
+    action: actionOf(type, entry, at),
+  };
+}
+
+/** A timestamp fills seven registers; what is one value to the person who writes it is defined as a whole. */
+function usualQuantity(entry: RegisterEntry, values: number): number {
+  return values === 1 ? fieldsOf(entry) : values;
+}
+
+function fieldsOf({ action }: RegisterEntry): number {
+  return action === undefined ? 1 : ACTIONS[action].fields;
+}
+
+/** Registers of a string without a length: as many as the longest one needs. */
+function longestString(inputs: readonly At[]): number {
+  return inputs.reduce(
+    (cells, { value }) =>
+      Math.max(cells, typeof value === 'string' ? Math.ceil(Buffer.byteLength(value) / 2) : 1),
+    1,
+  );
+}
+
+/** A value, or after a mistake a harmless one, so that the entry still takes its addresses. */
+function readValue(type: ValueType, input: At, cells: number): Value {
+  const none = type === 'string' ? '' : 0;
+  if (input.value === undefined) return none;
+  const parsed = parseValue(type, input.value, cells);
+  if (parsed.ok) return parsed.value;
+  input.expected(parsed.expected);
+  return none;
+}
+
+function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undefined {
+  const { action: name, min, max } = entry;
+  const kind = name && ACTIONS[name];
+  for (const [key, bound] of [['min', min] as const, ['max', max] as const]) {
+    if (bound === undefined) continue;
+    const parsed = parseValue(type === 'string' ? 'float64' : type, bound, 1);
+    if (!kind?.hasBounds) at.key(key).wrong(`only the actions ${WITH_BOUNDS.join(' and ')} have bounds`);
+    else if (!parsed.ok) at.key(key).expected(parsed.expected);
+  }
+  if (name === undefined || kind === undefined) return undefined;
+  const unfit = kind.whyUnfit(type);
+  if (unfit !== undefined) at.key('action').wrong(unfit);
+  if (min !== undefined && max !== undefined && min > max) {
+    at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
+  }
+  if (!kind.hasBounds) return { name };
+  // Without a bound random numbers begin with 1, which would leave a random coil always on.
+  const minval = min ?? (type === 'bit' ? 0 : undefined);
+  return compact({ name, minval, maxval: max });
+}
+
+const WITH_BOUNDS = ACTION_NAMES.filter((name) => ACTIONS[name].hasBounds);

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { MAX_RECORDS } from '../../device/files.js';
+import { ACTION_NAMES } from '../../registers/actions.js';
+import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
+import {
+  flag,
+  identityText,
+  milliseconds,
+  number,
+  oneOf,
+  section,
+  text,
+  wholeNumber,
+} from '../../schema/parts.js';
+
+/*
+ * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.
+ * What may stand together, and which values a type can hold, is checked where the part is built.
+ */
+
+/** The file as a whole. A new section begins here; native.ts builds it. */
+export const fileSections = section({
+  devices: z.unknown().optional(),
+  lines: z.unknown().optional(),
+  faults: z.unknown().optional(),
+  api: z.unknown().optional(),
+});
+
+export const identitySchema = section({
+  vendorName: identityText.optional(),
+  productCode: identityText.optional(),
+  majorMinorRevision: identityText.optional(),
+  vendorUrl: identityText.optional(),
+  productName: identityText.optional(),
+  modelName: identityText.optional(),
+  userApplicationName: identityText.optional(),
+  extended: z.unknown().optional(),
+});
+
+/** What a device may have besides registers. */
+const extras = {
+  identity: z.unknown().optional(),
+  exceptionStatus: z.unknown().optional(),
+  serverId: z.unknown().optional(),
+  files: z.unknown().optional(),
+  queues: z.unknown().optional(),
+};
+
+/** A device with registers of its own. */
+export const deviceSections = section({ ...extras, registers: z.unknown().optional() });
+
+const word = wholeNumber(0, 0xffff);
+
+export const exceptionStatusSchema = z
+  .array(wholeNumber(0, 0xffff), { error: 'a list of coil addresses' })
+  .max(8, { error: 'at most 8 coil addresses' });
+
+const idError = { error: 'a byte, 0 to 255, or a list of 1 to 64 bytes' };
+
+export const serverIdSchema = section({
+  id: z.union(
+    [wholeNumber(0, 255), z.array(wholeNumber(0, 255), idError).min(1, idError).max(64, idError)],
+    idError,
+  ),
+  running: flag.default(true),
+  additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
+});
+
+export const fileSchema = section({
+  records: wholeNumber(1, MAX_RECORDS).default(MAX_RECORDS),
+  write: flag.default(false),
+  values: z.array(word, { error: 'a list of words' }).default([]),
+});
+
+export const queueSchema = z
+  .array(word, { error: 'a list of words' })
+  .max(0xffff, { error: 'at most 65535 words' });
+
+/** A device of a pymodbus file. */
+export const pymodbusReferenceSchema = section({
+  ...extras,
+  pymodbus: text('the path of a pymodbus file'),
+  device: text('the name of a device in that file').optional(),
+});
+
+export const tableSections = section({
+  coils: z.unknown().optional(),
+  discrete: z.unknown().optional(),
+  holding: z.unknown().optional(),
+  input: z.unknown().optional(),
+});
+
+export const ADDRESSES = 65536;
+
+const entryShape = {
+  address: wholeNumber(0, ADDRESSES - 1),
+  value: z.unknown().optional(),
+  quantity: wholeNumber(1, ADDRESSES).optional(),
+  write: flag.optional(),
+  action: oneOf(ACTION_NAMES).optional(),
+  min: number.optional(),
+  max: number.optional(),
+};
+
+/** An entry of coils or discrete inputs. */
+export const bitEntrySchema = section(entryShape);
+
+export type RegisterType = Exclude<ValueType, 'bit'>;
+
+const REGISTER_TYPES = CELL_TYPES.filter(
+  (type): type is RegisterType => type !== 'invalid' && type !== 'next' && type !== 'bit',
+);
+
+/** An entry of holding or input registers. `quantity` counts values, `length` the registers of a string. */
+export const registerEntrySchema = section({
+  ...entryShape,
+  type: oneOf(REGISTER_TYPES).optional(),
+  length: wholeNumber(1, ADDRESSES).optional(),
+  wordOrder: oneOf(['big', 'little']).optional(),
+  byteOrder: oneOf(['big', 'little']).optional(),
+});
+
+export type RegisterEntry = z.output<typeof registerEntrySchema>;
+
+/** The longest wait that makes sense on a line; anything beyond is a slip of the unit. */
+const LONGEST_WAIT = 60_000;
+
+const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
+
+// A union passes on the error of the only option that fits by type, so every option has the error of all.
+const turnaround = z.union(
+  [
+    z.literal(['t3.5', 'eager']),
+    z.number({ error: TURNAROUND }).min(0, { error: TURNAROUND }).max(LONGEST_WAIT, { error: TURNAROUND }),
+  ],
+  { error: TURNAROUND },
+);
+
+const pacingSchema = section({
+  chunk: oneOf([1, 8, 16, 'usb']),
+  latency: milliseconds(0, 1000).optional(),
+});
+
+const DELAY = milliseconds(0, 1000);
+
+export const rs485Schema = section({
+  mode: oneOf(['auto', 'kernel', 'rts']),
+  rtsOnSend: oneOf(['high', 'low']).default('high'),
+  delayBeforeSend: DELAY.default(0),
+  delayAfterSend: DELAY.default(0),
+  receiveWhileSending: flag.optional(),
+});
+
+export const serialLineSchema = section({
+  serial: section({
+    path: text('the path of a serial port, or virtual'),
+    baudRate: wholeNumber(50, 4_000_000).default(19200),
+    dataBits: oneOf([7, 8]).optional(),
+    parity: oneOf(['none', 'even', 'odd']).default('even'),
+    stopBits: oneOf([1, 2]).default(1),
+    rs485: rs485Schema.optional(),
+    parityMarks: flag.optional(),
+    link: text('the path of a link to the virtual port').optional(),
+    pacing: pacingSchema.optional(),
+  }),
+  framing: oneOf(['rtu', 'ascii']).default('rtu'),
+  timing: section({
+    t35: milliseconds(0, LONGEST_WAIT).optional(),
+    turnaround: turnaround.default('t3.5'),
+    gap: milliseconds(0, LONGEST_WAIT).optional(),
+  }).optional(),
+  whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
+  units: z.unknown().optional(),
+});
+
+const DAY_MS = 86_400_000;
+
+const listening = {
+  host: text('a host name or an address').default('127.0.0.1'),
+  maxClients: wholeNumber(1, 65535).default(256),
+};
+const idleTimeout = milliseconds(10, DAY_MS).default(300_000);
+const port = wholeNumber(0, 65535);
+
+const socketLine = {
+  framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  units: z.unknown().optional(),
+  missingUnit: oneOf(['exception', 'silence']).default('exception'),
+};
+
+export const tcpLineSchema = section({
+  tcp: section({ ...listening, port: port.default(5020), idleTimeout }),
+  ...socketLine,
+});
+
+export const udpLineSchema = section({
+  udp: section({ ...listening, port: port.default(5020) }),
+  ...socketLine,
+});
+
+/** 802 is the port of Modbus/TCP Security. */
+export const tlsLineSchema = section({
+  tls: section({
+    ...listening,
+    port: port.default(802),
+    idleTimeout,
+    cert: text('the path of a certificate (PEM)'),
+    key: text('the path of its private key (PEM)'),
+    ca: text('the path of the certificates that sign those of clients (PEM)').optional(),
+  }),
+  ...socketLine,
+});
+
+export const apiSchema = section({
+  host: text('a host name or an address').optional(),
+  port: wholeNumber(0, 65535).optional(),
+  token: text('text of at least one character').optional(),
+});

@@ -1,0 +1,84 @@
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import { section, text } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import type { UnitNames } from '../configuration.js';
+
+/** Names that units may have for their devices, and the copies that units ask for: `meter-17` is one of `meter`. */
+export class DeviceNames {
+  readonly names: readonly string[];
+  /** Source of each copy by the name of the copy. */
+  readonly copies = new Map<string, string>();
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+  }
+
+  /** A device like `name` with registers of its own; the same one wherever it is asked for. */
+  copy(name: string, unit: number): string {
+    const copy = `${name}-${unit}`;
+    this.copies.set(copy, name);
+    return copy;
+  }
+}
+
+const UNIT_TEXT = /^(?:0|[1-9]\d{0,2})$/;
+const RANGE_TEXT = /^(\d{1,3})-(\d{1,3})$/;
+
+/** Either all units share the registers of a device, or each gets a copy of it. */
+const copySchema = section({ copyOf: text('the name of a device') });
+
+const NO_COPIES =
+  'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
+
+/**
+ * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its
+ * unit identifiers; what is listed alone goes before a range.
+ */
+export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): UnitNames {
+  const single = new Map<number | '*', string>();
+  const ranged = new Map<number | '*', string>();
+  const entries = at.entries('unit identifiers with the names of their devices, such as {1: meter}');
+  for (const [key, content] of entries ?? []) {
+    const units = unitsOf(key, isSocket);
+    if (units.length === 0) {
+      const allowed = isSocket ? '0 to 255' : '1 to 247';
+      content.wrong(expectedMessage(`a unit identifier from ${allowed}, a range or *`, key));
+    }
+    const device = readDevice(content, devices);
+    if (!device) continue;
+    const known = units.length > 1 ? ranged : single;
+    const twice = units.find((unit) => known.has(unit));
+    if (twice !== undefined) content.wrong(`unit identifier ${twice} is in another entry already`);
+    for (const unit of units) {
+      if (unit !== '*') known.set(unit, device.copy ? devices.copy(device.name, unit) : device.name);
+      else if (device.copy) content.wrong(NO_COPIES);
+      else known.set(unit, device.name);
+    }
+  }
+  return new Map([...ranged, ...single]);
+}
+
+function readDevice(
+  content: At,
+  { names }: DeviceNames,
+): { readonly name: string; readonly copy: boolean } | undefined {
+  const copy = typeof content.value === 'object' && content.value !== null;
+  if (copy && !content.check(copySchema)) return undefined;
+  const at = copy ? content.key('copyOf') : content;
+  const name = at.value;
+  if (typeof name !== 'string') return at.expected('the name of a device');
+  if (!names.includes(name)) return at.wrong(unknownName('device', name, names));
+  return { name, copy };
+}
+
+/** RTU and ASCII know 1 to 247 (Serial Line V1.02, 2.2); with MBAP 0 and 255 name the server itself, and some use more. */
+function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
+  if (key === '*') return ['*'];
+  const range = RANGE_TEXT.exec(key);
+  if (!range && !UNIT_TEXT.test(key)) return [];
+  const [from, to] = range ? [Number(range[1]), Number(range[2])] : [Number(key), Number(key)];
+  const [first, last] = isSocket ? [0, 255] : [1, 247];
+  if (from < first || to > last || from > to) return [];
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}

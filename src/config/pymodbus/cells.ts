@@ -1,0 +1,105 @@
+import { RANDOM_MAX } from '../../registers/actions/random.js';
+import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
+import { parseValue } from '../../registers/parse-value.js';
+import { integerRange, type Value } from '../../registers/value.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { PlacedValues } from '../place-values.js';
+import { IGNORED_IN_ENTRIES, withoutIgnored } from './ignored.js';
+import { type CellRange, readList, readRange } from './ranges.js';
+import { cellEntrySchema, type PymodbusType } from './schema.js';
+import { type CellDefault, readActionName } from './setup.js';
+
+/** What a section of a type defines, and whether some entry's addresses could not be read. */
+export interface TypeSection {
+  readonly entries: readonly PlacedValues[];
+  readonly complete: boolean;
+}
+
+/** Reads a section such as `uint16` of a device with `size` cells. */
+export function readTypeSection(
+  type: PymodbusType,
+  section: At,
+  cellDefault: CellDefault,
+  size: number,
+): TypeSection {
+  const items = readList(section);
+  const entries = items.flatMap((item) => readEntry(type, item, cellDefault, size) ?? []);
+  const isList = section.value === undefined || Array.isArray(section.value);
+  return { entries, complete: isList && entries.length === items.length };
+}
+
+function readEntry(
+  type: PymodbusType,
+  item: At,
+  cellDefault: CellDefault,
+  size: number,
+): PlacedValues | undefined {
+  const at = withoutIgnored(item, IGNORED_IN_ENTRIES);
+  const isPlain = !isMapping(at.value);
+  const entry = isPlain ? {} : at.check(cellEntrySchema);
+  if (!entry) return undefined;
+  const address = isPlain ? at : at.key('addr');
+  const range = readRange(address, size);
+  if (!range) return undefined;
+  const cells = cellsPerValue(type, range);
+  const quantity = range.last - range.first + 1;
+  if (quantity % cells !== 0) {
+    const found = `${quantity} (${range.first} to ${range.last})`;
+    return address.wrong(`expected two registers for each ${type}, got ${found}`);
+  }
+  const value = readValue(type, at, cellDefault, cells);
+  const named = at.key('action');
+  const name = named.value === undefined ? cellDefault.action : readActionName(named);
+  const { parameters, kwargs } = entry;
+  if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect beside parameters');
+  const bounds = at.key(parameters || !kwargs ? 'parameters' : 'kwargs');
+  const action = name && withBounds(type, name, parameters ?? kwargs ?? {}, bounds);
+  return { at, ...range, type, cells, values: [value], action };
+}
+
+function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
+  if (type === 'string') return last - first + 1;
+  return type === 'uint32' || type === 'float32' ? 2 : 1;
+}
+
+/** The entry's value, or the default one; after a mistake a harmless one, so that the entry still takes its cells. */
+function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cells: number): Value {
+  const at = entry.key('value');
+  const input = at.value === undefined ? cellDefault.value : at.value;
+  const parsed = parseValue(type, input, cells);
+  if (parsed.ok) return parsed.value;
+  if (at.value !== undefined) at.expected(parsed.expected);
+  else entry.wrong(`${expectedMessage(parsed.expected, input)} (from setup.defaults.value)`);
+  return type === 'string' ? '' : 0;
+}
+
+/** The action with its bounds, where it has any: the other actions take no notice of parameters, as in pymodbus. */
+function withBounds(
+  type: PymodbusType,
+  name: ActionName,
+  { minval, maxval }: { minval?: number | undefined; maxval?: number | undefined },
+  at: At,
+): Action {
+  if (!ACTIONS[name].hasBounds) return { name };
+  // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
+  const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
+  for (const [key, bound] of Object.entries(bounds)) {
+    const problem = bound === undefined ? undefined : boundProblem(type, bound);
+    if (problem !== undefined) at.key(key).wrong(problem);
+  }
+  if (minval !== undefined && maxval !== undefined && minval > maxval) {
+    at.key('minval').wrong(`expected at most maxval, which is ${maxval}, got ${minval}`);
+  }
+  return compact({ name, minval, maxval });
+}
+
+/** The type must hold a bound: pymodbus fails at the first value that it can't. */
+function boundProblem(type: PymodbusType, bound: number): string | undefined {
+  // What is behind the point of a bound, it cuts off.
+  const whole = integerRange(type) ? Math.trunc(bound) : bound;
+  const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
+  return parsed.ok ? undefined : expectedMessage(parsed.expected, bound);
+}

@@ -1,0 +1,84 @@
+import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import type { DeviceRegisters, WindowDefinition } from '../configuration.js';
+import { definePlaced, withoutOverlaps } from '../place-values.js';
+import { readTypeSection } from './cells.js';
+import { readList, readRange } from './ranges.js';
+import { applyRepeats } from './repeat.js';
+import { PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
+import { type PymodbusSetup, readSetup } from './setup.js';
+
+/** The registers of a device of a pymodbus file; undefined after telling its mistakes. */
+export function pymodbusDevice(at: At): DeviceRegisters | undefined {
+  return at.unlessWrong(() => {
+    at.check(pymodbusDeviceSections);
+    if (!isMapping(at.value)) return undefined;
+    const setup = readSetup(at.key('setup'));
+    const cells = readCells(at, setup ?? UNKNOWN_SETUP);
+    return setup && { tables: windows(setup, cells), cells };
+  });
+}
+
+const NO_DEFAULT = { value: 0, action: undefined };
+
+/** Stands in for a section `setup` with mistakes, so that the others are checked as far as they can be. */
+const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
+  size: 4 * 65536,
+  defaults: {
+    bits: NO_DEFAULT,
+    uint16: NO_DEFAULT,
+    uint32: NO_DEFAULT,
+    float32: NO_DEFAULT,
+    string: { value: '', action: undefined },
+  },
+};
+
+function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 'defaults'>): RegisterLayout {
+  // Cells are invalid until a section defines them, so here this section has nothing to do, as in pymodbus.
+  for (const item of readList(device.key('invalid'))) readRange(item, size);
+  const sections = PYMODBUS_TYPES.map((type) =>
+    readTypeSection(type, device.key(type), defaults[type], size),
+  );
+  const builder = new LayoutBuilder(size);
+  const entries = sections.flatMap((section) => section.entries);
+  for (const entry of withoutOverlaps(entries)) definePlaced(builder, entry);
+  const complete = sections.every((section) => section.complete);
+  allowWrites(builder, device.key('write'), complete);
+  applyRepeats(builder, device.key('repeat'));
+  return builder.build();
+}
+
+/** With an incomplete list of defined cells, an undefined one may only follow from another mistake. */
+function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
+  for (const item of readList(section)) {
+    const range = readRange(item, builder.size);
+    if (!range) continue;
+    for (let address = range.first; address <= range.last; address++) {
+      if (builder.isDefined(address)) builder.allowWrite(address);
+      else if (complete) {
+        item.wrong(`expected defined registers, address ${address} is not defined`);
+        break;
+      }
+    }
+  }
+}
+
+/** Shared blocks: every table is the whole list. Otherwise they follow one another, in pymodbus' order. */
+function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters['tables'] {
+  const window = (base: number, size: number): WindowDefinition => ({
+    layout,
+    base: setup.shared ? 0 : base,
+    size: setup.shared ? setup.size : size,
+    bitsPerCell: 16,
+    wholeValues: setup.wholeValues,
+    countsAsPymodbus: true,
+  });
+  const { coils, discrete, input, holding } = setup;
+  return {
+    coils: window(0, coils),
+    discrete: window(coils, discrete),
+    input: window(coils + discrete, input),
+    holding: window(coils + discrete + input, holding),
+  };
+}

@@ -1,0 +1,98 @@
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import { type ApiOverrides, resolveApi } from '../api-definition.js';
+import type { Configuration, DeviceRegisters } from '../configuration.js';
+import { pymodbusDevice } from './device.js';
+import { pymodbusFileSections } from './schema.js';
+import { pymodbusServer } from './server.js';
+
+export interface PymodbusChoice extends ApiOverrides {
+  /** Name in `server_list`; when absent "server", or the only one. */
+  readonly server?: string;
+  /** Name in `device_list`; when absent "device", or the only one. */
+  readonly device?: string;
+}
+
+/** Where pymodbus.simulator serves REST. */
+const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
+
+/**
+ * The configuration for one server and one device of a pymodbus file's data, unless mistakes were told.
+ * Mistakes in servers and devices that were not chosen don't count. Never throws.
+ */
+export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
+  const file = readSections(at);
+  if (!file) return undefined;
+  const server = choose(SERVERS, file.servers, choice.server, '--modbus_server', at);
+  const device = choose(DEVICES, file.devices, choice.device, '--modbus_device', at);
+  const deviceName = device?.name ?? '';
+  const registers = device && pymodbusDevice(device.content);
+  const served = server && pymodbusServer(server.name, deviceName, server.content);
+  const api = resolveApi({}, choice, at, PYMODBUS_API);
+  if (!registers || !served) return undefined;
+  return {
+    devices: [{ name: deviceName, identity: served.identity, extras: {}, ...registers }],
+    lines: [served.line],
+    faults: [],
+    api,
+    directory: '.',
+  };
+}
+
+/** The registers of one device of a pymodbus file's data; undefined after telling why not. */
+export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceRegisters | undefined {
+  const entries = at.key('device_list').entries('devices by name');
+  const device = choose(DEVICES, entries, name, 'device', at);
+  return device && pymodbusDevice(device.content);
+}
+
+/** Checks every server and every device of a pymodbus file's data. */
+export function checkPymodbus(at: At): void {
+  const file = readSections(at);
+  for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
+  for (const [, content] of file?.devices ?? []) pymodbusDevice(content);
+}
+
+/** Is this the data of a pymodbus file, by its top-level keys? */
+export function isPymodbus(at: At): boolean {
+  return at.key('server_list').value !== undefined || at.key('device_list').value !== undefined;
+}
+
+type Entries = [name: string, content: At][] | undefined;
+
+function readSections(at: At): { servers: Entries; devices: Entries } | undefined {
+  if (!at.entries('a mapping with server_list and device_list')) return undefined;
+  if (!isPymodbus(at) && at.key('devices').value !== undefined) {
+    return at.wrong('this is no file of pymodbus.simulator: use it with --config');
+  }
+  at.check(pymodbusFileSections);
+  return {
+    servers: at.key('server_list').entries('servers by name'),
+    devices: at.key('device_list').entries('devices by name'),
+  };
+}
+
+const SERVERS = { list: 'server_list', kind: 'server', usual: 'server' } as const;
+const DEVICES = { list: 'device_list', kind: 'device', usual: 'device' } as const;
+
+function choose(
+  { list, kind, usual }: typeof SERVERS | typeof DEVICES,
+  entries: Entries,
+  wanted: string | undefined,
+  option: string,
+  file: At,
+): { name: string; content: At } | undefined {
+  if (!entries) return undefined;
+  const known = entries.map(([name]) => name);
+  const only = entries.length === 1 ? known[0] : undefined;
+  const name = wanted ?? (known.includes(usual) ? usual : only);
+  const entry = entries.find(([each]) => each === name);
+  if (entry) return { name: entry[0], content: entry[1] };
+  return file
+    .key(list)
+    .wrong(
+      wanted === undefined
+        ? `there is no ${kind} named ${usual}; choose one with ${option}: ${known.join(', ')}`
+        : unknownName(kind, wanted, known),
+    );
+}

@@ -1,0 +1,27 @@
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+
+/**
+ * Keys of a server that versions of pymodbus take, or took up to 3.3, and that change nothing for clients. Their
+ * sockets and ports are this program's own business.
+ */
+export const IGNORED_IN_SERVERS = [
+  'allow_reuse_address',
+  'allow_reuse_port',
+  'auto_reconnect',
+  'backlog',
+  'defer_start',
+] as const;
+
+/** Keys of an entry such as `{"addr": 5}` that stand in files of pymodbus, which takes no notice of them. */
+export const IGNORED_IN_ENTRIES = ['args'] as const;
+
+/** The cursor without these keys, after a warning for each that is there. */
+export function withoutIgnored(at: At, keys: readonly string[]): At {
+  const { value } = at;
+  if (!isMapping(value)) return at;
+  const ignored = keys.filter((key) => Object.hasOwn(value, key));
+  if (ignored.length === 0) return at;
+  for (const key of ignored) at.key(key).warn(`${key} has no effect`);
+  return at.with(Object.fromEntries(Object.entries(value).filter(([key]) => !ignored.includes(key))));
+}

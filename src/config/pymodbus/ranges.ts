@@ -1,0 +1,39 @@
+import type { At } from '../../schema/at.js';
+import { describeFound } from '../../schema/problem.js';
+
+/** Cells from `first` to `last`, both included. */
+export interface CellRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** `5` or `[5, 9]`, within a list of `size` cells; undefined after telling what is wrong. */
+export function readRange(at: At, size: number): CellRange | undefined {
+  const { value } = at;
+  if (Array.isArray(value) && value.length === 2) return readPair(at, value, size);
+  if (typeof value === 'number') return readPair(at, [value, value], size);
+  const expected = 'an address or a list [first, last]';
+  return Array.isArray(value)
+    ? at.wrong(`expected ${expected}, got a list of ${value.length}`)
+    : at.expected(expected);
+}
+
+function readPair(at: At, [first, last]: readonly unknown[], size: number): CellRange | undefined {
+  for (const address of [first, last]) {
+    if (isAddress(address) && address < size) continue;
+    const range = size === 0 ? 'no address, all sizes are 0' : `an address from 0 to ${size - 1}`;
+    return at.wrong(`expected ${range}, got ${describeFound(address)}`);
+  }
+  if (!isAddress(first) || !isAddress(last)) return undefined;
+  if (first <= last) return { first, last };
+  return at.wrong(`expected a list [first, last], got ${first} before ${last}`);
+}
+
+function isAddress(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+/** The items of a section that may be absent. */
+export function readList(at: At): At[] {
+  return at.value === undefined ? [] : (at.items() ?? []);
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+
+/*
+ * The file of pymodbus.simulator 3.2 to 3.12, part by part (its documentation: "Pymodbus simulator", "Configuring").
+ * A key that it would refuse or overlook is a mistake here, but for those that stand in files of its own (ignored.ts).
+ */
+
+/** Sections of a device that define cells, in the order in which they take effect. */
+export const PYMODBUS_TYPES = ['bits', 'uint16', 'uint32', 'float32', 'string'] as const;
+
+export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
+
+const content = z.unknown().optional();
+
+export const pymodbusFileSections = section({ server_list: content, device_list: content });
+
+export const pymodbusDeviceSections = section({
+  setup: content,
+  invalid: content,
+  write: content,
+  bits: content,
+  uint16: content,
+  uint32: content,
+  float32: content,
+  string: content,
+  repeat: content,
+});
+
+const size = wholeNumber(0, 65536);
+
+const byType = section({
+  bits: content,
+  uint16: content,
+  uint32: content,
+  float32: content,
+  string: content,
+});
+
+export const setupSchema = section({
+  'co size': size,
+  'di size': size,
+  'hr size': size,
+  'ir size': size,
+  'shared blocks': flag,
+  'type exception': flag.default(false),
+  defaults: section({ value: byType.optional(), action: byType.optional() }).optional(),
+});
+
+const parameters = section({ minval: number.optional(), maxval: number.optional() });
+
+export const cellEntrySchema = section({
+  addr: content,
+  value: content,
+  action: content,
+  parameters: parameters.nullish(),
+  /** What pymodbus 3.4 to 3.6 call the parameters. */
+  kwargs: parameters.nullish(),
+});
+
+export const repeatEntrySchema = section({ addr: content, to: content });
+
+const identity = section({
+  VendorName: identityText.optional(),
+  ProductCode: identityText.optional(),
+  VendorUrl: identityText.optional(),
+  ProductName: identityText.optional(),
+  ModelName: identityText.optional(),
+  MajorMinorRevision: identityText.optional(),
+  UserApplicationName: identityText.optional(),
+});
+
+const DEVICE_ID = 'a whole number from 0 to 255';
+
+const seconds = z.number({ error: 'a number of seconds' }).min(0, { error: 'a number of seconds' });
+
+/** pymodbus takes its text, too. The range depends on the server. */
+const deviceId = z.union([wholeNumber(0, 255), z.string().regex(/^\d{1,3}$/, { error: DEVICE_ID })], {
+  error: DEVICE_ID,
+});
+
+const anyServer = {
+  framer: oneOf(['socket', 'rtu', 'ascii', 'tls']).optional(),
+  device_id: deviceId.optional(),
+  ignore_missing_devices: flag.optional(),
+  ignore_missing_slaves: flag.optional(),
+  broadcast_enable: flag.optional(),
+  identity: identity.optional(),
+};
+
+const socketServer = {
+  ...anyServer,
+  /** Empty text and null stand for every interface, as in Python. */
+  host: z
+    .string({ error: 'a host name or an address' })
+    .regex(/^\P{Cc}*$/u, { error: 'a host name or an address' })
+    .nullable(),
+  port: wholeNumber(0, 65535),
+};
+
+export const tcpServerSchema = section({ comm: z.literal('tcp'), ...socketServer });
+
+export const udpServerSchema = section({ comm: z.literal('udp'), ...socketServer });
+
+export const tlsServerSchema = section({
+  comm: z.literal('tls'),
+  ...socketServer,
+  certfile: text('the path of a certificate').nullable().optional(),
+  keyfile: text('the path of a key').nullable().optional(),
+  password: z.string({ error: 'text' }).nullable().optional(),
+});
+
+export const serialServerSchema = section({
+  comm: z.literal('serial'),
+  ...anyServer,
+  port: text('the path of a serial port'),
+  baudrate: wholeNumber(50, 4_000_000).default(19200),
+  bytesize: oneOf([7, 8]).default(8),
+  parity: oneOf(['N', 'E', 'O']).default('N'),
+  stopbits: oneOf([1, 2]).default(1),
+  timeout: seconds.optional(),
+  reconnect_delay: seconds.optional(),
+  handle_local_echo: flag.optional(),
+});

@@ -1,0 +1,74 @@
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isSeq,
+  type LineCounter,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from 'yaml';
+import { type Issue, type Path, type Problem, pathText } from '../../schema/problem.js';
+import { keyOf } from './yaml-nodes.js';
+
+/** Finds the places of issues. Mappings are indexed when one is first looked into: a file may have a mistake per line. */
+export class Locator {
+  readonly #root: Node | null;
+  readonly #targets: ReadonlyMap<Alias, Node>;
+  readonly #lines: LineCounter;
+  readonly #indices = new Map<YAMLMap, Map<string, Pair>>();
+
+  constructor(root: Node | null, targets: ReadonlyMap<Alias, Node>, lines: LineCounter) {
+    this.#root = root;
+    this.#targets = targets;
+    this.#lines = lines;
+  }
+
+  locate(issues: readonly Issue[]): Problem[] {
+    return issues
+      .map((issue) => ({ issue, offset: this.#offsetOf(issue.path) }))
+      .sort((a, b) => (a.offset ?? -1) - (b.offset ?? -1))
+      .map(({ issue: { path, message }, offset }) => ({
+        path: pathText(path),
+        message,
+        ...(offset === undefined ? {} : place(this.#lines, offset)),
+      }));
+  }
+
+  /** Offset of the last part of `path` that is there, of its key or of its item; undefined when nothing of it is. */
+  #offsetOf(path: Path): number | undefined {
+    let offset: number | undefined;
+    let node = this.#root;
+    for (const part of path) {
+      if (node && isAlias(node)) node = this.#targets.get(node) ?? null;
+      const [at, next] = this.#step(node, part);
+      if (!at) break;
+      offset = at.range?.[0] ?? offset;
+      node = next;
+    }
+    return offset;
+  }
+
+  /** The node whose place stands for `part`, and the one that further parts are looked for in. */
+  #step(node: Node | null, part: string | number): [at: Node | null, next: Node | null] {
+    if (isMap(node)) {
+      const pair = this.#indexOf(node).get(String(part));
+      return pair ? [pair.key as Node, pair.value as Node | null] : [null, null];
+    }
+    const item = isSeq(node) && typeof part === 'number' ? ((node.items[part] ?? null) as Node | null) : null;
+    return [item, item];
+  }
+
+  #indexOf(map: YAMLMap): Map<string, Pair> {
+    // Of two equal keys the last one is kept: when a path leads there, it is the one to blame.
+    const index = this.#indices.get(map) ?? new Map(map.items.map((pair) => [keyOf(pair) ?? '', pair]));
+    this.#indices.set(map, index);
+    return index;
+  }
+}
+
+/** Line and column of an offset, both from 1. */
+export function place(lines: LineCounter, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}

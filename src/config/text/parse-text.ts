@@ -1,0 +1,87 @@
+import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
+import type { Issue, Problem } from '../../schema/problem.js';
+import { Locator, place } from './locate.js';
+import { DEEPEST, NodeReader } from './yaml-nodes.js';
+
+/** The data of a file, and where each part of it stands. */
+export interface SourceText {
+  /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
+  readonly value: unknown;
+  /** Issues with their places, in the order of the file. */
+  readonly locate: (issues: readonly Issue[]) => Problem[];
+}
+
+export type ParsedText =
+  | { readonly ok: true; readonly source: SourceText }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** What the library's lexer may find in a file: each one costs the parser some 350 bytes, for as long as it runs. */
+const MOST_LEXEMES = 1_000_000;
+
+/** Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. */
+export function parseText(text: string): ParsedText {
+  const excess = findExcess(text);
+  if (excess !== undefined) return failed(excess);
+  const lines = new LineCounter();
+  let document: Document.Parsed;
+  try {
+    // Unique keys are checked by the reader: the library compares every key with every other.
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+      intAsBigInt: true,
+    });
+  } catch (error) {
+    // The library's composer recurses, so deep nesting ends its stack.
+    if (error instanceof RangeError) return failed(TOO_DEEP);
+    throw error;
+  }
+  const mistakes = [...document.errors, ...document.warnings];
+  if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(mistakes, lines) };
+  const reader = new NodeReader();
+  const value = reader.read(document.contents, [], 0);
+  if (reader.tooMuch) return failed(reader.tooMuch);
+  const locator = new Locator(document.contents, reader.targets, lines);
+  if (reader.issues.length > 0) return { ok: false, problems: locator.locate(reader.issues) };
+  return { ok: true, source: { value, locate: (issues) => locator.locate(issues) } };
+}
+
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+
+function failed(message: string): ParsedText {
+  return { ok: false, problems: [{ path: '', message }] };
+}
+
+/** What would make the library run out of memory or stack, found before it begins. */
+function findExcess(text: string): string | undefined {
+  let count = 0;
+  let depth = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > MOST_LEXEMES) {
+      return `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`;
+    }
+    if (lexeme === '[' || lexeme === '{') depth++;
+    if (lexeme === ']' || lexeme === '}') depth--;
+    if (depth > DEEPEST) return TOO_DEEP;
+  }
+  return undefined;
+}
+
+type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
+
+/** One problem for each place: what else the library says there only follows from it. */
+function syntaxProblems(mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
+  const problems = new Map<number, Problem>();
+  for (const { code, message, pos } of mistakes) {
+    if (problems.has(pos[0])) continue;
+    const said = SAID[code] ?? message;
+    problems.set(pos[0], { path: '', message: said, ...place(lines, pos[0]) });
+  }
+  return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'more than one document in the file',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+};

@@ -1,0 +1,69 @@
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import { describeFound, type Issue, type Path, quote } from '../../schema/problem.js';
+
+/** What a file may grow to when its aliases are followed; a device with every address listed takes 262,144. */
+const MOST_VALUES = 2_000_000;
+
+/** Levels of lists and mappings; a configuration has about six. */
+export const DEEPEST = 64;
+
+/** Turns nodes into data. Aliases are followed within a budget: a short file can stand for a huge one. */
+export class NodeReader {
+  readonly issues: Issue[] = [];
+  readonly targets = new Map<Alias, Node>();
+  tooMuch: string | undefined;
+  readonly #anchors = new Map<string, Node>();
+  #values = 0;
+
+  read(node: Node | null, path: Path, depth: number): unknown {
+    if (this.tooMuch) return undefined;
+    if (depth > DEEPEST)
+      this.tooMuch = `nested more than ${DEEPEST} levels deep, or an alias that contains itself`;
+    if (++this.#values > MOST_VALUES)
+      this.tooMuch = `more than ${MOST_VALUES} values with its aliases followed`;
+    if (this.tooMuch || node === null) return null;
+    if (isAlias(node)) return this.#follow(node, path, depth);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isMap(node)) return this.#readMap(node, path, depth);
+    if (isSeq(node))
+      return node.items.map((item, i) => this.read(item as Node | null, [...path, i], depth + 1));
+    return isScalar(node) ? plainNumber(node.value) : null;
+  }
+
+  #follow(alias: Alias, path: Path, depth: number): unknown {
+    const target = this.targets.get(alias) ?? this.#anchors.get(alias.source);
+    if (target) {
+      this.targets.set(alias, target);
+      return this.read(target, path, depth + 1);
+    }
+    this.issues.push({ path, message: `no anchor ${quote(alias.source)} before this alias` });
+    return null;
+  }
+
+  #readMap(map: YAMLMap, path: Path, depth: number): unknown {
+    const object: Record<string, unknown> = Object.create(null);
+    const seen = new Set<string>();
+    for (const pair of map.items) {
+      const key = keyOf(pair);
+      if (key === undefined) {
+        const found = isMap(pair.key) ? {} : isSeq(pair.key) ? [0] : undefined;
+        this.issues.push({ path, message: `expected a name as a key, got ${describeFound(found)}` });
+        continue;
+      }
+      const at = [...path, key];
+      if (seen.has(key)) this.issues.push({ path: at, message: 'this key is there twice' });
+      seen.add(key);
+      object[key] = this.read(pair.value as Node | null, at, depth + 1);
+    }
+    return object;
+  }
+}
+
+/** A key as text, `1` and `"1"` alike; undefined when it is a list or a mapping. */
+export function keyOf(pair: Pair): string | undefined {
+  return isScalar(pair.key) ? String(pair.key.value) : undefined;
+}
+
+function plainNumber(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
