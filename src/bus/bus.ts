@@ -91,6 +91,7 @@ export class Bus {
   answer(request: BusRequest): Answer | undefined {
     const station = this.#stations.get(request.unitId) ?? this.#stations.get('*');
     if (!station) return undefined;
+    if (!station.hasPower) return { plan: silence('the device has no power, or boots'), acted: NO_FAULTS };
     return this.#faults.isEmpty
       ? { plan: this.#trueReply(station, request), acted: NO_FAULTS }
       : this.#faultyAnswer(station, request);

@@ -4,7 +4,7 @@ import { type RecordingIndex, RecordingScanner, readBlock } from '../signals/rec
 import type { Track, TrackRows, TrackSource } from '../signals/recording/track.js';
 
 export type OpenedRecording =
-  | { readonly ok: true; readonly track: Track }
+  | { readonly ok: true; readonly openTrack: () => Track }
   | { readonly ok: false; readonly message: string };
 
 const CHUNK = 256 * 1024;
@@ -28,9 +28,10 @@ export function openRecording(source: TrackSource, now: () => number): OpenedRec
       }
       const scanned = scanner.end();
       if (!scanned.ok) return fail(`line ${scanned.line}: ${scanned.message}`);
+      const { mtimeMs } = fstatSync(file);
       return {
         ok: true,
-        track: new RecordingTrack(source.file, scanned.index, fstatSync(file).mtimeMs, now),
+        openTrack: () => new RecordingTrack(source.file, scanned.index, mtimeMs, now),
       };
     });
   } catch (error) {

@@ -27,9 +27,19 @@ export class DeviceClock {
 
   /** ms of the device's time since it began. */
   get time(): number {
-    const { time, real } = this.#known;
-    const { speed, paused } = this.#settings;
-    return paused ? time : time + (this.#now() - real) * speed;
+    return this.timeAt(this.#now());
+  }
+
+  /** The device's time at a moment of the real one, as the clock runs now. Before the clock's start it is 0. */
+  timeAt(real: number): number {
+    const { paused, speed } = this.#settings;
+    return paused ? this.#known.time : Math.max(0, this.#known.time + (real - this.#known.real) * speed);
+  }
+
+  /** The moment at which the clock shows this time, as it runs now; the present one while it stands still. */
+  realAt(time: number): number {
+    const { paused, speed } = this.#settings;
+    return paused || speed === 0 ? this.#now() : this.#known.real + (time - this.#known.time) / speed;
   }
 
   get settings(): ClockSettings {
@@ -47,9 +57,9 @@ export class DeviceClock {
     this.#goOnFrom(this.time + ms);
   }
 
-  /** Begins again at 0 with the same settings. */
-  restart(): void {
-    this.#goOnFrom(0);
+  /** Begins again at 0 with the same settings; at a later moment when one is given, and stands at 0 until then. */
+  restart(real = this.#now()): void {
+    this.#known = { time: 0, real };
   }
 
   #goOnFrom(time: number): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unknownName } from '../schema/nearest.js';
-import { isMapping, issuesOf } from '../schema/parts.js';
-import { expectedMessage, type Issue, type Path } from '../schema/problem.js';
+import { isMapping } from '../schema/parts.js';
+import { expectedMessage, type Path } from '../schema/problem.js';
 import { counter } from './kinds/counter.js';
 import { expression } from './kinds/expression.js';
 import { noise } from './kinds/noise.js';
@@ -27,10 +27,10 @@ export interface SignalDefinition {
   start(context: SignalContext): Signal;
 }
 
-/** A signal, or what is wrong with its parameters. */
+/** A signal, or what its schema says is wrong with the parameters. */
 type ParsedSignal =
   | { readonly ok: true; readonly signal: SignalDefinition }
-  | { readonly ok: false; readonly issues: readonly Issue[] };
+  | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] };
 
 /** A kind whose parameters are known to nobody but the kind. */
 interface KindEntry {
@@ -77,7 +77,10 @@ export const signalSchema = z.unknown().transform((input, context): SignalDefini
   if (!found) return fail([name], unknownName('kind of signal', name, [...KINDS.keys()]));
   const parsed = found.parse(parameters);
   if (parsed.ok) return parsed.signal;
-  for (const { path, message } of parsed.issues) fail([name, ...path], message);
+  // What a schema says is passed on as it is, so that a cursor words as many of the mistakes as are listed.
+  for (const issue of parsed.issues) {
+    context.issues.push({ ...issue, path: [name, ...issue.path] } as z.core.$ZodRawIssue);
+  }
   return z.NEVER;
 });
 
@@ -101,7 +104,7 @@ function kind<Parameters>(
         const parsed = schema.safeParse(input, { reportInput: true });
         return parsed.success
           ? { ok: true, signal: definition(parsed.data, input) }
-          : { ok: false, issues: issuesOf(parsed.error, []) };
+          : { ok: false, issues: parsed.error.issues };
       },
     },
   ];

@@ -8,7 +8,7 @@ import type { Track, TrackSource } from './recording/track.js';
 export interface Signal {
   valueAt(time: number): number;
   /** The exact integral between two times, in value-seconds. Absent where there is no closed form. */
-  readonly integral?: (from: number, to: number) => number;
+  readonly integral?: ((from: number, to: number) => number) | undefined;
   /** Says why the value is not what it should be, such as a file that has vanished. */
   readonly trouble?: () => string | undefined;
   /** What a change of the values it depends on needs, and presetting; only a signal that accumulates has it. */

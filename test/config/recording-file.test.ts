@@ -24,7 +24,7 @@ function open(text: string, { column = 'v', now = (): number => 0 } = {}) {
 function trackOf(text: string, column = 'v'): Track {
   const { opened } = open(text, { column });
   if (!opened.ok) throw new Error(opened.message);
-  return opened.track;
+  return opened.openTrack();
 }
 
 function valueAt(track: Track, time: number): number | string {
@@ -88,19 +88,21 @@ describe('a recording in a CSV file', () => {
     const text = 'time,v\n0,1\n1,2\n';
     const { file, opened } = open(text, { now: () => now });
     if (!opened.ok) throw new Error(opened.message);
-    expect(valueAt(opened.track, 0)).toBe(1);
+    const track = opened.openTrack();
+    expect(valueAt(track, 0)).toBe(1);
     rmSync(file);
     now = 1000;
-    expect(valueAt(opened.track, 0)).toMatch(/can't be read: ENOENT/);
+    expect(valueAt(track, 0)).toMatch(/can't be read: ENOENT/);
   });
 
   it('that changes is told', () => {
     let now = 0;
     const { file, opened } = open('time,v\n0,1\n1,2\n', { now: () => now });
     if (!opened.ok) throw new Error(opened.message);
-    expect(valueAt(opened.track, 0)).toBe(1);
+    const track = opened.openTrack();
+    expect(valueAt(track, 0)).toBe(1);
     writeFileSync(file, 'time,v\n0,1\n1,x\n5,6');
     now = 1000;
-    expect(valueAt(opened.track, 0)).toMatch(/has changed since it was opened/);
+    expect(valueAt(track, 0)).toMatch(/has changed since it was opened/);
   });
 });

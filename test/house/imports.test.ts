@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
   schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
-  device: { knows: ['protocol', 'registers'], external: NOTHING, why: PURE },
+  device: { knows: ['protocol', 'registers', 'signals'], external: NOTHING, why: PURE },
   faults: {
     knows: ['protocol', 'schema'],
     external: /^zod$/,
@@ -45,11 +45,32 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
   simulator: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
+    knows: [
+      'protocol',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'bus',
+      'transport',
+      'traffic',
+      'config',
+    ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
   api: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'traffic', 'config', 'simulator'],
+    knows: [
+      'protocol',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'traffic',
+      'config',
+      'simulator',
+    ],
     why: 'it reaches lines and buses through the simulator only',
   },
 };

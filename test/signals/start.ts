@@ -1,3 +1,5 @@
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
 import { type SignalDefinition, signalSchema } from '../../src/signals/kinds.js';
 import type { Track } from '../../src/signals/recording/track.js';
 import type { Signal } from '../../src/signals/signal.js';
@@ -9,7 +11,7 @@ interface Surroundings {
   readonly track?: Track;
 }
 
-export function definitionOf(entry: unknown): SignalDefinition {
+function definitionOf(entry: unknown): SignalDefinition {
   return signalSchema.parse(entry);
 }
 
@@ -24,10 +26,9 @@ export function started(entry: unknown, { seed = 1, named = {}, track }: Surroun
 
 /** What is wrong with an entry, as `path: message`. */
 export function mistakesOf(entry: unknown): string[] {
-  const result = signalSchema.safeParse(entry);
-  return result.success
-    ? []
-    : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const at = new At(entry, fileFindings());
+  at.check(signalSchema);
+  return at.findings.listed.map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 /** A recording in memory: times in ms, values. */

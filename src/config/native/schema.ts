@@ -7,11 +7,15 @@ import {
   identityText,
   milliseconds,
   number,
+  numberFrom,
   oneOf,
   section,
   text,
   wholeNumber,
 } from '../../schema/parts.js';
+import { MAX_SPEED } from '../../signals/clock.js';
+import { TIME_NAME } from '../../signals/expression/parse.js';
+import { MAX_SEED } from '../../signals/random.js';
 
 /*
  * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.
@@ -47,7 +51,20 @@ const extras = {
 };
 
 /** A device with registers of its own. */
-export const deviceSections = section({ ...extras, registers: z.unknown().optional() });
+export const deviceSections = section({
+  ...extras,
+  registers: z.unknown().optional(),
+  clock: z.unknown().optional(),
+  seed: z.unknown().optional(),
+});
+
+/** How the clock of a device runs from its start. */
+export const clockSchema = section({
+  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
+  paused: flag.optional(),
+});
+
+export const seedSchema = wholeNumber(0, MAX_SEED, 'a seed');
 
 const word = wholeNumber(0, 0xffff);
 
@@ -92,6 +109,8 @@ export const tableSections = section({
 
 export const ADDRESSES = 65536;
 
+const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
+
 const entryShape = {
   address: wholeNumber(0, ADDRESSES - 1),
   value: z.unknown().optional(),
@@ -100,6 +119,16 @@ const entryShape = {
   action: oneOf(ACTION_NAMES).optional(),
   min: number.optional(),
   max: number.optional(),
+  name: z
+    .string({ error: NAME })
+    .regex(/^[A-Za-z_]\w{0,63}$/, { error: NAME })
+    .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
+    .optional(),
+  description: text('text').optional(),
+  labels: z.unknown().optional(),
+  retain: flag.optional(),
+  signal: z.unknown().optional(),
+  seed: seedSchema.optional(),
 };
 
 /** An entry of coils or discrete inputs. */
@@ -118,6 +147,8 @@ export const registerEntrySchema = section({
   length: wholeNumber(1, ADDRESSES).optional(),
   wordOrder: oneOf(['big', 'little']).optional(),
   byteOrder: oneOf(['big', 'little']).optional(),
+  unit: text('a unit, such as "V"').optional(),
+  scale: number.refine((scale) => scale !== 0, { error: 'expected a number other than 0' }).optional(),
 });
 
 export type RegisterEntry = z.output<typeof registerEntrySchema>;

@@ -52,11 +52,15 @@ interface Accumulation {
 function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulation): Signal {
   // Both are changed from outside only, by a write or a command; a read changes neither.
   let origin = { time: 0, value: from };
-  let area = areaFrom(rate, 0, every);
-  const totalAt = (time: number) => origin.value + factor * area(Math.max(time, origin.time));
+  // Made when it is first needed: the value that is added up may begin after this one.
+  let area: ((time: number) => number) | undefined;
+  const totalAt = (time: number) => {
+    area ??= areaFrom(rate, origin.time, every);
+    return origin.value + factor * area(Math.max(time, origin.time));
+  };
   const begin = (time: number, value: number) => {
     origin = { time, value };
-    area = areaFrom(rate, time, every);
+    area = undefined;
   };
   return {
     valueAt(time) {
