@@ -43,17 +43,12 @@ export class Points implements NetworkDevice {
       ),
     );
     this.#watch();
-    this.restart();
+    this.#startAll();
   }
 
-  /** The value that begins at an address of a table, if it has a name or a signal. */
-  at(table: TableName, address: number): Point | undefined {
-    return this.all.find(({ definition }) => definition.table === table && definition.address === address);
-  }
-
-  /** The value in its unit now. */
-  valueOf(point: Point): number {
-    return point.valueAt(this.#clock.time, this.#network.revision);
+  /** The value that takes a cell of an image, if it has a name or a signal. */
+  at(image: RegisterImage, cell: number): Point | undefined {
+    return this.#byImage.get(image)?.get(cell);
   }
 
   /** The value at a moment that another clock shows as `time`. */
@@ -72,12 +67,9 @@ export class Points implements NetworkDevice {
 
   /** All signals as defined, from the beginning; accumulators that are retained go on from what they show. */
   restart(): void {
-    for (const point of this.all) {
-      const { signal, retain } = point.definition;
-      point.setSignal(signal, signal && this.#start(point, signal));
-      if (retain) point.written(0);
-    }
-    this.#network.revision++;
+    this.#startAll();
+    for (const point of this.all) if (point.definition.retain) point.written(0);
+    this.#network.link();
   }
 
   /** Moves a value by another signal from now on; without one, the value stays as it is now. */
@@ -88,8 +80,15 @@ export class Points implements NetworkDevice {
     this.#network.link();
   }
 
+  #startAll(): void {
+    for (const point of this.all) {
+      const { signal } = point.definition;
+      point.setSignal(signal, signal && this.#start(point, signal));
+    }
+  }
+
   #owns(point: Point): boolean {
-    return this.#byImage.get(point.image)?.get(point.place.address) === point;
+    return this.at(point.image, point.place.address) === point;
   }
 
   /** Lets the images ask for computed values, cell by cell. */

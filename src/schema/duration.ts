@@ -8,7 +8,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
 /** The milliseconds of `250ms`, `20s`, `5m` or `1.5h`; undefined for any other text. */
-export function parseDuration(text: string): number | undefined {
+function parseDuration(text: string): number | undefined {
   const [, digits, unit] = DURATION.exec(text) ?? [];
   const factor = unit === undefined ? undefined : UNITS[unit];
   // What the multiplication leaves behind the millionth of a millisecond is not meant: 1.1s is 1100.
@@ -16,15 +16,18 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * A duration of the range, ends included, in ms: text with a unit, or a plain number of milliseconds.
- * `what` names the duration in messages.
+ * A duration of the range, ends included, in ms: a plain number of milliseconds, or text with a unit.
+ * `error` is what was expected, where the duration is a part of something else.
  */
-export function duration(min = 0, max = UNLIMITED, what = 'a time') {
-  const range = max === UNLIMITED ? `${min} ms or more` : `from ${min} to ${max} ms`;
-  const error = `${what}, ${range}, as in 250ms, 20s, 5m, 1h or a number of milliseconds`;
+export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
   return z
     .union([z.number(), z.string().transform(orNaN)], { error })
     .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
+}
+
+function durationText(min: number, max: number): string {
+  const range = max === UNLIMITED ? `${min} or more` : `from ${min} to ${max}`;
+  return `a number of milliseconds${max === UNLIMITED ? ',' : ''} ${range}, or a time such as 250ms, 20s, 5m, 1h`;
 }
 
 function orNaN(text: string): number {

@@ -16,7 +16,7 @@ export interface Signal {
 }
 
 /** The part of a signal that adds up another value. */
-export interface Accumulator {
+interface Accumulator {
   /** Keeps what was added up until `time`; call it before a value that it depends on is changed from outside. */
   settle(time: number): void;
   /** Goes on from `value` at `time`, as a meter does whose counter is preset. */

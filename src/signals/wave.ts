@@ -13,7 +13,7 @@ export interface Shape {
 export const MIN_PERIOD = 1;
 
 const waveShape = {
-  period: duration(MIN_PERIOD, undefined, 'a period'),
+  period: duration(MIN_PERIOD),
   amplitude: number,
   offset: number.default(0),
   phase: number.default(0),

@@ -168,7 +168,7 @@ describe('a device that loses its supply', () => {
         { address: 0, value: 5, write: true },
         { address: 1, value: 5, write: true, name: 'kept', retain: true },
         { address: 2, signal: { counter: { perSecond: 1 } } },
-        { address: 3, name: 'total', retain: true, signal: { counter: { perSecond: 1 } } },
+        { address: 3, name: 'total', retain: true, signal: { counter: { perSecond: 1, from: 100 } } },
       ],
     },
   };
@@ -178,7 +178,7 @@ describe('a device that loses its supply', () => {
     write(0, 9);
     write(1, 9);
     wait(10_000);
-    expect(read('holding', 0, 4)).toEqual([9, 9, 10, 10]);
+    expect(read('holding', 0, 4)).toEqual([9, 9, 10, 110]);
     meter.interrupt({ forMs: 20_000, bootMs: 1500 });
     expect(meter.supply.state).toBe('off');
     wait(20_000);
@@ -186,7 +186,7 @@ describe('a device that loses its supply', () => {
     wait(1500);
     expect(meter.supply.state).toBe('on');
     wait(500);
-    expect(read('holding', 0, 4)).toEqual([5, 9, 2, 12]);
+    expect(read('holding', 0, 4)).toEqual([5, 9, 2, 112]);
   });
 
   it('stays off until the supply is given back', () => {

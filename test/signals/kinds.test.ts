@@ -257,7 +257,10 @@ describe('a playback', () => {
 
 describe('a signal entry', () => {
   it.each([
-    [{ sine: { period: 0, amplitude: 1 } }, /^sine\.period: expected a period, 1 ms or more.*got 0/],
+    [
+      { sine: { period: 0, amplitude: 1 } },
+      /^sine\.period: expected a number of milliseconds, 1 or more.*got 0/,
+    ],
     [{ sine: { period: '0s', amplitude: 1 } }, /^sine\.period: /],
     [{ sine: { period: '10 parsecs', amplitude: 1 } }, /^sine\.period: .*20s/],
     [{ sine: { period: Number.NaN, amplitude: 1 } }, /^sine\.period: /],

@@ -23,6 +23,7 @@ export interface RegisterList {
 
 /** One row for each register of the range, ends included. */
 export function registerRows(list: RegisterList, start: number, end: number): RegisterRow[] {
+  list.image.refresh(start, end - start + 1);
   return Array.from({ length: end - start + 1 }, (_, i) => registerRow(list.image, start + i));
 }
 

@@ -4,13 +4,9 @@ import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
+import { inQuery } from './query.js';
 
 const MAX_LIMIT = 1000;
-
-/** A number as it stands in a query; text that is none is left for the schema to refuse. */
-function inQuery<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((text) => (typeof text === 'string' && text.trim() ? Number(text) : text), schema);
-}
 
 const query = z.object({
   /** How many at most. */

@@ -2,11 +2,14 @@ import type { FastifyError, FastifyPluginCallback } from 'fastify';
 import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
 import { errorBody } from './problem.js';
+import { registerRoutes } from './registers.js';
+import { signalRoutes } from './signals.js';
 
 /** What went wrong before a route was reached, or in it, as a status and words for the client. */
 export type ExplainError = (error: FastifyError) => { readonly status: number; readonly text: string };
@@ -28,7 +31,15 @@ export function v1Routes(simulator: Simulator, explain: ExplainError): FastifyPl
         .code(404)
         .send(errorBody([{ path: '', message: `${request.method} ${request.url}: no such path` }])),
     );
-    for (const routes of [lineRoutes, portRoutes, faultRoutes, exchangeRoutes])
+    for (const routes of [
+      deviceRoutes,
+      registerRoutes,
+      signalRoutes,
+      lineRoutes,
+      portRoutes,
+      faultRoutes,
+      exchangeRoutes,
+    ])
       app.register(routes(simulator));
     done();
   };

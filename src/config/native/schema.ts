@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
+import { duration } from '../../schema/duration.js';
 import {
   flag,
   identityText,
-  milliseconds,
   number,
   numberFrom,
   oneOf,
@@ -159,20 +159,16 @@ const LONGEST_WAIT = 60_000;
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
 
 // A union passes on the error of the only option that fits by type, so every option has the error of all.
-const turnaround = z.union(
-  [
-    z.literal(['t3.5', 'eager']),
-    z.number({ error: TURNAROUND }).min(0, { error: TURNAROUND }).max(LONGEST_WAIT, { error: TURNAROUND }),
-  ],
-  { error: TURNAROUND },
-);
+const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
+  error: TURNAROUND,
+});
 
 const pacingSchema = section({
   chunk: oneOf([1, 8, 16, 'usb']),
-  latency: milliseconds(0, 1000).optional(),
+  latency: duration(0, 1000).optional(),
 });
 
-const DELAY = milliseconds(0, 1000);
+const DELAY = duration(0, 1000);
 
 export const rs485Schema = section({
   mode: oneOf(['auto', 'kernel', 'rts']),
@@ -196,9 +192,9 @@ export const serialLineSchema = section({
   }),
   framing: oneOf(['rtu', 'ascii']).default('rtu'),
   timing: section({
-    t35: milliseconds(0, LONGEST_WAIT).optional(),
+    t35: duration(0, LONGEST_WAIT).optional(),
     turnaround: turnaround.default('t3.5'),
-    gap: milliseconds(0, LONGEST_WAIT).optional(),
+    gap: duration(0, LONGEST_WAIT).optional(),
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   units: z.unknown().optional(),
@@ -210,7 +206,7 @@ const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
   maxClients: wholeNumber(1, 65535).default(256),
 };
-const idleTimeout = milliseconds(10, DAY_MS).default(300_000);
+const idleTimeout = duration(10, DAY_MS).default(300_000);
 const port = wholeNumber(0, 65535);
 
 const socketLine = {

@@ -1,10 +1,11 @@
-import { milliseconds, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/duration.js';
+import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { mapFrameSteps } from '../plan.js';
 
 /** `duplicate: {times, gap}`: the frame again, `times` times, with `gap` ms before each copy. */
 export const duplicate: FaultKind<{ times: number; gap: number }> = {
-  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: milliseconds().default(0) }),
+  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: duration().default(0) }),
   extent: ({ frames, bytes, lead, ms }, { times, gap }) => ({
     frames: frames * (times + 1),
     bytes: bytes * (times + 1),

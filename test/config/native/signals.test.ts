@@ -47,7 +47,10 @@ describe('signals in a native file', () => {
       [a('{expression: other.echo}')],
       `${AT}.signal.expression: depends on itself: meter.a -> other.echo -> meter.a`,
     ],
-    [[a('{sine: {period: 0, amplitude: 1}}')], `${AT}.signal.sine.period: expected a period, 1 ms or more`],
+    [
+      [a('{sine: {period: 0, amplitude: 1}}')],
+      `${AT}.signal.sine.period: expected a number of milliseconds, 1 or more`,
+    ],
     [[a('{playback: {file: none.csv, column: v}}')], `${AT}.signal.playback: /etc/none.csv: ENOENT`],
     [
       ['{address: 0, name: a}', '{address: 1, name: a}'],
