@@ -20,9 +20,10 @@ function parseDuration(text: string): number | undefined {
  * `error` is what was expected, where the duration is a part of something else.
  */
 export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
+  const atLeast = z.number({ error }).min(min, { error });
   return z
     .union([z.number(), z.string().transform(orNaN)], { error })
-    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
+    .pipe(max === UNLIMITED ? atLeast : atLeast.max(max, { error }));
 }
 
 function durationText(min: number, max: number): string {
