@@ -109,6 +109,7 @@ export class Bus {
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request.pdu);
     const station = this.#stations.get(request.unitId) ?? this.#stations.get('*');
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
+    if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     if (this.#faults.isEmpty) {
       const plan = this.#trueReply(station, request);
       return this.#answerOf(plan, NO_FAULTS, station.framing);

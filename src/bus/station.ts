@@ -10,11 +10,27 @@ export type Executed = Map<Device, Uint8Array | undefined>;
 /** A device under one unit identifier of one line: the line's own view of it, with its counters. */
 export class Station {
   readonly device: Device;
-  readonly #diagnostics: Diagnostics;
+  readonly #activity: Activity;
+  #current: { readonly losses: number; readonly diagnostics: Diagnostics };
 
   constructor(device: Device, activity: Activity) {
     this.device = device;
-    this.#diagnostics = new Diagnostics(activity);
+    this.#activity = activity;
+    this.#current = { losses: device.supplyLosses, diagnostics: new Diagnostics(activity) };
+  }
+
+  /** True unless the device is without its supply, or boots. */
+  get hasPower(): boolean {
+    return this.device.supply.state === 'on';
+  }
+
+  /** Counters and listen-only mode; they are lost with the supply. */
+  get #diagnostics(): Diagnostics {
+    const { supplyLosses: losses } = this.device;
+    if (this.#current.losses !== losses) {
+      this.#current = { losses, diagnostics: new Diagnostics(this.#activity) };
+    }
+    return this.#current.diagnostics;
   }
 
   /** What the messages after the last request to this unit are in; undefined before the first. */
@@ -47,6 +63,7 @@ export class Station {
   broadcast(requestPdu: Uint8Array, framing: Framing, executed: Executed): void {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;
+    if (!this.hasPower) return;
     this.#diagnostics.received(true);
     if (wasListening && !isRestart(requestPdu)) return;
     if (!functionOf(requestPdu[0])?.broadcast) {

@@ -1,3 +1,4 @@
+import type { DeviceLife } from '../device/device.js';
 import type { FileDefinition } from '../device/files.js';
 import type { IdentityName } from '../device/identification.js';
 import type { ServerId } from '../device/server.js';
@@ -36,6 +37,8 @@ export interface DeviceDefinition {
   readonly tables: Readonly<Record<TableName, WindowDefinition>>;
   /** The layout that holds all tables, where registers are numbered through (pymodbus files). */
   readonly cells?: RegisterLayout;
+  /** Names, signals and the clock; absent where nothing moves. */
+  readonly life?: DeviceLife;
 }
 
 /** What a device has besides its name and identity. */

@@ -1,11 +1,26 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import type { RegisterImage } from '../registers/image.js';
+import { type ClockSettings, DeviceClock } from '../signals/clock.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
+import { Network } from './network.js';
+import type { PointDefinition } from './point.js';
+import { Points } from './points.js';
 import type { Server } from './server.js';
+import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
+
+/** What moves in a device by itself. */
+export interface DeviceLife {
+  readonly points: readonly PointDefinition[];
+  readonly clock: Partial<ClockSettings>;
+  /** Decides the random values of signals that have no seed of their own. */
+  readonly seed: number;
+}
+
+const STILL: DeviceLife = { points: [], clock: {}, seed: 0 };
 
 /** What a device is built from; the constructor has a default for every part but its name and tables. */
 export interface DeviceOptions extends Partial<Server> {
@@ -13,6 +28,11 @@ export interface DeviceOptions extends Partial<Server> {
   readonly tables: Tables;
   /** The list of cells behind all tables, where registers are numbered through (pymodbus files). */
   readonly cells?: RegisterImage;
+  readonly life?: DeviceLife;
+  /** The values of other devices that its signals may need. */
+  readonly network?: Network;
+  /** Real time in ms, never going back. */
+  readonly now?: () => number;
 }
 
 /** One simulated server: answers request PDUs from its registers. Any number of lines may share it. */
@@ -20,13 +40,31 @@ export class Device {
   readonly name: string;
   readonly tables: Tables;
   readonly cells: RegisterImage | undefined;
+  readonly clock: DeviceClock;
+  readonly points: Points;
+  readonly supply: Supply;
+  /** How often the supply was lost: whoever keeps something that is lost with it compares this. */
+  supplyLosses = 0;
   readonly #server: Server;
+  readonly #network: Network;
 
   constructor(options: DeviceOptions) {
-    const { name, tables, cells, identity = identityObjects() } = options;
+    const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
+    const { network = new Network(), now = () => 0 } = options;
     this.name = name;
     this.tables = tables;
     this.cells = cells;
+    this.clock = new DeviceClock(now, life.clock);
+    this.supply = new Supply(now);
+    this.#network = network;
+    this.points = new Points(life.points, {
+      device: name,
+      tables,
+      clock: this.clock,
+      seed: life.seed,
+      network,
+    });
+    network.add(this.points);
     this.#server = {
       tables,
       identity,
@@ -35,6 +73,48 @@ export class Device {
       exceptionStatus: options.exceptionStatus ?? [],
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
+  }
+
+  /** As after a restart: registers as configured but those that are retained, signals from the beginning. */
+  restart(): void {
+    this.#restartAt(undefined);
+  }
+
+  /** Takes the supply away, for a time or until it is restored. The restart is at the moment when it is back. */
+  interrupt(interruption: Interruption): void {
+    this.supply.interrupt(interruption);
+    this.supplyLosses++;
+    this.#restartAt(this.supply.back);
+  }
+
+  /** Gives the supply back; the device restarts unless it has it. */
+  restore(bootMs: number): void {
+    if (this.supply.state !== 'off') return;
+    this.supply.restore(bootMs);
+    this.#restartAt(this.supply.back);
+  }
+
+  /** Changes how the clock runs, or steps it; every value that adds up keeps what it has. */
+  setClock(settings: Partial<ClockSettings>, step: number): void {
+    this.#network.settleAll();
+    this.clock.set(settings);
+    if (step > 0) this.clock.step(step);
+  }
+
+  #restartAt(moment: number | undefined): void {
+    this.#network.settleAll();
+    const retained = this.points.all
+      .filter(({ definition }) => definition.retain)
+      .map((point) => [point, point.raw] as const);
+    for (const image of this.#images) image.reset();
+    for (const [{ image, place }, raw] of retained) image.show(place, raw);
+    this.clock.restart(moment);
+    this.points.restart();
+  }
+
+  get #images(): ReadonlySet<RegisterImage> {
+    const images = Object.values(this.tables).map(({ window }) => window.image);
+    return new Set(this.cells ? [...images, this.cells] : images);
   }
 
   /**

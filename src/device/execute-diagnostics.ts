@@ -46,7 +46,7 @@ export function executeDiagnostics(
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {
     const coil = coils[i];
-    return coil !== undefined && tables.coils.canReadBits(coil, 1) && tables.coils.bitAt(coil);
+    return coil !== undefined && tables.coils.canReadBits(coil, 1) && tables.coils.currentBit(coil);
   });
   return packBits(bits);
 }

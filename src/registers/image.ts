@@ -5,6 +5,14 @@ import { Counters } from './counters.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
+/** What computes values of an image at the moment when they are read. */
+export interface LiveValues {
+  /** Brings the values of `count` cells from `address` up to date: they are about to be read. */
+  refresh(address: number, count: number): void;
+  /** The cell at `address` is about to be changed, by a client, a person or an action. */
+  changing(address: number): void;
+}
+
 /**
  * The registers of a device as they are now: a layout's cells with current words, access flags and counters.
  * Words and flags are the layout's own until the first write, so devices that share a layout share its memory.
@@ -14,6 +22,8 @@ export class RegisterImage implements ActiveCells {
   readonly #layout: RegisterLayout;
   readonly #source: ActionSource;
   readonly restart: () => void;
+  /** Absent where no value is computed. */
+  live: LiveValues | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
   readonly reads = new Counters();
@@ -50,6 +60,11 @@ export class RegisterImage implements ActiveCells {
   }
 
   setWord(address: number, word: number): void {
+    this.live?.changing(address);
+    this.#store(address, word);
+  }
+
+  #store(address: number, word: number): void {
     if (this.#words === this.#layout.words) this.#words = this.#layout.words.slice();
     this.#words[address] = word;
   }
@@ -82,8 +97,20 @@ export class RegisterImage implements ActiveCells {
     });
   }
 
+  /** Shows a computed value: like `setValue`, but nobody has changed anything. */
+  show({ address, cells, type }: PlacedValue, value: Value): void {
+    const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
+    for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
+  }
+
+  /** Brings computed values of `count` cells from `address` up to date. */
+  refresh(address: number, count: number): void {
+    this.live?.refresh(address, count);
+  }
+
   /** Runs the actions of `count` cells from `address` and counts a read of each: what a client's read does first. */
   touch(address: number, count: number): void {
+    this.live?.refresh(address, count);
     if (this.#layout.actions.size === 0) {
       this.reads.incrementAll(address, count);
       return;

@@ -73,7 +73,9 @@ export class Table {
 
   /** The word at `address` with the bits of `andMask` kept and the others taken from `orMask` (6.16). */
   maskWord(address: number, andMask: number, orMask: number): void {
-    const word = this.window.image.wordAt(this.window.base + address);
+    const { image, base } = this.window;
+    image.refresh(base + address, 1);
+    const word = image.wordAt(base + address);
     this.writeWord(address, (word & andMask) | (orMask & ~andMask & 0xffff));
   }
 
@@ -85,7 +87,13 @@ export class Table {
     return Array.from({ length: quantity }, (_, i) => this.bitAt(address + i));
   }
 
-  /** A bit as it is: nothing is run or counted. Call only where {@link canReadBits}. */
+  /** A bit as it is, computed if it is a signal's: no action is run and nothing counted. Only where {@link canReadBits}. */
+  currentBit(address: number): boolean {
+    this.window.image.refresh(this.window.base + this.#cellOfBit(address), 1);
+    return this.bitAt(address);
+  }
+
+  /** A bit as it was last computed. Call only where {@link canReadBits}. */
   bitAt(address: number): boolean {
     const { image, base, bitsPerCell } = this.window;
     return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;

@@ -25,11 +25,6 @@ export function wholeNumber(min: number, max: number, what = 'a whole number') {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A number of milliseconds, fractions allowed. */
-export function milliseconds(min = 0, max = UNLIMITED) {
-  return numberFrom(min, max, 'a number of milliseconds');
-}
-
 /** A number of the range, ends included, fractions allowed; `what` names it in messages. */
 export function numberFrom(min: number, max: number, what: string) {
   const error = rangeText(what, min, max);

@@ -2,6 +2,7 @@ import type { DeviceDefinition } from '../config/configuration.js';
 import { Device } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
+import { Network } from '../device/network.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
@@ -9,13 +10,13 @@ import { Table } from '../registers/table.js';
 
 /** A device with its registers as configured. Tables that name one layout share one image. */
 export function buildDevice(
-  { name, identity, extras, tables, cells }: DeviceDefinition,
+  { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
+  network: Network = new Network(),
+  now: () => number = () => performance.now(),
 ): Device {
   const images = new Map<RegisterLayout, RegisterImage>();
-  const restart = () => {
-    for (const image of images.values()) image.reset();
-  };
+  const restart = () => device.restart();
   const imageOf = (layout: RegisterLayout) => {
     const image = images.get(layout) ?? new RegisterImage(layout, source, restart);
     images.set(layout, image);
@@ -26,7 +27,7 @@ export function buildDevice(
     return new Table({ image: imageOf(layout), ...window });
   };
   const { files, ...others } = extras;
-  return new Device({
+  const device: Device = new Device({
     name,
     identity: identityObjects(identity, identity.extended),
     ...others,
@@ -38,5 +39,9 @@ export function buildDevice(
       holding: table('holding'),
     },
     ...(cells && { cells: imageOf(cells) }),
+    ...(life && { life }),
+    network,
+    now,
   });
+  return device;
 }

@@ -1,5 +1,6 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import type { Device } from '../device/device.js';
+import { Network } from '../device/network.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { buildDevice } from './build-device.js';
 
@@ -10,10 +11,13 @@ export class Devices {
   /** Names of the devices that are not in the configuration. */
   readonly #copies = new Set<string>();
   readonly #source: ActionSource;
+  /** The values of all devices, for signals that depend on them. */
+  readonly network = new Network();
 
   constructor(definitions: readonly DeviceDefinition[], source: ActionSource) {
     this.#source = source;
     for (const definition of definitions) this.#add(definition);
+    this.network.link();
   }
 
   get byName(): ReadonlyMap<string, Device> {
@@ -46,6 +50,7 @@ export class Devices {
       this.#copies.add(name);
       this.#add({ ...definition, name });
     }
+    this.network.link();
   }
 
   /** Drops the copies made here that are not in use, with their registers. */
@@ -55,11 +60,12 @@ export class Devices {
       this.#copies.delete(name);
       this.#definitions.delete(name);
       this.#devices.delete(name);
+      this.network.remove(name);
     }
   }
 
   #add(definition: DeviceDefinition): void {
     this.#definitions.set(definition.name, definition);
-    this.#devices.set(definition.name, buildDevice(definition, this.#source));
+    this.#devices.set(definition.name, buildDevice(definition, this.#source, this.network));
   }
 }

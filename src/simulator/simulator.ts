@@ -1,10 +1,14 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
+import { compact } from '../config/compact.js';
 import type { Configuration, LineDefinition } from '../config/configuration.js';
+import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
 import type { FaultLine } from '../faults/ability.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
@@ -70,6 +74,23 @@ export class Simulator {
 
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+  }
+
+  /** Moves a value by the signal that stands at `at` from now on; undefined after telling its mistakes. */
+  changeSignal(device: Device, point: Point, at: At): true | undefined {
+    const signal = readSignal(at, point.definition.type, this.#directory);
+    if (!signal) return undefined;
+    const network = Array.from(this.devices.values()).flatMap(({ name, points }) =>
+      points.all.map((each) => {
+        const { table, address, type, name: valueName } = each.definition;
+        const moved = compact({ name: valueName, signal: each === point ? signal : each.placedSignal });
+        return { device: name, point: { table, address, type, ...moved } };
+      }),
+    );
+    const [problem] = dependencyProblems(network);
+    if (problem) return at.key(signal.definition.kind).wrong(problem.message);
+    device.points.setSignal(point, signal);
+    return true;
   }
 
   /**

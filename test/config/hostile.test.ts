@@ -143,7 +143,8 @@ describe('whatever is in a file', () => {
           const device = { setup, [old]: [{ addr: [0, 7], action, parameters }] };
           readAll(pymodbusDevice(cursor(device))?.cells, random);
           const bounds = { ...(a !== undefined && { min: a }), ...(b !== undefined && { max: b }) };
-          readAll(nativeTable('holding', cursor([{ address: 0, type, action, ...bounds }])), random);
+          const at = cursor([{ address: 0, type, action, ...bounds }]);
+          readAll(nativeTable('holding', at, '.')?.layout, random);
         },
       ),
       { numRuns: 3000 },

@@ -443,6 +443,10 @@ describe('a rule that is not right', () => {
     ],
     [[{ constructor: 1 }], /^do\[0\]\.constructor: unknown kind of fault "constructor"/],
     [[{ delay: '5' }], 'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got "5"'],
+    [
+      [{ delay: '5 s' }],
+      'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got "5 s"',
+    ],
     [[{ delay: -1 }], 'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got -1'],
     [[{ delay: Number.NaN }], /^do\[0\]\.delay: expected a number of milliseconds/],
     [[{ delay: Number.POSITIVE_INFINITY }], /^do\[0\]\.delay: expected a number of milliseconds/],
@@ -451,7 +455,10 @@ describe('a rule that is not right', () => {
       'do[0].delay: expected a number of milliseconds, 0 or more, or {ms, jitter}, got nothing',
     ],
     [[{ split: { at: 3, gap: 1, pause: 2 } }], 'do[0].split.pause: unknown key "pause" (known: at, gap)'],
-    [[{ split: { at: 3 } }], 'do[0].split.gap: missing, expected a number of milliseconds, 0 or more'],
+    [
+      [{ split: { at: 3 } }],
+      'do[0].split.gap: missing, expected a number of milliseconds, 0 or more, or a time such as 250ms, 20s, 5m, 1h',
+    ],
     [[{ split: { at: 0, gap: 1 } }], 'do[0].split.at: expected a byte index, 1 or more, got 0'],
     [
       [{ split: { at: 'end', gap: 1 } }],
@@ -497,7 +504,10 @@ describe('a rule that is not right', () => {
       [{ gap: { after: 1, characters: -1 } }],
       'do[0].gap.characters: expected character times, 0 or more, got -1',
     ],
-    [[{ break: -1 }], 'do[0].break: expected a number of milliseconds, 0 or more, got -1'],
+    [
+      [{ break: -1 }],
+      'do[0].break: expected a number of milliseconds, 0 or more, or a time such as 250ms, 20s, 5m, 1h, got -1',
+    ],
     [[{ close: 'abort' }], 'do[0].close: expected "end", "reset" or {how, after: bytes}, got "abort"'],
     [
       [{ close: { how: 'end', after: -1 } }],

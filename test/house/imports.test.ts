@@ -21,11 +21,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
   schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
-  device: { knows: ['protocol', 'registers'], external: NOTHING, why: PURE },
+  device: { knows: ['protocol', 'registers', 'signals'], external: NOTHING, why: PURE },
   faults: {
     knows: ['protocol', 'schema'],
     external: /^zod$/,
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
+  },
+  signals: {
+    knows: ['schema'],
+    external: /^(zod|jsep)$/,
+    why: 'a signal is a function of the time and a seed, and never knows a register or a file',
   },
   bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
   transport: {
@@ -35,16 +40,37 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: NOTHING, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults'],
+    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'signals'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
   simulator: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'bus', 'transport', 'traffic', 'config'],
+    knows: [
+      'protocol',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'bus',
+      'transport',
+      'traffic',
+      'config',
+    ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
   api: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'traffic', 'config', 'simulator'],
+    knows: [
+      'protocol',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'traffic',
+      'config',
+      'simulator',
+    ],
     why: 'it reaches lines and buses through the simulator only',
   },
 };

@@ -26,7 +26,10 @@ export interface RegisterList {
 
 /** One row for each register of the range, ends included; each is made when it is asked for. */
 export function* registerRows(list: RegisterList, start: number, end: number): Generator<RegisterRow> {
-  for (let address = start; address <= end; address++) yield registerRow(list.image, address);
+  for (let address = start; address <= end; address++) {
+    list.image.refresh(address, 1);
+    yield registerRow(list.image, address);
+  }
 }
 
 function registerRow(image: RegisterImage, address: number): RegisterRow {

@@ -6,18 +6,9 @@ import type { Exchange } from '../../traffic/ledger.js';
 import type { LongAnswers } from '../long-answers.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
+import { inQuery } from './query.js';
 
 const MAX_LIMIT = 1000;
-
-/** A number as it stands in a query; other text is left for the schema to refuse. */
-function inQuery<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess(
-    (text) => (typeof text === 'string' && NUMBER.test(text) ? Number(text) : text),
-    schema,
-  );
-}
-
-const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
 
 const query = z.object({
   /** How many at most. */

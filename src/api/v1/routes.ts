@@ -1,14 +1,20 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
+import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
+import { registerRoutes } from './registers.js';
+import { signalRoutes } from './signals.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallback {
   return (app, _, done) => {
+    app.register(deviceRoutes(simulator));
+    app.register(registerRoutes(simulator));
+    app.register(signalRoutes(simulator));
     app.register(lineRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));

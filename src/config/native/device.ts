@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
-import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
+import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
 import { readExtras, readIdentity } from './extras.js';
-import { nativeTable } from './registers.js';
+import { readLife, tellSharedNames } from './life.js';
+import { type NativeTable, nativeTable } from './registers.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
 
 /** Finds the device of a pymodbus file that a native file refers to; the messages say why it can't be had. */
@@ -19,11 +21,14 @@ type PymodbusResult = { readonly warnings: readonly string[] } & (
 /** Builds the devices of one file. Equal tables become one layout: images share its memory until they are written. */
 export class NativeDeviceReader {
   readonly #pymodbusDevices: PymodbusDevices;
-  readonly #layouts = new Map<string, RegisterLayout>();
+  readonly #directory: string;
+  readonly #tables = new Map<string, NativeTable>();
   readonly #metas = new Map<string, Uint8Array>();
 
-  constructor(pymodbusDevices: PymodbusDevices) {
+  /** @param directory where relative paths of files begin */
+  constructor(pymodbusDevices: PymodbusDevices, directory: string) {
     this.#pymodbusDevices = pymodbusDevices;
+    this.#directory = directory;
   }
 
   /** The device that stands at `at`; undefined after telling its mistakes. */
@@ -42,34 +47,35 @@ export class NativeDeviceReader {
     }
     if (registers.value === undefined) return undefined;
     registers.check(tableSections);
-    const table = (table: TableName) => this.#table(table, registers.key(table));
+    const points: PointDefinition[] = [];
+    const table = (table: TableName) => {
+      const read = this.#table(table, registers.key(table));
+      points.push(...(read?.points ?? []));
+      return windowOf(table, read?.layout);
+    };
     const tables = {
       coils: table('coils'),
       discrete: table('discrete'),
       input: table('input'),
       holding: table('holding'),
     };
-    return { name, identity, extras, tables };
+    tellSharedNames(points, registers);
+    const life = readLife(at, points);
+    return { name, identity, extras, tables, ...(life && { life }) };
   }
 
-  #table(table: TableName, at: At): WindowDefinition {
-    const layout = at.value === undefined ? undefined : this.#layout(table, at);
-    const bitsPerCell = table === 'coils' || table === 'discrete' ? 1 : 16;
-    const cells = layout ?? new LayoutBuilder(0).build();
-    const window = { base: 0, size: cells.size, wholeValues: false, countsAsPymodbus: false };
-    return { layout: cells, bitsPerCell, ...window };
-  }
-
-  #layout(table: TableName, at: At): RegisterLayout | undefined {
+  #table(table: TableName, at: At): NativeTable | undefined {
+    if (at.value === undefined) return undefined;
     // The table's name is part of the key: within a device, tables with one layout share their registers.
     const key = `${table} ${JSON.stringify(at.value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
-    const known = this.#layouts.get(key);
+    const known = this.#tables.get(key);
     if (known) return known;
-    const built = nativeTable(table, at);
+    const built = nativeTable(table, at, this.#directory);
     if (!built) return undefined;
-    const layout = { ...built, meta: this.#sharedMeta(built.meta) };
-    this.#layouts.set(key, layout);
-    return layout;
+    const { layout, points } = built;
+    const shared = { layout: { ...layout, meta: this.#sharedMeta(layout.meta) }, points };
+    this.#tables.set(key, shared);
+    return shared;
   }
 
   /** Devices of one make differ in their values, not in their types: 64 KiB for each of 988 tables of a full line. */
@@ -94,4 +100,9 @@ export class NativeDeviceReader {
     }
     return { name, identity, extras, ...result.registers };
   }
+}
+
+function windowOf(table: TableName, layout = new LayoutBuilder(0).build()): WindowDefinition {
+  const bitsPerCell = table === 'coils' || table === 'discrete' ? 1 : 16;
+  return { layout, bitsPerCell, base: 0, size: layout.size, wholeValues: false, countsAsPymodbus: false };
 }

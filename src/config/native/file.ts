@@ -9,6 +9,7 @@ import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
+import { tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
 import { apiSchema, fileSections } from './schema.js';
@@ -31,7 +32,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
   at.check(fileSections);
-  const devices = readDevices(at.key('devices'), context.pymodbusDevices);
+  const devices = readDevices(at.key('devices'), context);
   const names = new DeviceNames(devices.names);
   const lines = readLines(at.key('lines'), { devices: names, directory });
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
@@ -43,14 +44,16 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
 
 function readDevices(
   at: At,
-  pymodbusDevices: PymodbusDevices,
+  { pymodbusDevices, directory }: NativeContext,
 ): { names: string[]; definitions: DeviceDefinition[] } {
-  const reader = new NativeDeviceReader(pymodbusDevices);
+  const reader = new NativeDeviceReader(pymodbusDevices, directory);
   const entries = at.entries('devices by name') ?? [];
   const definitions = entries.flatMap(([name, content]) => {
     checkName('device', name, content);
     return reader.read(name, content) ?? [];
   });
+  // Of a device that could not be read, nobody knows the names.
+  if (definitions.length === entries.length) tellDependencies(definitions, at);
   return { names: entries.map(([name]) => name), definitions };
 }
 

@@ -1,3 +1,4 @@
+import type { PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
 import { ACTION_NAMES, ACTIONS, type Action } from '../../registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
@@ -7,18 +8,29 @@ import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
+import { pointsOf } from './points.js';
 import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './schema.js';
 
-/** The registers of one table, only as long as its highest address needs; undefined after telling mistakes. */
-export function nativeTable(table: TableName, at: At): RegisterLayout | undefined {
+/** One table, and which of its values have a name or a signal. */
+export interface NativeTable {
+  readonly layout: RegisterLayout;
+  readonly points: readonly PointDefinition[];
+}
+
+/**
+ * The registers of one table, only as long as its highest address needs; undefined after telling mistakes.
+ * @param directory where relative paths of recordings begin
+ */
+export function nativeTable(table: TableName, at: At, directory: string): NativeTable | undefined {
   const items = at.items('a list of entries');
   if (!items) return undefined;
   const isBits = table === 'coils' || table === 'discrete';
   return at.unlessWrong(() => {
-    const entries = withoutOverlaps(items.flatMap((item) => placeEntry(item, isBits) ?? []));
+    const placed = items.flatMap((item) => placeEntry(item, isBits) ?? []);
+    const entries = withoutOverlaps(placed);
     const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
     for (const entry of entries) definePlaced(builder, entry);
-    return builder.build();
+    return { layout: builder.build(), points: placed.flatMap((entry) => pointsOf(table, entry, directory)) };
   });
 }
 

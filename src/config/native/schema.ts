@@ -2,16 +2,20 @@ import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
+import { duration } from '../../schema/duration.js';
 import {
   flag,
   identityText,
-  milliseconds,
   number,
+  numberFrom,
   oneOf,
   section,
   text,
   wholeNumber,
 } from '../../schema/parts.js';
+import { MAX_SPEED } from '../../signals/clock.js';
+import { TIME_NAME } from '../../signals/expression/parse.js';
+import { MAX_SEED } from '../../signals/random.js';
 
 /*
  * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.
@@ -47,7 +51,20 @@ const extras = {
 };
 
 /** A device with registers of its own. */
-export const deviceSections = section({ ...extras, registers: z.unknown().optional() });
+export const deviceSections = section({
+  ...extras,
+  registers: z.unknown().optional(),
+  clock: z.unknown().optional(),
+  seed: z.unknown().optional(),
+});
+
+/** How the clock of a device runs from its start. */
+export const clockSchema = section({
+  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
+  paused: flag.optional(),
+});
+
+export const seedSchema = wholeNumber(0, MAX_SEED, 'a seed');
 
 const word = wholeNumber(0, 0xffff);
 
@@ -92,6 +109,8 @@ export const tableSections = section({
 
 export const ADDRESSES = 65536;
 
+const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
+
 const entryShape = {
   address: wholeNumber(0, ADDRESSES - 1),
   value: z.unknown().optional(),
@@ -100,6 +119,16 @@ const entryShape = {
   action: oneOf(ACTION_NAMES).optional(),
   min: number.optional(),
   max: number.optional(),
+  name: z
+    .string({ error: NAME })
+    .regex(/^[A-Za-z_]\w{0,63}$/, { error: NAME })
+    .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
+    .optional(),
+  description: text('text').optional(),
+  labels: z.unknown().optional(),
+  retain: flag.optional(),
+  signal: z.unknown().optional(),
+  seed: seedSchema.optional(),
 };
 
 /** An entry of coils or discrete inputs. */
@@ -118,6 +147,8 @@ export const registerEntrySchema = section({
   length: wholeNumber(1, ADDRESSES).optional(),
   wordOrder: oneOf(['big', 'little']).optional(),
   byteOrder: oneOf(['big', 'little']).optional(),
+  unit: text('a unit, such as "V"').optional(),
+  scale: number.refine((scale) => scale !== 0, { error: 'expected a number other than 0' }).optional(),
 });
 
 export type RegisterEntry = z.output<typeof registerEntrySchema>;
@@ -128,20 +159,16 @@ const LONGEST_WAIT = 60_000;
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
 
 // A union passes on the error of the only option that fits by type, so every option has the error of all.
-const turnaround = z.union(
-  [
-    z.literal(['t3.5', 'eager']),
-    z.number({ error: TURNAROUND }).min(0, { error: TURNAROUND }).max(LONGEST_WAIT, { error: TURNAROUND }),
-  ],
-  { error: TURNAROUND },
-);
+const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
+  error: TURNAROUND,
+});
 
 const pacingSchema = section({
   chunk: oneOf([1, 8, 16, 'usb']),
-  latency: milliseconds(0, 1000).optional(),
+  latency: duration(0, 1000).optional(),
 });
 
-const DELAY = milliseconds(0, 1000);
+const DELAY = duration(0, 1000);
 
 export const rs485Schema = section({
   mode: oneOf(['auto', 'kernel', 'rts']),
@@ -165,9 +192,9 @@ export const serialLineSchema = section({
   }),
   framing: oneOf(['rtu', 'ascii']).default('rtu'),
   timing: section({
-    t35: milliseconds(0, LONGEST_WAIT).optional(),
+    t35: duration(0, LONGEST_WAIT).optional(),
     turnaround: turnaround.default('t3.5'),
-    gap: milliseconds(0, LONGEST_WAIT).optional(),
+    gap: duration(0, LONGEST_WAIT).optional(),
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
@@ -180,7 +207,7 @@ const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
   maxClients: wholeNumber(1, 65535).default(256),
 };
-const idleTimeout = milliseconds(10, DAY_MS).default(300_000);
+const idleTimeout = duration(10, DAY_MS).default(300_000);
 const port = wholeNumber(0, 65535);
 
 const socketLine = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { milliseconds, section } from '../../schema/parts.js';
+import { duration } from '../../schema/duration.js';
+import { section } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { stepsOf, withSteps } from '../plan.js';
 
@@ -7,8 +8,8 @@ import { stepsOf, withSteps } from '../plan.js';
 export const delay: FaultKind<{ ms: number; jitter: number }> = {
   schema: z.union(
     [
-      milliseconds().transform((ms) => ({ ms, jitter: 0 })),
-      section({ ms: milliseconds(), jitter: milliseconds().default(0) }),
+      duration().transform((ms) => ({ ms, jitter: 0 })),
+      section({ ms: duration(), jitter: duration().default(0) }),
     ],
     { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
   ),

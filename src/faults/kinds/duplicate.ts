@@ -1,9 +1,10 @@
-import { milliseconds, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/duration.js';
+import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { repeatFrames } from '../plan.js';
 
 /** `duplicate: {times, gap}`: the frame again, `times` times, with `gap` ms before each copy. */
 export const duplicate: FaultKind<{ times: number; gap: number }> = {
-  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: milliseconds().default(0) }),
+  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: duration().default(0) }),
   apply: (plan, { times, gap }, context) => repeatFrames(plan, context, 'no frame to repeat', times, gap),
 };

@@ -1,10 +1,10 @@
-import { milliseconds } from '../../schema/parts.js';
+import { duration } from '../../schema/duration.js';
 import type { FaultKind } from '../kind.js';
 import { stepsOf, withSteps } from '../plan.js';
 
 /** `break: ms`: the line is held in the break state for `ms` before the reply, or instead of one. */
 export const serialBreak: FaultKind<number> = {
-  schema: milliseconds(),
+  schema: duration(),
   needs: 'break',
   apply(plan, ms) {
     const [first, ...rest] = stepsOf(plan);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { milliseconds, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/duration.js';
+import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { FaultKind } from '../kind.js';
 import { cutFrames } from '../plan.js';
 
@@ -12,7 +13,7 @@ export const split: FaultKind<{ at: number | 'middle' | 'each'; gap: number }> =
     at: z.union([wholeNumber(1, UNLIMITED, 'a byte index'), z.enum(['middle', 'each'])], {
       error: 'a byte index, "middle" or "each"',
     }),
-    gap: milliseconds(),
+    gap: duration(),
   }),
   apply(plan, { at, gap }, context) {
     const cannot = at === 'each' || at === 'middle' ? 'no frame to split' : `no frame with a byte ${at}`;

@@ -222,7 +222,7 @@ describe('a mistake in a line', () => {
     ],
     [
       serial('', ', timing: {gap: -1}'),
-      'lines.b.timing.gap: expected a number of milliseconds from 0 to 60000, got -1',
+      'lines.b.timing.gap: expected a number of milliseconds from 0 to 60000, or a time such as 250ms, 20s, 5m, 1h, got -1',
     ],
     // Below t3.5 a frame would be thrown away between two of its bytes.
     [serial('', ', timing: {gap: 0}'), 'lines.b.timing.gap: expected at least t3.5, 2 ms, got 0'],
@@ -391,7 +391,7 @@ describe('a mistake in registers', () => {
     ],
     [
       entry('coils', '{address: 0, type: uint16}'),
-      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max)',
+      'devices.m.registers.coils[0].type: unknown key "type" (known: address, value, quantity, write, action, min, max, name, description, labels, retain, signal, seed)',
     ],
     [
       entry('coils', '{address: 0, action: uptime}'),

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Device } from '../../device/device.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { errorBody } from './problem.js';
+
+export const deviceParams = z.object({ name: z.string() });
+
+export const deviceViewSchema = z.object({
+  name: z.string(),
+  /** `booting` answers nothing, like `off`. */
+  supply: z.enum(['on', 'off', 'booting']),
+  clock: z.object({
+    /** Seconds of the device's clock since it began. */
+    time: z.number(),
+    speed: z.number(),
+    paused: z.boolean(),
+  }),
+  /** Where it answers: unit identifiers by line. */
+  lines: z.record(z.string(), z.array(z.string())),
+  /** Addresses of each table: the highest that is defined, and one. */
+  tables: z.record(z.string(), z.number()),
+  /** Names of its values. */
+  names: z.array(z.string()),
+});
+
+export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof deviceViewSchema> {
+  const { name, supply, clock, tables, points } = device;
+  const lines = Array.from(simulator.lines, ([line, { bus }]) => {
+    const units = bus.units.filter(([, device]) => device === name).map(([unitId]) => unitId);
+    return [line, units] as const;
+  });
+  return {
+    name,
+    supply: supply.state,
+    clock: { time: clock.time / 1000, ...clock.settings },
+    lines: Object.fromEntries(lines.filter(([, units]) => units.length > 0)),
+    tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
+    names: [...points.named.keys()],
+  };
+}
+
+/** The body for a device that is not there. */
+export function unknownDevice(simulator: Simulator, name: string) {
+  return errorBody([{ path: 'name', message: unknownName('device', name, [...simulator.devices.keys()]) }]);
+}

@@ -1,0 +1,186 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Device } from '../../device/device.js';
+import { TABLE_NAMES } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import type { Value } from '../../registers/value.js';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
+import { unknownName } from '../../schema/nearest.js';
+import { flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import {
+  type DeviceValue,
+  parseChange,
+  tablesMeant,
+  valueAtAddress,
+  valueNamed,
+  valuesBetween,
+  whyUnchangeable,
+} from '../../simulator/values.js';
+import { deviceParams, unknownDevice } from './device-view.js';
+import { errorBody, errorSchema, issuesBody } from './problem.js';
+import { inQuery } from './query.js';
+import { registerViewSchema, valueViewSchema, viewRegister, viewValue } from './value-view.js';
+
+/** Nothing else, no line either, runs while an answer is made: this many take some ms. */
+const MAX_VALUES = 8192;
+const MAX_CHANGES = 1000;
+
+const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
+
+const query = z.object({
+  table: oneOf(TABLE_NAMES).optional(),
+  from: inQuery(address).default(0),
+  to: inQuery(address).default(ADDRESS_SPACE - 1),
+  /** Names, separated by commas, in place of a range. */
+  names: z.string().optional(),
+});
+
+const registerList = z.object({ registers: z.array(registerViewSchema) });
+
+const changeList = section({
+  changes: z
+    .array(
+      section({
+        name: z.string({ error: 'a name' }).optional(),
+        table: oneOf(TABLE_NAMES).optional(),
+        address: address.optional(),
+        value: z.unknown().optional(),
+        raw: flag.default(false),
+      }),
+      { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
+    )
+    .max(MAX_CHANGES, { error: `at most ${MAX_CHANGES} changes` }),
+});
+
+type Change = z.infer<typeof changeList>['changes'][number];
+
+const valueParams = z.object({ name: z.string(), value: z.string() });
+const newValue = section({ value: z.unknown().optional(), raw: flag.default(false) });
+
+/** `/api/v1/devices/NAME/registers` and `.../values/NAME`: values by name or by table and address. */
+export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+  return (app, _, done) => {
+    app.get(
+      '/devices/:name/registers',
+      {
+        schema: {
+          params: deviceParams,
+          querystring: query,
+          response: { 200: registerList, 400: errorSchema, 404: errorSchema },
+        },
+      },
+      async ({ params: { name }, query: { names, table, from, to } }, reply) => {
+        const device = simulator.devices.get(name);
+        if (!device) return reply.code(404).send(unknownDevice(simulator, name));
+        const at = new At({ names }, new Findings());
+        const values =
+          names === undefined
+            ? tablesMeant(table).flatMap((each) =>
+                valuesBetween(device, each, { from, to, limit: MAX_VALUES + 1 }),
+              )
+            : names.split(',').flatMap((each) => findNamed(device, each, at.key('names')) ?? []);
+        if (values.length > MAX_VALUES)
+          at.key('to').wrong(`expected at most ${MAX_VALUES} values in the range`);
+        if (at.findings.count > 0) return reply.code(400).send(issuesBody(at.findings));
+        return { registers: values.map(viewRegister) };
+      },
+    );
+
+    app.patch(
+      '/devices/:name/registers',
+      {
+        schema: { params: deviceParams, response: { 200: registerList, 400: errorSchema, 404: errorSchema } },
+      },
+      async ({ params: { name }, body }, reply) => {
+        const device = simulator.devices.get(name);
+        if (!device) return reply.code(404).send(unknownDevice(simulator, name));
+        const at = new At(body, new Findings());
+        const changes = readChanges(device, at);
+        if (!changes) return reply.code(400).send(issuesBody(at.findings));
+        for (const { target, value } of changes) target.image.setValue(target.place, value);
+        return { registers: changes.map(({ target }) => viewRegister(target)) };
+      },
+    );
+
+    app.get(
+      '/devices/:name/values/:value',
+      { schema: { params: valueParams, response: { 200: valueViewSchema, 404: errorSchema } } },
+      async ({ params }, reply) => {
+        const device = simulator.devices.get(params.name);
+        if (!device) return reply.code(404).send(unknownDevice(simulator, params.name));
+        const found = valueNamed(device, params.value);
+        return found ? viewValue(found) : reply.code(404).send(unknownValue(device, params.value));
+      },
+    );
+
+    app.put(
+      '/devices/:name/values/:value',
+      {
+        schema: {
+          params: valueParams,
+          response: { 200: valueViewSchema, 400: errorSchema, 404: errorSchema },
+        },
+      },
+      async ({ params, body }, reply) => {
+        const device = simulator.devices.get(params.name);
+        if (!device) return reply.code(404).send(unknownDevice(simulator, params.name));
+        const found = valueNamed(device, params.value);
+        if (!found) return reply.code(404).send(unknownValue(device, params.value));
+        const at = new At(body, new Findings());
+        const request = at.check(newValue);
+        const change = request && readValue(found, request.raw, at.key('value'));
+        if (!change) return reply.code(400).send(issuesBody(at.findings));
+        found.image.setValue(found.place, change.value);
+        return viewValue(found);
+      },
+    );
+    done();
+  };
+}
+
+/** The body for a value that the device does not have. */
+export function unknownValue({ points }: Device, name: string) {
+  return errorBody([{ path: 'value', message: unknownName('name', name, [...points.named.keys()]) }]);
+}
+
+/** All changes, or none when one of them has a mistake. */
+function readChanges(device: Device, at: At) {
+  const request = at.check(changeList);
+  return at.unlessWrong(() =>
+    request?.changes.flatMap((change, i) => {
+      const place = at.key('changes').key(i);
+      const target = findTarget(device, change, place);
+      const parsed = target && readValue(target, change.raw, place.key('value'));
+      return parsed ? [{ target, value: parsed.value }] : [];
+    }),
+  );
+}
+
+function findTarget(device: Device, { name, table, address }: Change, at: At): DeviceValue | undefined {
+  if (name !== undefined) {
+    if (table !== undefined || address !== undefined)
+      return at.wrong('expected a name, or a table and an address');
+    return findNamed(device, name, at.key('name'));
+  }
+  if (table === undefined || address === undefined)
+    return at.wrong('expected a name, or a table and an address');
+  const found = valueAtAddress(device, table, address);
+  if (!found) return at.key('address').wrong(`${table} ${address} is not defined`);
+  if (found.address === address) return found;
+  return at
+    .key('address')
+    .wrong(`expected ${found.address}, where this ${found.place.type} begins, got ${address}`);
+}
+
+function findNamed(device: Device, name: string, at: At): DeviceValue | undefined {
+  return valueNamed(device, name) ?? at.wrong(unknownName('name', name, [...device.points.named.keys()]));
+}
+
+function readValue(target: DeviceValue, raw: boolean, at: At): { readonly value: Value } | undefined {
+  const why = whyUnchangeable(target);
+  if (why !== undefined) return at.wrong(why);
+  const parsed = parseChange(target, at.value, raw);
+  return 'expected' in parsed ? at.expected(parsed.expected) : parsed;
+}

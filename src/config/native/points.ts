@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import type { PlacedSignal, PointDefinition } from '../../device/point.js';
+import type { TableName } from '../../device/tables.js';
+import type { ValueType } from '../../registers/cell-type.js';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import { signalSchema } from '../../signals/kinds.js';
+import { compact } from '../compact.js';
+import type { PlacedValues } from '../place-values.js';
+import { openRecording } from '../recording-file.js';
+
+/** Keys that give a value a meaning or make it move. */
+const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signal'] as const;
+
+/** The values of an entry that have a name or a signal; the entry itself was checked before. */
+export function pointsOf(table: TableName, entry: PlacedValues, directory: string): PointDefinition[] {
+  const { at, type, cells, first, last } = entry;
+  const { value } = at;
+  if (!isMapping(value) || !KEYS.some((key) => value[key] !== undefined)) return [];
+  const quantity = (last - first + 1) / cells;
+  if (value.name !== undefined && quantity > 1) {
+    at.key('name').wrong(`expected no name for ${quantity} values; one value has a name`);
+  }
+  if (type === 'string' && value.scale !== undefined) at.key('scale').wrong('text has no scale');
+  const signal = value.signal === undefined ? undefined : readEntrySignal(at, type, directory);
+  const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
+  const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
+  return Array.from({ length: quantity }, (_, i) => ({
+    table,
+    address: first + i * cells,
+    cells,
+    type,
+    scale,
+    retain,
+    ...compact({ name, unit, description, labels, signal }),
+  }));
+}
+
+function readEntrySignal(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+  if (at.key('action').value !== undefined) at.key('signal').wrong('a register has an action or a signal');
+  const signal = readSignal(at.key('signal'), type, directory);
+  const seed = at.key('seed').value;
+  return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
+}
+
+/**
+ * The signal that stands at `at`, for a register of that type; undefined after telling mistakes.
+ * @param directory where relative paths of recordings begin
+ */
+export function readSignal(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+  const definition = at.check(signalSchema);
+  if (!definition) return undefined;
+  const { kind, fits, plays } = definition;
+  if (type === 'string') return at.wrong('text has no signal');
+  if (type === 'bit' && fits === 'numbers') return at.key(kind).wrong(`${kind} is for numbers, not for bits`);
+  if (!plays) return { definition };
+  const file = resolve(directory, plays.file);
+  const opened = openRecording({ ...plays, file }, () => performance.now());
+  return opened.ok ? { definition, openTrack: opened.openTrack } : at.key(kind).wrong(opened.message);
+}
+
+function readLabels(at: At): ReadonlyMap<number, string> {
+  const labels = new Map<number, string>();
+  for (const [key, content] of at.entries('labels by raw value, such as {0: off, 1: on}') ?? []) {
+    if (!/^(0|-?[1-9]\d{0,15})$/.test(key)) content.wrong('expected a whole number as the key of a label');
+    if (typeof content.value === 'string') labels.set(Number(key), content.value);
+    else content.expected('text');
+  }
+  return labels;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { UNLIMITED } from './parts.js';
+
+/** Milliseconds of each unit that a duration can be written in. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Never two ways to match a run of digits: a long text must not be searched again and again. */
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/** The milliseconds of `250ms`, `20s`, `5m` or `1.5h`; undefined for any other text. */
+function parseDuration(text: string): number | undefined {
+  const [, digits, unit] = DURATION.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : UNITS[unit];
+  // What the multiplication leaves behind the millionth of a millisecond is not meant: 1.1s is 1100.
+  return factor === undefined ? undefined : Math.round(Number(digits) * factor * 1e6) / 1e6;
+}
+
+/**
+ * A duration of the range, ends included, in ms: a plain number of milliseconds, or text with a unit.
+ * `error` is what was expected, where the duration is a part of something else.
+ */
+export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
+  const atLeast = z.number({ error }).min(min, { error });
+  return z
+    .union([z.number(), z.string().transform(orNaN)], { error })
+    .pipe(max === UNLIMITED ? atLeast : atLeast.max(max, { error }));
+}
+
+function durationText(min: number, max: number): string {
+  const range = max === UNLIMITED ? `${min} or more` : `from ${min} to ${max}`;
+  return `a number of milliseconds${max === UNLIMITED ? ',' : ''} ${range}, or a time such as 250ms, 20s, 5m, 1h`;
+}
+
+function orNaN(text: string): number {
+  return parseDuration(text) ?? Number.NaN;
+}

@@ -1,0 +1,46 @@
+/** The longest chain of values that depend upon each other: each of them is a call within a call. */
+const MAX_CHAIN = 100;
+
+/** Values in an order in which each comes after those that it needs, or why there is none, and of which value. */
+export type Dependencies =
+  | { readonly ok: true; readonly order: readonly string[] }
+  | { readonly ok: false; readonly name: string; readonly message: string };
+
+/**
+ * Orders values by what they need. Refuses circles, naming the path around, and chains that are too long.
+ * Names that are needed but not listed depend on nothing.
+ */
+export function orderOf(needs: ReadonlyMap<string, readonly string[]>): Dependencies {
+  /** Length of the longest chain that begins with the value; 0 for one that needs none of the others. */
+  const depths = new Map<string, number>();
+  for (const start of needs.keys()) {
+    const path: { readonly name: string; next: number }[] = [];
+    const enter = (name: string) => !depths.has(name) && path.push({ name, next: 0 });
+    enter(start);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      if (path.length > MAX_CHAIN + 1) return tooLong(start);
+      const needed = needs.get(top.name) ?? [];
+      const name = needed[top.next++];
+      if (name === undefined) {
+        const depth = 1 + Math.max(-1, ...needed.map((each) => depths.get(each) as number));
+        if (depth > MAX_CHAIN) return tooLong(top.name);
+        depths.set(top.name, depth);
+        path.pop();
+        continue;
+      }
+      const first = path.findIndex((entry) => entry.name === name);
+      if (first >= 0) return circle(path.slice(first).map((entry) => entry.name));
+      enter(name);
+    }
+  }
+  return { ok: true, order: [...depths.keys()].filter((name) => needs.has(name)) };
+}
+
+function circle(names: readonly string[]): Dependencies {
+  const [first] = names as [string];
+  return { ok: false, name: first, message: `depends on itself: ${[...names, first].join(' -> ')}` };
+}
+
+function tooLong(name: string): Dependencies {
+  return { ok: false, name, message: `depends on a chain of more than ${MAX_CHAIN} other values` };
+}

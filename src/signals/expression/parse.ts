@@ -1,0 +1,134 @@
+import jsep from 'jsep';
+import { unknownName } from '../../schema/nearest.js';
+import { quote } from '../../schema/problem.js';
+import { BINARY, choose, type Evaluate, FUNCTIONS, UNARY } from './functions.js';
+
+/** An expression, checked; `bind` makes it a function of time, with what each of its names stands for. */
+export interface Expression {
+  readonly text: string;
+  /** Names of other values, each once: `voltage`, `other.voltage`. */
+  readonly names: readonly string[];
+  bind(named: (name: string) => Evaluate): Evaluate;
+}
+
+/** The parser calls itself for each character at worst, and this many calls are far from the end of the stack. */
+const MAX_LENGTH = 2000;
+
+/** Levels of the expression, each of which is a call when it is evaluated. */
+const MAX_DEPTH = 250;
+
+/** The time in seconds since the device's clock began. */
+export const TIME_NAME = 't';
+
+type Bind = (named: (name: string) => Evaluate) => Evaluate;
+
+/** Reads an expression. The error says what is wrong with it. */
+export function parseExpression(text: string): Expression | { readonly error: string } {
+  if (text.length > MAX_LENGTH) {
+    return { error: `expected an expression of at most ${MAX_LENGTH} characters, got ${text.length}` };
+  }
+  let tree: jsep.Expression;
+  try {
+    tree = jsep(text);
+  } catch (error) {
+    return { error: `not an expression: ${(error as Error).message}` };
+  }
+  const compiler = new Compiler();
+  const bind = compiler.compile(tree, 0);
+  const [error] = compiler.errors;
+  return error === undefined ? { text, names: [...compiler.names], bind } : { error };
+}
+
+/**
+ * Makes closures of a syntax tree. Nodes, operators and functions that are not listed are refused, so an expression can
+ * reach nothing but numbers: no property of any object is ever looked up by a name in the text.
+ */
+class Compiler {
+  readonly names = new Set<string>();
+  readonly errors: string[] = [];
+
+  compile(node: jsep.Expression, depth: number): Bind {
+    if (depth > MAX_DEPTH) return this.#refuse(`nested more than ${MAX_DEPTH} deep`);
+    const inner = (child: jsep.Expression) => this.compile(child, depth + 1);
+    switch (node.type) {
+      case 'Literal':
+        return this.#literal(node as jsep.Literal);
+      case 'Identifier':
+        return this.#name((node as jsep.Identifier).name);
+      case 'MemberExpression':
+        return this.#member(node as jsep.MemberExpression);
+      case 'UnaryExpression':
+        return this.#unary(node as jsep.UnaryExpression, inner);
+      case 'BinaryExpression':
+        return this.#binary(node as jsep.BinaryExpression, inner);
+      case 'ConditionalExpression': {
+        const { test, consequent, alternate } = node as jsep.ConditionalExpression;
+        return combine([test, consequent, alternate].map(inner), choose as (...all: Evaluate[]) => Evaluate);
+      }
+      case 'CallExpression':
+        return this.#call(node as jsep.CallExpression, inner);
+      case 'Compound':
+        return this.#refuse(
+          (node as jsep.Compound).body.length === 0 ? 'it is empty' : 'an operator is missing',
+        );
+      default:
+        return this.#refuse(`${node.type} is not allowed`);
+    }
+  }
+
+  #literal({ value, raw }: jsep.Literal): Bind {
+    if (typeof value !== 'number') return this.#refuse(`expected a number, got ${quote(raw)}`);
+    return () => () => value;
+  }
+
+  #name(name: string): Bind {
+    if (name === TIME_NAME) return () => (time) => time / 1000;
+    this.names.add(name);
+    return (named) => named(name);
+  }
+
+  /** `other.voltage` is a name of two parts, nothing that is looked up in an object. */
+  #member({ computed, optional, object, property }: jsep.MemberExpression): Bind {
+    if (computed || optional || object.type !== 'Identifier' || property.type !== 'Identifier') {
+      return this.#refuse('expected other.name, of another device, where a name has a dot or brackets');
+    }
+    return this.#name(`${(object as jsep.Identifier).name}.${(property as jsep.Identifier).name}`);
+  }
+
+  #unary({ operator, argument }: jsep.UnaryExpression, inner: (node: jsep.Expression) => Bind): Bind {
+    const apply = UNARY.get(operator);
+    if (!apply) return this.#refuse(unknownName('operator', operator, [...UNARY.keys()]));
+    return combine([inner(argument)], (a) => (time) => apply((a as Evaluate)(time)));
+  }
+
+  #binary({ operator, left, right }: jsep.BinaryExpression, inner: (node: jsep.Expression) => Bind): Bind {
+    const apply = BINARY.get(operator);
+    if (!apply) return this.#refuse(unknownName('operator', operator, [...BINARY.keys()]));
+    return combine(
+      [left, right].map(inner),
+      (a, b) => (time) => apply((a as Evaluate)(time), (b as Evaluate)(time)),
+    );
+  }
+
+  #call({ callee, arguments: args }: jsep.CallExpression, inner: (node: jsep.Expression) => Bind): Bind {
+    if (callee.type !== 'Identifier') return this.#refuse('expected the name of a function before (');
+    const { name } = callee as jsep.Identifier;
+    const found = FUNCTIONS.get(name);
+    if (!found) return this.#refuse(unknownName('function', name, [...FUNCTIONS.keys()]));
+    const { least, most, of } = found;
+    if (args.length < least || args.length > most) {
+      const expected = least === most ? String(least) : `${least} to ${most}`;
+      return this.#refuse(`${name} takes ${expected} arguments, got ${args.length}`);
+    }
+    return combine(args.map(inner), of);
+  }
+
+  #refuse(message: string): Bind {
+    this.errors.push(message);
+    return () => () => Number.NaN;
+  }
+}
+
+function combine(parts: readonly Bind[], of: (...evaluated: Evaluate[]) => Evaluate): Bind {
+  return (named) => of(...parts.map((bind) => bind(named)));
+}

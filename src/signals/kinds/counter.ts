@@ -1,0 +1,78 @@
+import { duration } from '../../schema/duration.js';
+import { number, numberFrom, section, text, UNLIMITED } from '../../schema/parts.js';
+import { gridIntegral } from '../grid-integral.js';
+import type { Signal, SignalKind } from '../signal.js';
+import { MIN_PERIOD } from '../wave.js';
+
+interface Counter {
+  readonly from: number;
+  readonly perSecond?: number | undefined;
+  readonly integral?: string | undefined;
+  readonly per: number;
+  readonly every: number;
+  readonly rollover?: number | undefined;
+}
+
+/** `counter`: adds up a rate, or another value: energy from power. */
+export const counter: SignalKind<Counter> = {
+  schema: section({
+    from: number.default(0),
+    perSecond: number.optional(),
+    integral: text('the name of the value to add up').optional(),
+    per: duration(MIN_PERIOD).default(1000),
+    every: duration(MIN_PERIOD).default(1000),
+    rollover: numberFrom(Number.MIN_VALUE, UNLIMITED, 'the value that is 0 again').optional(),
+  }).refine(({ perSecond, integral }) => (perSecond === undefined) !== (integral === undefined), {
+    error: 'expected either perSecond or integral',
+  }),
+  fits: 'numbers',
+  doc: {
+    entry: '`counter: {perSecond, from, rollover}`, `counter: {integral, per, every, from, rollover}`',
+    value:
+      'counts up from `from` (default 0) by `perSecond`, or by the value named `integral` in each `per` (default 1s; with 1h kW become kWh); from `rollover` on it is 0 again. Where the named value has no exact integral, it is added up in steps of `every` (default 1s)',
+  },
+  needs: ({ integral }) => (integral === undefined ? [] : [integral]),
+  start: ({ from, perSecond = 0, integral, per, every, rollover }, { named }) => {
+    const rate: Signal =
+      integral === undefined
+        ? { valueAt: () => perSecond, integral: (start, end) => (perSecond * (end - start)) / 1000 }
+        : named(integral);
+    return accumulate(rate, { from, factor: 1000 / per, every, rollover });
+  },
+};
+
+interface Accumulation {
+  readonly from: number;
+  /** What a value-second counts. */
+  readonly factor: number;
+  readonly every: number;
+  readonly rollover: number | undefined;
+}
+
+function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulation): Signal {
+  // Both are changed from outside only, by a write or a command; a read changes neither.
+  let origin = { time: 0, value: from };
+  // Made when it is first needed: the value that is added up may begin after this one.
+  let area: ((time: number) => number) | undefined;
+  const totalAt = (time: number) => {
+    area ??= areaFrom(rate, origin.time, every);
+    return origin.value + factor * area(Math.max(time, origin.time));
+  };
+  const begin = (time: number, value: number) => {
+    origin = { time, value };
+    area = undefined;
+  };
+  return {
+    valueAt(time) {
+      const total = totalAt(time);
+      return rollover === undefined ? total : total - rollover * Math.floor(total / rollover);
+    },
+    accumulator: { settle: (time) => begin(time, totalAt(time)), preset: begin },
+  };
+}
+
+/** The integral of a signal from `start` to a later time, in value-seconds. */
+function areaFrom(signal: Signal, start: number, every: number): (time: number) => number {
+  const { integral } = signal;
+  return integral ? (time) => integral(start, time) : gridIntegral(signal, start, every);
+}

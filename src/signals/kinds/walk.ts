@@ -1,0 +1,77 @@
+import { duration } from '../../schema/duration.js';
+import { number, numberFrom, section, UNLIMITED } from '../../schema/parts.js';
+import { randomAt } from '../random.js';
+import type { SignalKind } from '../signal.js';
+import { MIN_PERIOD } from '../wave.js';
+
+interface Walk {
+  readonly step: number;
+  readonly min: number;
+  readonly max: number;
+  readonly every: number;
+}
+
+/** `walk`: a random walk that starts in the middle and turns back at its bounds. */
+export const walk: SignalKind<Walk> = {
+  schema: section({
+    step: numberFrom(0, UNLIMITED, 'the largest step'),
+    min: number,
+    max: number,
+    every: duration(MIN_PERIOD).default(1000),
+  }).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
+  fits: 'numbers',
+  doc: {
+    entry: '`walk: {step, min, max, every}`',
+    value:
+      'a random walk from the middle: `every` (default 1s) up or down by at most `step`, turning back at `min` and `max`',
+  },
+  start: ({ step, min, max, every }, { seed }) => ({
+    valueAt: (time) =>
+      folded(min / 2 + max / 2 + step * positionAt(seed, Math.floor(time / every)), min, max),
+  }),
+};
+
+/**
+ * Where an unbounded random walk is after `n` steps of at most 1 each, without the steps before it. The walk is built
+ * by halving, as a Brownian bridge is: first the positions at powers of two, then the middle between two known
+ * positions, and so on until `n` is reached; this takes at most 2 log2(n) random numbers. Two positions L steps apart
+ * vary by what L independent steps add up to, but are never more than L apart.
+ */
+function positionAt(seed: number, n: number): number {
+  if (n <= 0) return 0;
+  // Positions at the powers of two on both sides of n.
+  let [low, high] = [0, 1];
+  let [below, above] = [0, deviation(seed, 1)];
+  while (high <= n) {
+    const length = high;
+    [low, high] = [high, 2 * high];
+    below = above;
+    above = below + Math.sqrt(length) * deviation(seed, high);
+  }
+  while (low < n) {
+    const half = (high - low) / 2;
+    const middle = low + half;
+    const slack = half - Math.abs(above - below) / 2;
+    const position = (below + above) / 2 + within(Math.sqrt(half / 2) * deviation(seed, middle), slack);
+    if (middle <= n) [low, below] = [middle, position];
+    else [high, above] = [middle, position];
+  }
+  return below;
+}
+
+/** From -1 to 1; each position has its own. */
+function deviation(seed: number, position: number): number {
+  return 2 * randomAt(seed, position) - 1;
+}
+
+function within(value: number, limit: number): number {
+  return Math.min(Math.max(value, -limit), limit);
+}
+
+/** A position as seen between two mirrors: no step gets longer by it. */
+function folded(position: number, min: number, max: number): number {
+  const width = max - min;
+  if (width === 0) return min;
+  const cycle = position - min - 2 * width * Math.floor((position - min) / (2 * width));
+  return Math.min(Math.max(min + (cycle > width ? 2 * width - cycle : cycle), min), max);
+}

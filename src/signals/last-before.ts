@@ -1,0 +1,11 @@
+/** The index of the last of the rising `times` that is not after `time`; 0 when all of them are. */
+export function lastBefore(times: readonly number[], time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] as number) <= time) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,69 @@
+import { unknownName } from '../../schema/nearest.js';
+import { quote } from '../../schema/problem.js';
+import type { TrackSource } from './track.js';
+
+/** Where the two columns are in each line of a CSV file. */
+export interface Columns {
+  readonly separator: string;
+  readonly time: number;
+  readonly value: number;
+}
+
+/** A row of a recording: the time in ms, from wherever the file counts, and the value. */
+export interface Row {
+  readonly time: number;
+  readonly value: number;
+}
+
+const SEPARATORS = ['\t', ';', ','];
+
+/** Finds the columns in the first line of a file; or says which one is missing. */
+export function readHeader(line: string, { time, column }: TrackSource): Columns | string {
+  const text = line.replace(/^\ufeff/, '');
+  const separator = SEPARATORS.find((each) => text.includes(each)) ?? ',';
+  const names = splitCells(text, separator);
+  const missing = [time, column].find((name) => !names.includes(name));
+  if (missing !== undefined) return unknownName('column', missing, names);
+  return { separator, time: names.indexOf(time), value: names.indexOf(column) };
+}
+
+/** Reads the two cells of a line; or says what is wrong with one of them. */
+export function readRow(line: string, { separator, time, value }: Columns): Row | string {
+  const cells = splitCells(line, separator);
+  const timeCell = cells[time] ?? '';
+  const valueCell = cells[value] ?? '';
+  const ms = readTime(timeCell);
+  if (ms === undefined)
+    return `expected a time in seconds or as in 2024-12-31T23:59:59Z, got ${quote(timeCell)}`;
+  const number = readNumber(valueCell);
+  return number === undefined ? `expected a number, got ${quote(valueCell)}` : { time: ms, value: number };
+}
+
+/** Cells without the spaces around them. A cell in quotes may hold the separator, and quotes written twice. */
+function splitCells(line: string, separator: string): string[] {
+  const cells: string[] = [];
+  for (let start = 0; start <= line.length; ) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(line.slice(start));
+    const isQuoted = quoted !== null && [separator, undefined].includes(line[start + quoted[0].length]);
+    const found = isQuoted ? start + quoted[0].length : line.indexOf(separator, start);
+    const end = found < 0 ? line.length : found;
+    cells.push(isQuoted ? (quoted[1] as string).replaceAll('""', '"') : line.slice(start, end).trim());
+    start = end + 1;
+  }
+  return cells;
+}
+
+/** Never two ways to match a run of digits. */
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+const DATE = /^\d{4}-\d\d-\d\d/;
+
+function readNumber(cell: string): number | undefined {
+  const number = NUMBER.test(cell) ? Number(cell) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function readTime(cell: string): number | undefined {
+  const ms = DATE.test(cell) ? Date.parse(cell) : (readNumber(cell) ?? Number.NaN) * 1000;
+  return Number.isFinite(ms) ? ms : undefined;
+}

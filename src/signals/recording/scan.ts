@@ -1,0 +1,131 @@
+import { type Columns, type Row, readHeader, readRow } from './csv.js';
+import type { TrackRows, TrackSource } from './track.js';
+
+/** Where the rows of a recording are in its file: a block is found by its time and read by its offset. */
+export interface RecordingIndex {
+  readonly columns: Columns;
+  /** The time of the first row as the file has it, in ms; times of blocks count from there. */
+  readonly epoch: number;
+  /** The time of the first row of each block. */
+  readonly times: readonly number[];
+  /** The byte at which each block begins, and the length of the file at the end. */
+  readonly offsets: readonly number[];
+  /** From the first row to the end of the last one, in ms. */
+  readonly length: number;
+}
+
+export type ScannedRecording =
+  | { readonly ok: true; readonly index: RecordingIndex }
+  | { readonly ok: false; readonly line: number; readonly message: string };
+
+/** Rows that are read at once. What is kept in memory of the others is 16 bytes for so many. */
+const ROWS_PER_BLOCK = 1024;
+
+/** A longer line is no line of a table; all of it would have to be in memory. */
+const LONGEST_LINE = 64 * 1024;
+
+/** How long a single row lasts, in ms. */
+const LONE_ROW = 1000;
+
+/** Checks a file from its beginning to its end, piece by piece, and makes the index of it. */
+export class RecordingScanner {
+  readonly #source: TrackSource;
+  readonly #times: number[] = [];
+  readonly #offsets: number[] = [];
+  #columns: Columns | undefined;
+  #unfinished: Buffer = Buffer.alloc(0);
+  #offset = 0;
+  #line = 0;
+  #rows = 0;
+  #epoch = 0;
+  #last = 0;
+  #beforeLast = 0;
+  #mistake: { line: number; message: string } | undefined;
+
+  constructor(source: TrackSource) {
+    this.#source = source;
+  }
+
+  /** Takes the next bytes of the file. False means that the rest needs no reading: a mistake was found. */
+  feed(bytes: Uint8Array): boolean {
+    const all = Buffer.concat([this.#unfinished, bytes]);
+    let start = 0;
+    for (let end = all.indexOf(0x0a); end >= 0 && !this.#mistake; end = all.indexOf(0x0a, start)) {
+      this.#take(all.subarray(start, end));
+      start = end + 1;
+      this.#offset += 1;
+    }
+    this.#unfinished = all.subarray(start);
+    if (this.#unfinished.length > LONGEST_LINE)
+      this.#fail(`expected at most ${LONGEST_LINE} bytes in a line`, 1);
+    return this.#mistake === undefined;
+  }
+
+  /** Call after the last bytes. */
+  end(): ScannedRecording {
+    if (this.#unfinished.length > 0 && !this.#mistake) this.#take(this.#unfinished);
+    if (this.#rows === 0 && !this.#mistake)
+      this.#fail('expected rows of data after the line with the names', 0);
+    if (this.#mistake || !this.#columns) return { ok: false, line: 0, message: '', ...this.#mistake };
+    const lasts = this.#rows > 1 ? this.#last - this.#beforeLast : LONE_ROW;
+    const index: RecordingIndex = {
+      columns: this.#columns,
+      epoch: this.#epoch,
+      times: this.#times,
+      offsets: [...this.#offsets, this.#offset],
+      length: this.#last + Math.max(lasts, 1),
+    };
+    return { ok: true, index };
+  }
+
+  #take(bytes: Buffer): void {
+    this.#line++;
+    const text = bytes.toString('utf8').trimEnd();
+    if (text !== '') this.#takeText(text);
+    this.#offset += bytes.length;
+  }
+
+  #takeText(text: string): void {
+    if (!this.#columns) {
+      const header = readHeader(text, this.#source);
+      if (typeof header === 'string') this.#fail(header, 0);
+      else this.#columns = header;
+      return;
+    }
+    const row = readRow(text, this.#columns);
+    if (typeof row === 'string') this.#fail(row, 0);
+    else this.#takeRow(row);
+  }
+
+  #takeRow({ time }: Row): void {
+    if (this.#rows === 0) this.#epoch = time;
+    const since = time - this.#epoch;
+    if (since < this.#last) {
+      this.#fail('expected a time that is not before the one in the line above', 0);
+      return;
+    }
+    [this.#beforeLast, this.#last] = [this.#last, since];
+    if (this.#rows++ % ROWS_PER_BLOCK !== 0) return;
+    this.#times.push(since);
+    this.#offsets.push(this.#offset);
+  }
+
+  #fail(message: string, ahead: number): void {
+    this.#mistake = { line: this.#line + ahead, message };
+  }
+}
+
+/** The rows of one block of a file that was scanned, or what is wrong with them now. */
+export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array): TrackRows | string {
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const line of Buffer.from(bytes).toString('utf8').split('\n')) {
+    const text = line.trimEnd();
+    if (text === '') continue;
+    const row = readRow(text, columns);
+    if (typeof row === 'string') return row;
+    times.push(row.time - epoch);
+    values.push(row.value);
+  }
+  return { times, values };
+}

@@ -1,0 +1,85 @@
+import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import type { RegisterImage } from '../registers/image.js';
+import { nearestValue } from '../registers/nearest-value.js';
+import { parseValue } from '../registers/parse-value.js';
+import type { PlacedValue, Value } from '../registers/value.js';
+
+/** One value of a device, whether or not it has a name. */
+export interface DeviceValue {
+  readonly table: TableName;
+  /** Its first address in the table. */
+  readonly address: number;
+  readonly image: RegisterImage;
+  /** Where it lies in the image. */
+  readonly place: PlacedValue;
+  readonly point: Point | undefined;
+}
+
+/** The value of that name. */
+export function valueNamed({ points }: Device, name: string): DeviceValue | undefined {
+  const point = points.named.get(name);
+  return point && { ...point.definition, image: point.image, place: point.place, point };
+}
+
+/** The value that an address of a table belongs to; undefined where nothing is defined. */
+export function valueAtAddress(
+  { tables, points }: Device,
+  table: TableName,
+  address: number,
+): DeviceValue | undefined {
+  const { image, base, size } = tables[table].window;
+  const place = address < size ? image.valueSpan(base + address) : undefined;
+  if (!place || place.address < base) return undefined;
+  const first = place.address - base;
+  return { table, address: first, image, place, point: points.at(image, place.address) };
+}
+
+/** The values of a table with an address from `from` to `to`, at most `limit` of them. */
+export function valuesBetween(
+  device: Device,
+  table: TableName,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+): DeviceValue[] {
+  const { size } = device.tables[table].window;
+  const found: DeviceValue[] = [];
+  for (let address = from; address <= Math.min(to, size - 1) && found.length < limit; ) {
+    const value = valueAtAddress(device, table, address);
+    if (value) found.push(value);
+    address = value ? value.address + value.place.cells : address + 1;
+  }
+  return found;
+}
+
+/** All values of the tables that are asked for; of every table when none is. */
+export function tablesMeant(table: TableName | undefined): readonly TableName[] {
+  return table === undefined ? TABLE_NAMES : [table];
+}
+
+/** Why nobody but its signal can change a value; undefined when somebody can. */
+export function whyUnchangeable({ point }: DeviceValue): string | undefined {
+  const signal = point?.signal;
+  if (!signal || signal.accumulator) return undefined;
+  return 'is moved by its signal; DELETE of the signal makes it stay';
+}
+
+/**
+ * What a value is to be stored as, given in its unit, as a label or raw; or what was expected instead.
+ * @param raw take the number as it is stored, without the scale
+ */
+export function parseChange(
+  { place, point }: DeviceValue,
+  input: unknown,
+  raw: boolean,
+): { readonly value: Value } | { readonly expected: string } {
+  const { scale = 1, labels } = point?.definition ?? {};
+  const label = Array.from(labels ?? []).find(([, text]) => text === input);
+  const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
+  if (raw || label || scale === 1 || place.type === 'string') {
+    return parsed.ok ? { value: parsed.value } : { expected: parsed.expected };
+  }
+  if (typeof input !== 'number') return { expected: 'a number' };
+  const { value, fits } = nearestValue(place.type, input / scale);
+  return fits ? { value } : { expected: `a number that ${place.type} can hold with a scale of ${scale}` };
+}

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { nearestValue } from '../../src/registers/nearest-value.js';
+import { liveDevices } from './live.js';
+
+/** Big-endian words of a float. */
+function words(value: number): number[] {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setFloat32(0, value);
+  return [view.getUint16(0), view.getUint16(2)];
+}
+
+const sine = { sine: { period: '10s', amplitude: 5, offset: 230 } };
+
+describe('a device with signals', () => {
+  it('answers with the value at the time of its clock', () => {
+    const { read, wait } = liveDevices({
+      meter: {
+        input: [
+          { address: 0, type: 'float32', signal: sine },
+          { address: 2, scale: 0.1, signal: sine },
+        ],
+      },
+    });
+    expect(read('input', 0, 3)).toEqual([...words(230), 2300]);
+    wait(2500);
+    expect(read('input', 0, 3)).toEqual([...words(235), 2350]);
+    wait(5000);
+    // The second word of the first value alone.
+    expect(read('input', 1, 2)).toEqual([words(225)[1], 2250]);
+  });
+
+  it('runs its clock at a speed', () => {
+    const { read, wait, meter } = liveDevices({
+      meter: { clock: { speed: 3600 }, input: [{ address: 0, signal: { counter: { perSecond: 1 } } }] },
+    });
+    wait(1000);
+    expect(read('input', 0, 1)).toEqual([3600]);
+    meter.setClock({ paused: true }, 0);
+    wait(1000);
+    expect(read('input', 0, 1)).toEqual([3600]);
+    meter.setClock({}, 60_000);
+    expect(read('input', 0, 1)).toEqual([3660]);
+  });
+
+  it('keeps a value within its type, and counts that', () => {
+    const { read, meter } = liveDevices({
+      meter: { input: [{ address: 0, name: 'a', type: 'int16', signal: { steps: [{ value: -40000 }] } }] },
+    });
+    expect(read('input', 0, 1)).toEqual([0x8000]);
+    read('input', 0, 1);
+    expect(meter.points.named.get('a')?.saturated).toBe(2);
+  });
+
+  it('adds up energy from power that is computed from other values', () => {
+    const { read, wait } = liveDevices({
+      meter: {
+        input: [
+          { address: 0, name: 'voltage', signal: { steps: [{ value: 230 }] } },
+          { address: 1, name: 'current', scale: 0.1, value: 100 },
+          { address: 2, name: 'power', signal: { expression: 'voltage * current' } },
+          {
+            address: 3,
+            name: 'energy',
+            type: 'uint32',
+            signal: { counter: { integral: 'power', per: '1h' } },
+          },
+        ],
+      },
+    });
+    expect(read('input', 2, 1)).toEqual([2300]);
+    wait(3_600_000);
+    expect(read('input', 3, 2)).toEqual([0, 2300]);
+  });
+
+  it('adds up a value that a client changes, as it was at each time, whoever reads when', () => {
+    const { read, write, wait } = liveDevices({
+      meter: {
+        holding: [
+          { address: 0, name: 'setpoint', value: 100, write: true },
+          { address: 1, name: 'total', type: 'uint32', signal: { counter: { integral: 'setpoint' } } },
+          { address: 3, name: 'twice', type: 'uint32', signal: { counter: { integral: 'double' } } },
+          { address: 5, name: 'double', signal: { expression: 'setpoint * 2' } },
+        ],
+      },
+    });
+    wait(10_000);
+    write(0, 0);
+    wait(10_000);
+    write(0, 50);
+    wait(2000);
+    expect(read('holding', 1, 4)).toEqual([0, 1100, 0, 2200]);
+  });
+
+  it('lets a client preset a counter', () => {
+    const { read, write, wait } = liveDevices({
+      meter: { holding: [{ address: 0, write: true, signal: { counter: { perSecond: 1 } } }] },
+    });
+    wait(5000);
+    expect(read('holding', 0, 1)).toEqual([5]);
+    write(0, 1000);
+    wait(5000);
+    expect(read('holding', 0, 1)).toEqual([1005]);
+  });
+
+  it('overwrites what a client writes to any other signal', () => {
+    const { read, write } = liveDevices({
+      meter: { holding: [{ address: 0, write: true, signal: { steps: [{ value: 7 }] } }] },
+    });
+    write(0, 1000);
+    expect(read('holding', 0, 1)).toEqual([7]);
+  });
+
+  it('may depend on another device, at the same moment', () => {
+    const { read, wait } = liveDevices({
+      meter: { input: [{ address: 0, signal: { expression: 'source.count * 10' } }] },
+      source: {
+        clock: { speed: 2 },
+        input: [{ address: 0, name: 'count', signal: { counter: { perSecond: 1 } } }],
+      },
+    });
+    wait(3000);
+    expect(read('input', 0, 1)).toEqual([60]);
+  });
+
+  it('moves coils, in the exception status too', () => {
+    const { respond, wait } = liveDevices({
+      meter: {
+        coils: [{ address: 3, signal: { square: { period: '2s', amplitude: 0.5, offset: 0.5 } } }],
+        exceptionStatus: [3],
+      },
+    });
+    expect(respond([7])).toEqual([7, 1]);
+    wait(1000);
+    expect(respond([7])).toEqual([7, 0]);
+    expect(respond([1, 0, 3, 0, 1])).toEqual([1, 1, 0]);
+    wait(1000);
+    expect(respond([1, 0, 3, 0, 1])).toEqual([1, 1, 1]);
+  });
+
+  it('gives each of several values of one entry random values of its own, the same at every start', () => {
+    const setup = {
+      meter: { input: [{ address: 0, quantity: 3, signal: { walk: { step: 100, min: 0, max: 60000 } } }] },
+    };
+    const [first, second] = [liveDevices(setup), liveDevices(setup)].map(({ read, wait }) => {
+      wait(100_000);
+      return read('input', 0, 3);
+    });
+    expect(first).toEqual(second);
+    expect(new Set(first).size).toBe(3);
+  });
+
+  it('computes a value once that many others need', () => {
+    const chain = Array.from({ length: 60 }, (_, i) => ({
+      address: i,
+      name: `v${i}`,
+      signal: { expression: i === 0 ? 't' : `v${i - 1} + v${i - 1} - v${i - 1}` },
+    }));
+    const { read, wait } = liveDevices({ meter: { input: chain } });
+    wait(3000);
+    expect(read('input', 59, 1)).toEqual([3]);
+  });
+});
+
+describe('a device that loses its supply', () => {
+  const setup = {
+    meter: {
+      holding: [
+        { address: 0, value: 5, write: true },
+        { address: 1, value: 5, write: true, name: 'kept', retain: true },
+        { address: 2, signal: { counter: { perSecond: 1 } } },
+        { address: 3, name: 'total', retain: true, signal: { counter: { perSecond: 1, from: 100 } } },
+      ],
+    },
+  };
+
+  it('is back after the time and its boot, with registers as configured but those that are retained', () => {
+    const { meter, read, write, wait } = liveDevices(setup);
+    write(0, 9);
+    write(1, 9);
+    wait(10_000);
+    expect(read('holding', 0, 4)).toEqual([9, 9, 10, 110]);
+    meter.interrupt({ forMs: 20_000, bootMs: 1500 });
+    expect(meter.supply.state).toBe('off');
+    wait(20_000);
+    expect(meter.supply.state).toBe('booting');
+    wait(1500);
+    expect(meter.supply.state).toBe('on');
+    wait(500);
+    expect(read('holding', 0, 4)).toEqual([5, 9, 2, 112]);
+  });
+
+  it('stays off until the supply is given back', () => {
+    const { meter, read, wait } = liveDevices(setup);
+    meter.interrupt({ bootMs: 0 });
+    wait(1e9);
+    expect(meter.supply.state).toBe('off');
+    meter.restore(1000);
+    expect(meter.supply.state).toBe('booting');
+    wait(3000);
+    expect(meter.supply.state).toBe('on');
+    expect(read('holding', 2, 1)).toEqual([3]);
+    meter.restore(1000);
+    expect(meter.supply.state).toBe('on');
+  });
+});
+
+describe('the nearest value of a type', () => {
+  it.each([
+    ['uint16', 1.5, 2, true],
+    ['uint16', -1, 0, false],
+    ['uint16', 65535.4, 65535, true],
+    ['uint16', 65536, 65535, false],
+    ['int16', Number.NaN, 0, false],
+    ['int16', Number.NEGATIVE_INFINITY, -32768, false],
+    ['bit', 0.6, 1, true],
+    ['bit', 7, 1, false],
+    ['uint64', 2 ** 64, 2n ** 64n - 1n, false],
+    ['int64', -5, -5n, true],
+    ['float32', 1e39, 3.4028234663852886e38, false],
+    ['float64', Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, true],
+  ] as const)('%s: %d is %s', (type, number, value, fits) => {
+    expect(nearestValue(type, number)).toEqual({ value, fits });
+  });
+});

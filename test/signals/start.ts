@@ -1,0 +1,38 @@
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
+import { type SignalDefinition, signalSchema } from '../../src/signals/kinds.js';
+import type { Track } from '../../src/signals/recording/track.js';
+import type { Signal } from '../../src/signals/signal.js';
+
+/** What a test may give a signal to work with. */
+interface Surroundings {
+  readonly seed?: number;
+  readonly named?: Readonly<Record<string, Signal>>;
+  readonly track?: Track;
+}
+
+function definitionOf(entry: unknown): SignalDefinition {
+  return signalSchema.parse(entry);
+}
+
+/** The signal that an entry makes. */
+export function started(entry: unknown, { seed = 1, named = {}, track }: Surroundings = {}): Signal {
+  return definitionOf(entry).start({
+    seed,
+    named: (name) => named[name] as Signal,
+    trackOf: () => track as Track,
+  });
+}
+
+/** What is wrong with an entry, as `path: message`. */
+export function mistakesOf(entry: unknown): string[] {
+  const at = new At(entry, fileFindings());
+  at.check(signalSchema);
+  return at.findings.listed.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+/** A recording in memory: times in ms, values. */
+export function trackInMemory(rows: readonly (readonly [number, number])[], length: number): Track {
+  const found = { times: rows.map(([time]) => time), values: rows.map(([, value]) => value) };
+  return { length, rowsAt: () => found };
+}
