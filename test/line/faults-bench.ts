@@ -21,6 +21,8 @@ export interface Bench extends RunningSimulator {
   /** Puts these faults to use, seed 1, instead of all others. */
   use(faults: readonly unknown[], more?: object): void;
   clear(): void;
+  /** The exchange that comes of what `send` sends, once its plan has been played. */
+  exchangeOf(send: () => void): Promise<Exchange>;
   /** The newest exchange, once its plan has been played. */
   played(): Promise<Exchange>;
 }
@@ -48,6 +50,13 @@ export async function startBench(): Promise<Bench> {
   const clear = () => {
     for (const { rule } of rules.list()) rules.remove(rule.name);
   };
+  const played = async (before?: Exchange): Promise<Exchange> => {
+    for (;;) {
+      const [newest] = simulator.ledger.latest(1);
+      if (newest?.report && newest.id !== before?.id) return newest;
+      await sleep(1);
+    }
+  };
   return {
     ...running,
     use(faults, more = {}) {
@@ -55,12 +64,11 @@ export async function startBench(): Promise<Bench> {
       rules.set(ruleOf(faults, { seed: 1, ...more }));
     },
     clear,
-    async played() {
-      for (;;) {
-        const [newest] = simulator.ledger.latest(1);
-        if (newest?.report) return newest;
-        await sleep(1);
-      }
+    played: () => played(),
+    async exchangeOf(send) {
+      const [before] = simulator.ledger.latest(1);
+      send();
+      return played(before);
     },
   };
 }

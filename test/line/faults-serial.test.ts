@@ -27,7 +27,7 @@ const bytesIn = (hex: string) => hex.length / 2;
 
 /** Sends a request and gives what came back, as hex; `expected` is what it waits for. */
 async function ask(request: string, expected: string): Promise<string> {
-  client.send(request);
+  await bench.exchangeOf(() => client.send(request));
   return client.receive(bytesIn(expected));
 }
 

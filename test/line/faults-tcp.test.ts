@@ -53,7 +53,7 @@ class Client extends RawClient {
   /** Sends a request; what came back, once it is as long as `expected` and a little later. */
   async ask(request: string, expected: string): Promise<string> {
     this.received = Buffer.alloc(0);
-    this.send(bytesOf(request));
+    await bench.exchangeOf(() => this.send(bytesOf(request)));
     await until(() => this.hex.length >= expected.length, `${expected} has come, not ${this.hex}`);
     await sleep(15);
     return this.hex;

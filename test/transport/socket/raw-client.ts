@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeMbap, type MbapFrame } from '../../../src/protocol/mbap.js';
 
 /** Waits until `holds`, at most `timeoutMs`: a generous bound for what should come soon. */
-export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+export async function until(holds: () => boolean, what: string, timeoutMs = 60_000): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
