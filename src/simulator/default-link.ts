@@ -2,10 +2,14 @@ import { lstatSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. */
+/**
+ * Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. A service of systemd has a /tmp of
+ * its own, which no client sees; its links are in its runtime directory, `/run/modbus-sim/bench`.
+ */
 export function defaultLink(line: string): string {
+  const directory = process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
   // A line's name is no path: it must not lead out of the directory.
-  return join(tmpdir(), 'modbus-sim', line.replaceAll('/', '-'));
+  return join(directory, line.replaceAll('/', '-'));
 }
 
 /**
