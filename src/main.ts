@@ -7,6 +7,9 @@ import type { ApiDefinition } from './config/configuration.js';
 import { type ConfigurationSource, checkFile, loadConfiguration } from './config/load.js';
 import { unknownName } from './schema/nearest.js';
 import { formatProblems } from './schema/problem.js';
+import { withCredentials } from './service/credential.js';
+import { runService } from './service/service.js';
+import { findServiceManager } from './service/service-manager.js';
 import { measureLine, waitsForOthers } from './simulator/selftest/measure.js';
 import { verdict } from './simulator/selftest/verdict.js';
 import { Simulator } from './simulator/simulator.js';
@@ -102,13 +105,16 @@ function sourceName(source: ConfigurationSource): string {
 }
 
 async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 'serve' }>): Promise<number> {
-  const loaded = loadConfiguration(source, api);
+  const load = () => loadConfiguration(source, api);
+  const loaded = load();
   if (!loaded.ok) return complain(formatProblems(sourceName(source), loaded.problems));
   const { configuration } = loaded;
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);
 
-  const stop = stopSignal(OK);
+  const service = await findServiceManager(process.env);
+  if (service?.ok === false) log.error(service.error);
+  const stop = stopSignal(OK, service?.ok ? SERVICE_STOP_SIGNALS : STOP_SIGNALS);
   const simulator = new Simulator(configuration, log);
   const started = await simulator.start();
   if (!started.ok) return complain(started.error);
@@ -124,8 +130,12 @@ async function serve({ source, api, log: logOptions }: Extract<Command, { kind: 
     return complain(`REST: ${explainListenError(listening.error, configuration.api)}`);
   }
   say(`REST on ${listening.address}`);
+  const ended = service?.ok
+    ? runService({ simulator, configuration, manager: service.manager, log, file: sourceName(source), load })
+    : undefined;
   say('ready');
   await stop;
+  ended?.();
   return Promise.all([app.close(), simulator.stop()]).then(
     () => OK,
     (error: Error) => complain(`stopping failed: ${error.message}`),
@@ -181,21 +191,27 @@ function logStream(descriptor: number): DestinationStream {
   };
 }
 
-/** SIGHUP is the terminal that was closed. */
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** SIGHUP is the terminal that was closed; from a service manager, the order to read the configuration again. */
+const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+const SERVICE_STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 
 /**
  * Resolves once the process was asked to end. From then on it has a limited time: then it ends with `late`, whatever
  * is still going on. Another signal of the same kind ends it at once.
  */
-function stopSignal(late: number): Promise<undefined> {
+function stopSignal(late: number, signals = STOP_SIGNALS): Promise<undefined> {
   return new Promise((resolve) => {
     const onSignal = () => {
       setTimeout(() => process.exit(late), STOP_LIMIT_MS);
       resolve(undefined);
     };
-    for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
+    for (const signal of signals) process.once(signal, onSignal);
   });
 }
 
-process.exit(await run(parseCommandLine(process.argv.slice(2), process.env)));
+const environment = withCredentials(process.env);
+process.exit(
+  typeof environment === 'string'
+    ? complain(environment)
+    : await run(parseCommandLine(process.argv.slice(2), environment)),
+);

@@ -30,7 +30,7 @@ describe('the npm package', () => {
         'dist/main.js',
         'package.json',
         'systemd/modbus-sim.service',
-        'udev/60-modbus-sim.rules',
+        'udev/61-modbus-sim.rules',
       ]),
     );
     expect(files.filter((path) => /^(src|test|bench|node_modules)\//.test(path))).toEqual([]);
