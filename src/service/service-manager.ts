@@ -42,7 +42,7 @@ export async function findServiceManager(env: Environment): Promise<ServiceManag
 }
 
 /** sd_watchdog_enabled(3): both variables are inherited by programs that this one may start, and not meant for them. */
-export function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== pid) return undefined;
   return microseconds > 0 ? microseconds / 1000 : undefined;

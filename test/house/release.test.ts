@@ -30,6 +30,7 @@ describe('the npm package', () => {
         'dist/main.js',
         'package.json',
         'systemd/modbus-sim.service',
+        'systemd/service.conf',
         'udev/61-modbus-sim.rules',
       ]),
     );
