@@ -56,7 +56,7 @@ export function makeTree(root, { cpu, version, time }) {
   const date = new Date(time * 1000).toISOString().slice(0, 10);
   writeFileSync(at('usr/share/man/man1/modbus-sim.1.gz'), compressed(manPage(HELP, { version, date })));
   const doc = 'usr/share/doc/modbus-sim';
-  writeFileSync(at(`${doc}/changelog.gz`), compressed(readFileSync('CHANGELOG.md', 'utf8')));
+  writeFileSync(at(`${doc}/CHANGELOG.md.gz`), compressed(readFileSync('CHANGELOG.md', 'utf8')));
   program(at('usr/lib/modbus-sim/dist'), cpu);
   writeFileSync(at(`${doc}/copyright`), copyright(join(root, 'usr/lib/modbus-sim')));
   symlinkSync('../lib/modbus-sim/dist/main.js', at('usr/bin/modbus-sim'));
