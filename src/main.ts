@@ -29,8 +29,5 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
   process.exit(WRONG_LIMIT);
 }
 
-const [{ run }, { parseCommandLine }] = await Promise.all([
-  import('./main/run.js'),
-  import('./config/command-line.js'),
-]);
-process.exit(await run(parseCommandLine(process.argv.slice(2), process.env)));
+const { main } = await import('./main/run.js');
+process.exit(await main(process.argv.slice(2), process.env));

@@ -7,9 +7,14 @@ import { complain, warn } from './say.js';
 /** The configuration that the command line asks for; undefined after printing every mistake in it. Warnings are printed. */
 export function load(source: ConfigurationSource, api: ApiOverrides): Configuration | undefined {
   const loaded = loadConfiguration(source, api);
-  const file = source.kind === 'demo' ? 'demo' : source.file;
+  const file = sourceName(source);
   warn(file, loaded.warnings);
   if (loaded.ok) return loaded.configuration;
   complain(formatProblems(file, loaded.problems));
   return undefined;
+}
+
+/** What people call the place that a configuration is from. */
+export function sourceName(source: ConfigurationSource): string {
+  return source.kind === 'demo' ? 'demo' : source.file;
 }

@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from '../config/command-line.js';
+import { type Command, parseCommandLine } from '../config/command-line.js';
 import { checkFile } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
+import { withCredentials } from '../service/credential.js';
 import { listPorts } from '../transport/port/list-ports.js';
 import { complain, OK, say, WRONG_USAGE, warn } from './say.js';
 import { selftest } from './selftest.js';
 import { serve } from './serve.js';
 
-/** Runs one command of the command line; resolves with the exit code. */
-export async function run(command: Command): Promise<number> {
+/** Does what the command line asks for; resolves with the exit code. */
+export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const withToken = withCredentials(environment);
+  return typeof withToken === 'string' ? complain(withToken) : run(parseCommandLine([...args], withToken));
+}
+
+async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'help':
       return say(command.text);

@@ -4,15 +4,17 @@ import { buildApp } from '../api/app.js';
 import { BACKLOG } from '../api/connections.js';
 import type { Command } from '../config/command-line.js';
 import type { ApiDefinition } from '../config/configuration.js';
-import type { ConfigurationSource } from '../config/load.js';
+import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
+import { runService } from '../service/service.js';
+import { findServiceManager } from '../service/service-manager.js';
 import { Simulator } from '../simulator/simulator.js';
 import { servingProcess } from '../transport/port/client-link.js';
 import { defaultLink } from '../transport/port/default-link.js';
 import { hostPort } from '../transport/socket/address.js';
-import { load } from './load.js';
+import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
-import { stopSignal } from './stop-signal.js';
+import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
 
 /** Serves until the process is asked to stop; resolves with the exit code. */
 export async function serve(command: Extract<Command, { kind: 'serve' }>): Promise<number> {
@@ -22,7 +24,9 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);
 
-  const stop = stopSignal(OK);
+  const service = await findServiceManager(process.env);
+  if (service?.ok === false) log.error(service.error);
+  const stop = service?.ok ? stopSignal(OK, SERVICE_STOP_SIGNALS) : stopSignal(OK);
   const simulator = new Simulator(configuration, log);
   const started = await simulator.start();
   if (!started.ok) return complain(`${started.error}${demoHint(source)}`);
@@ -35,8 +39,14 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
     return complain(`REST: ${listening.error}`);
   }
   say(`REST on ${listening.addresses.join(' and ')}`);
+  const again = () => loadConfiguration(source, api);
+  const file = sourceName(source);
+  const ended = service?.ok
+    ? runService({ simulator, configuration, manager: service.manager, log, file, load: again })
+    : undefined;
   say('ready');
   await stop;
+  ended?.();
   return Promise.all([app.close(), simulator.stop()]).then(
     () => OK,
     (error: Error) => complain(`stopping failed: ${error.message}`),

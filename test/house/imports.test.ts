@@ -73,6 +73,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it reaches lines and buses through the simulator only',
   },
+  service: {
+    knows: ['protocol', 'schema', 'traffic', 'config', 'simulator'],
+    external: /^(node:.+|koffi|pino)$/,
+    why: 'it is about the program as a service, which no line, device or request depends on',
+  },
 };
 const MAY_KNOW_ALL = 'main';
 
@@ -80,13 +85,13 @@ const MAY_KNOW_ALL = 'main';
 const CONFINED = [
   {
     packages: /^(serialport|@serialport\/(?!parser-).+)$/,
-    place: 'src/transport/port/',
+    places: ['src/transport/port/'],
     why: 'hardware stays behind BytePort',
   },
   {
     packages: /^koffi$/,
-    place: 'src/transport/',
-    why: 'only transport speaks to the operating system directly',
+    places: ['src/transport/', 'src/service/'],
+    why: 'only they speak to the operating system directly: to its ports, and to its service manager',
   },
 ] as const;
 
@@ -135,9 +140,9 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
   const target = targetOf(path, specifier);
   if (target === undefined) {
     const confined = CONFINED.find(
-      ({ packages, place }) => packages.test(specifier) && !path.startsWith(place),
+      ({ packages, places }) => packages.test(specifier) && !places.some((place) => path.startsWith(place)),
     );
-    if (confined) return `only ${confined.place} may import '${specifier}': ${confined.why}`;
+    if (confined) return `only ${confined.places.join(' and ')} may import '${specifier}': ${confined.why}`;
     if (room?.external && !room.external.test(specifier))
       return `${from} may not import '${specifier}': ${room.why}`;
     return undefined;
@@ -217,7 +222,7 @@ describe('the check of the imports', () => {
     ['src/transport/socket/line.ts', 'pino', "transport may not import 'pino'"],
     ['src/transport/socket/line.ts', 'serialport', 'only src/transport/port/'],
     ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/port/'],
-    ['src/api/server.ts', 'koffi', 'only src/transport/ may'],
+    ['src/api/server.ts', 'koffi', 'only src/transport/ and src/service/ may'],
     ['src/api/server.ts', '../transport/socket/line.js', 'api may not import transport'],
     ['src/config/lines.ts', '../transport/settings.js', 'config may not import transport'],
     ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
@@ -236,6 +241,7 @@ describe('the check of the imports', () => {
     ['src/faults/rule.ts', 'zod'],
     ['src/transport/port/port.ts', 'serialport'],
     ['src/transport/tty/ioctl.ts', 'koffi'],
+    ['src/service/service-manager.ts', 'koffi'],
     ['src/main.ts', './api/server.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);

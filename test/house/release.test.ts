@@ -31,7 +31,8 @@ describe('the npm package', () => {
         'dist/main.js',
         'package.json',
         'systemd/modbus-sim.service',
-        'udev/60-modbus-sim.rules',
+        'systemd/service.conf',
+        'udev/61-modbus-sim.rules',
       ]),
     );
     expect(files.filter((path) => /^(src|test|bench|node_modules)\//.test(path))).toEqual([]);

@@ -6,7 +6,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 const portView = z.object({
   /** May be another one after the next start of the machine. */
   path: z.string(),
-  /** Links in /dev/serial that stay the same. */
+  /** Links in /dev/modbus-sim and /dev/serial that stay the same. */
   stableNames: z.array(z.string()),
   adapter: z.object({
     kind: z.string(),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isMapping } from '../../schema/parts.js';
 import { compact } from '../compact.js';
 import type {
@@ -54,6 +55,20 @@ export function mergedSource(source: LineSource, change: Readonly<Record<string,
   if (isOther) return merged({ units: source.units }, change);
   const isReframed = 'framing' in change && change.framing !== source.framing;
   return merged(isReframed ? withoutFramingSettings(source) : source, change);
+}
+
+/**
+ * The change that makes `after` of `before` (see `mergedSource`), and leaves alone what is the same in both: settings
+ * that `after` does not have are null.
+ */
+export function sourceChange(before: LineSource, after: LineSource): LineSource {
+  const gone = Object.keys(before).filter((key) => !(key in after));
+  const changed = Object.entries(after).flatMap(([key, value]) => {
+    const old = before[key];
+    if (isDeepStrictEqual(old, value)) return [];
+    return [[key, key !== 'units' && isMapping(old) && isMapping(value) ? sourceChange(old, value) : value]];
+  });
+  return Object.fromEntries([...gone.map((key) => [key, null]), ...changed]);
 }
 
 function withoutFramingSettings({ serial, ...source }: LineSource): LineSource {

@@ -2,11 +2,12 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** A service of systemd has a /tmp of its own, which no client sees; its links are in its runtime directory. */
 function directory(): string {
-  return join(tmpdir(), 'modbus-sim');
+  return process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
 }
 
-/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`. */
+/** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`, or `/run/modbus-sim/bench`. */
 export function defaultLink(line: string): string {
   // A line's name is no path: it must not lead out of the directory.
   return join(directory(), line.replaceAll('/', '-'));

@@ -17,6 +17,8 @@ export interface Libc {
   tcflush(fd: number, queue: 0 | 1): number;
   /** The events of one descriptor at this moment (poll(2) with timeout 0). */
   pollNow(fd: number): number;
+  /** Locks the file for this open descriptor alone, or fails at once when another one has it locked (flock(2)). */
+  lockNow(fd: number): number;
 }
 
 /** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
@@ -46,6 +48,10 @@ export const TIOCM_RTS = 4;
 /** The kernel's RS-485 mode, struct serial_rs485. */
 export const TIOCGRS485 = 0x542e;
 export const TIOCSRS485 = 0x542f;
+
+/** flock(2): for one alone, and without waiting. */
+const LOCK_EX = 2;
+const LOCK_NB = 4;
 
 /** poll(2): the other side is closed, or the device behind the descriptor is gone; it is reported unasked. */
 export const POLLHUP = 0x10;
@@ -93,6 +99,7 @@ async function load(): Promise<LibcResult> {
 function bind(define: (name: string, args: string[]) => Native): Libc {
   const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
   const poll = define('poll', ['void *', 'ulong', 'int']);
+  const flock = define('flock', ['int', 'int']);
   return {
     posixOpenpt: define('posix_openpt', ['int']),
     grantpt: define('grantpt', ['int']),
@@ -107,5 +114,6 @@ function bind(define: (name: string, args: string[]) => Native): Libc {
       const result = poll(entry, 1, 0);
       return result < 0 ? result : entry.readInt16LE(6);
     },
+    lockNow: (fd) => flock(fd, LOCK_EX | LOCK_NB),
   };
 }

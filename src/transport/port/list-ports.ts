@@ -7,7 +7,10 @@ import { consoleHint } from './console-hint.js';
 export interface PortInfo {
   /** For example /dev/ttyUSB0; may be another one after the next start of the machine. */
   readonly path: string;
-  /** Names that stay the same: links in /dev/serial/by-id (named after the adapter) and by-path (after the socket). */
+  /**
+   * Names that stay the same: links in /dev/modbus-sim (made by this program's udev rules), in /dev/serial/by-id (named
+   * after the adapter) and in by-path (after the socket).
+   */
   readonly stableNames: readonly string[];
   readonly adapter: Adapter;
   readonly usb?: UsbIdentity;
@@ -61,10 +64,12 @@ function isPhantom(entry: string, ancestors: readonly string[]): boolean {
   return ancestors.some((directory) => basename(directory) === 'serial8250');
 }
 
+const LINK_DIRECTORIES = ['/dev/modbus-sim', '/dev/serial/by-id', '/dev/serial/by-path'];
+
 function stableLinks(root: string): { path: string; device: string | undefined }[] {
-  return ['by-id', 'by-path'].flatMap((kind) =>
-    namesIn(join(root, 'dev/serial', kind)).map((name) => {
-      const path = join('/dev/serial', kind, name);
+  return LINK_DIRECTORIES.flatMap((directory) =>
+    namesIn(join(root, directory)).map((name) => {
+      const path = join(directory, name);
       return { path, device: realPathOf(join(root, path)) };
     }),
   );

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fchownSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import {
   FIONREAD,
@@ -77,7 +77,24 @@ function prepareClientSide(libc: Libc, masterFd: number): string | { path: strin
     closeSync(clientFd);
     return `raw mode: ${errorName(written)}`;
   }
+  shareWithGroup(clientFd);
   return { path, clientFd };
+}
+
+/** For the owner and the group, as far as the umask allows. */
+const PTY_MODE = 0o660;
+
+/**
+ * Clients of other users may open the line as they may open a real port: when they are in the group that this program
+ * runs in, and the umask says so. The kernel gives every pseudo-terminal to the group tty, in which nobody is.
+ */
+function shareWithGroup(clientFd: number): void {
+  try {
+    fchownSync(clientFd, -1, process.getegid?.() ?? -1);
+    fchmodSync(clientFd, PTY_MODE & ~process.umask());
+  } catch {
+    // On a file system without owners the line still serves its own user.
+  }
 }
 
 /**

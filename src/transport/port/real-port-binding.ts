@@ -1,11 +1,20 @@
 import type { SerialPort } from 'serialport';
 import type { PortSettings } from '../settings.js';
+import type { LibcResult } from './libc.js';
+import { lockPort } from './port-lock.js';
 import { lockHolder } from './port-path.js';
 
-/** @returns the open port, or why it did not open. */
-export async function openExclusively(settings: PortSettings): Promise<SerialPort | string> {
+/**
+ * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so whoever has
+ * the port would feel a failed attempt; therefore the port is locked before serialport sees it, where the C library can
+ * be called.
+ * @returns the open port, or why it did not open.
+ */
+export async function openExclusively(
+  settings: PortSettings,
+  loaded: LibcResult,
+): Promise<SerialPort | string> {
   const { path, baudRate, dataBits, parity, stopBits } = settings;
-  // serialport changes the settings before it tries its lock, so whoever has the port would feel a failed attempt.
   const holder = lockHolder(path);
   if (holder !== undefined) return `is in use by ${holder}`;
   let module: typeof import('serialport');
@@ -14,6 +23,8 @@ export async function openExclusively(settings: PortSettings): Promise<SerialPor
   } catch (error) {
     return `serialport did not load: ${(error as Error).message}`;
   }
+  const locked = loaded.ok ? lockPort(path, loaded.libc) : undefined;
+  if (typeof locked === 'string') return explainOpenError(locked);
   // Always a new object: one that was disconnected does not come back reliably.
   const port = new module.SerialPort({
     path,
@@ -21,20 +32,26 @@ export async function openExclusively(settings: PortSettings): Promise<SerialPor
     dataBits,
     parity,
     stopBits,
-    lock: true,
+    lock: locked === undefined,
     autoOpen: false,
   });
   const error = await new Promise<Error | null>((resolve) => port.open(resolve));
-  return error === null ? port : explainOpenError(error.message);
+  if (error !== null) {
+    locked?.release();
+    return explainOpenError(error.message);
+  }
+  port.once('close', () => locked?.release());
+  return port;
 }
 
-/** serialport passes on strerror(3) texts and nothing else to tell errors apart by. */
-function explainOpenError(text: string): string {
+/** Errors are strerror(3) texts, which is all that serialport passes on to tell them apart by. */
+export function explainOpenError(text: string): string {
   const message = text.replace(/^Error: /, '');
   const explanations: [RegExp, string][] = [
+    [/permission denied/i, 'permission denied; add the user to the group dialout and log in again'],
     [
-      /permission denied|operation not permitted/i,
-      'permission denied; add the user to the group dialout and log in again',
+      /operation not permitted/i,
+      'forbidden by the device policy of the service, whatever the mode of the port; systemd allows what DeviceAllow= names, and only drivers that were loaded when the service started, so restart the service after the first plug',
     ],
     [/cannot lock|resource busy|temporarily unavailable/i, 'is in use by another program; end it first'],
     [/inappropriate ioctl/i, 'is not a terminal device, so it is no serial port'],

@@ -30,7 +30,7 @@ export async function openRealPort(
   // From the opening until RTS is set the bus may be driven, so whatever takes time comes before.
   const loaded = await load();
   const listening = rtsWhileListening(settings.rs485, identifyAdapter(path).kind);
-  const port = await openExclusively(settings);
+  const port = await openExclusively(settings, loaded);
   if (typeof port === 'string') return { ok: false, error: `${path}: ${port}` };
 
   const unkept = loaded.ok ? letGoOfBus(port, loaded.libc, settings, listening) : undefined;

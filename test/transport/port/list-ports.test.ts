@@ -19,10 +19,12 @@ describe('the list of serial ports', () => {
     link('dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A10KZP45-if00-port0', 'dev/ttyUSB0');
     link('dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0', 'dev/ttyUSB0');
     link('dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0', 'dev/ttyUSB1');
+    link('dev/modbus-sim/A10KZP45', 'dev/ttyUSB0');
     expect(await listPorts(root())).toEqual([
       {
         path: '/dev/ttyUSB0',
         stableNames: [
+          '/dev/modbus-sim/A10KZP45',
           '/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A10KZP45-if00-port0',
           '/dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0',
         ],

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadLibc, TCGETS2, TIOCEXCL, TIOCGEXCL } from '../../../src/transport/port/libc.js';
 import { openPty, type Pty } from '../../../src/transport/port/pty.js';
@@ -48,6 +48,17 @@ describe('a pseudo-terminal pair', () => {
     const atMaster: number[] = [];
     await expect.poll(() => atMaster.push(...readAll(pty.masterFd)) && atMaster.length).toBe(256);
     expect(atMaster).toEqual([...all256]);
+  });
+
+  it.each([
+    [0o007, 0o660],
+    [0o077, 0o600],
+  ])('is for the group of the process, as far as the umask %o allows', async (umask, mode) => {
+    const before = process.umask(umask);
+    const pty = await newPty().finally(() => process.umask(before));
+    const stats = statSync(pty.path);
+    expect(stats.mode & 0o777).toBe(mode);
+    expect(stats.gid).toBe(process.getegid?.());
   });
 
   it('knows whether a client has it open', async () => {

@@ -65,7 +65,7 @@ async function newPort(
     stopBits: 1,
     ...other,
   };
-  const serialPort = await openExclusively(settings);
+  const serialPort = await openExclusively(settings, loaded);
   if (typeof serialPort === 'string') throw new Error(serialPort);
   const device = statSync(pty.path);
   if (breaks) {

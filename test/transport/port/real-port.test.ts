@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -32,6 +32,7 @@ import {
 import type { BytePort, OpenResult } from '../../../src/transport/port/port.js';
 import { openPty } from '../../../src/transport/port/pty.js';
 import { openRealPort } from '../../../src/transport/port/real-port.js';
+import { explainOpenError } from '../../../src/transport/port/real-port-binding.js';
 import { hasParityMarks, rawTermios2, TERMIOS2_BYTES } from '../../../src/transport/port/termios.js';
 import type { PortSettings } from '../../../src/transport/settings.js';
 import { rs485 } from './rs485-settings.js';
@@ -395,6 +396,24 @@ describe('a path that is no free serial port is refused', () => {
     expect(await errorOf(wire.path)).toMatch(
       new RegExp(`^${wire.path}: is in use by \\S+ \\(process ${holder.pid}\\); end it first$`),
     );
+  });
+
+  it('when a program has it that /proc/locks does not name, and none of its settings is touched', async () => {
+    const wire = await newWire();
+    const fd = openSync(wire.path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+    ends.push(() => closeSync(fd));
+    // flock(1) ends and the lock stays with the descriptor: the process that /proc/locks names is gone.
+    expect(spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'inherit', fd] }).status).toBe(0);
+    const before = await termiosOf(wire.masterFd);
+    expect(await errorOf(wire.path)).toMatch(/: is in use by another program; end it first/);
+    expect(await termiosOf(wire.masterFd)).toEqual(before);
+  });
+
+  it('when the device policy of a service forbids it, which is no matter of groups', () => {
+    const told = explainOpenError("EPERM: operation not permitted, open '/dev/ttyUSB0'");
+    expect(told).toMatch(/^forbidden by the device policy of the service.*DeviceAllow=.*EPERM/);
+    expect(told).not.toContain('dialout');
+    expect(explainOpenError("EACCES: permission denied, open '/dev/ttyUSB0'")).toContain('group dialout');
   });
 });
 

@@ -35,6 +35,7 @@ function newDriver({
     ptsnameR: () => -1,
     tcflush: () => -1,
     pollNow: () => 0,
+    lockNow: () => -1,
   };
   const open = (settings?: Rs485Settings) => openDirection(3, settings, { ok: true, libc });
   const errorOf = (settings: Rs485Settings): string => {

@@ -1,0 +1,27 @@
+# Completion of modbus-sim for bash.
+_modbus_sim() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local commands='check ports selftest'
+  local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file
+    --seconds --help --version'
+  case $previous in
+    check | --config | --json_file | --log_file)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      return
+      ;;
+    --log)
+      mapfile -t COMPREPLY < <(compgen -W 'critical error warning info debug' -- "$word")
+      return
+      ;;
+    --modbus_server | --modbus_device | --http_host | --http_port | --seconds)
+      return
+      ;;
+  esac
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+  elif ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+  fi
+}
+complete -F _modbus_sim modbus-sim

@@ -1,0 +1,73 @@
+/**
+ * Makes the Debian packages: npm run package [-- ARCHITECTURE...], in build/packages/. The same commit makes the same
+ * bytes.
+ *
+ * By dpkg-deb alone: what debhelper makes depends on the Debian release that it runs on (that of Debian 12 puts units into
+ * /lib, where those of Debian 13 must not be), and here it would be left with three short scripts to write.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeTree, run, sizeOf } from './package/tree.mjs';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+/**
+ * Node's name for each architecture of Debian.
+ * @type {Readonly<Record<string, string>>}
+ */
+const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
+
+/** @type {{version: string}} */
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { SOURCE_DATE_EPOCH } = process.env;
+const time = Number(
+  SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }),
+);
+
+/**
+ * The part of the package that dpkg reads.
+ * @param {string} root
+ * @param {string} architecture
+ */
+function control(root, architecture) {
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((file) => join(file.parentPath, file.name));
+  const sums = paths.sort().map((path) => {
+    const sum = createHash('md5').update(readFileSync(path)).digest('hex');
+    return `${sum}  ${relative(root, path)}\n`;
+  });
+  const size = sizeOf(root);
+  mkdirSync(join(root, 'DEBIAN'));
+  for (const name of readdirSync('packaging/deb')) {
+    const text = readFileSync(join('packaging/deb', name), 'utf8')
+      .replace('@VERSION@', version)
+      .replace('@ARCHITECTURE@', architecture)
+      .replace('@SIZE@', String(size));
+    const path = join(root, 'DEBIAN', name);
+    writeFileSync(path, text);
+    chmodSync(path, text.startsWith('#!') ? 0o755 : 0o644);
+  }
+  const path = join(root, 'DEBIAN/md5sums');
+  writeFileSync(path, sums.join(''));
+  chmodSync(path, 0o644);
+}
+
+const architectures = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CPUS);
+for (const architecture of architectures) {
+  const cpu = CPUS[architecture];
+  if (cpu === undefined) {
+    console.error(`no such architecture: ${architecture} (known: ${Object.keys(CPUS).join(', ')})`);
+    process.exit(2);
+  }
+  const root = `build/${architecture}`;
+  const file = `build/packages/modbus-sim_${version}_${architecture}.deb`;
+  makeTree(root, { cpu, version, time });
+  control(root, architecture);
+  mkdirSync('build/packages', { recursive: true });
+  const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) };
+  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, file], '.', env);
+  console.log(file);
+}

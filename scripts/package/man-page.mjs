@@ -1,0 +1,72 @@
+/**
+ * The manual page in roff, made of what `modbus-sim --help` prints: a heading is a line that is not indented, an entry a
+ * term and its text with two spaces between, and what is indented further goes on with the text.
+ * @param {string} help
+ * @param {{version: string, date: string}} about date as 2026-01-31
+ */
+export function manPage(help, { version, date }) {
+  const [title = '', ...lines] = help.trimEnd().split('\n');
+  const [name = '', purpose = ''] = title.split(': ');
+  return [
+    `.TH ${name.toUpperCase()} 1 ${date} "${name} ${version}" "User Commands"`,
+    '.SH NAME',
+    `${escaped(name)} \\- ${escaped(purpose)}`,
+    '.SH SYNOPSIS',
+    `.B ${escaped(name)}`,
+    '[\\fICOMMAND\\fR] [\\fIOPTION\\fR]...',
+    '.SH COMMANDS',
+    ...lines.flatMap(paragraph),
+    ...FOOTER,
+    '',
+  ].join('\n');
+}
+
+const FOOTER = [
+  '.SH SIGNALS',
+  '.TP',
+  'SIGTERM, SIGINT',
+  'end the program within 2 s, with exit code 0',
+  '.TP',
+  'SIGHUP',
+  'under a service manager (NOTIFY_SOCKET), read the configuration again; elsewhere like SIGTERM',
+  '.SH FILES',
+  '.TP',
+  '/etc/modbus\\-sim/config.yaml',
+  'what modbus\\-sim.service simulates',
+  '.TP',
+  '/etc/modbus\\-sim/NAME.yaml',
+  'what modbus\\-sim@NAME.service simulates',
+  '.TP',
+  '/etc/modbus\\-sim/token',
+  'the token that clients of these services must send',
+  '.TP',
+  '/dev/modbus\\-sim/',
+  'names of USB adapters that stay, by serial number and by socket',
+  '.SH SEE ALSO',
+  '.BR mbpoll (1),',
+  '.BR systemctl (1)',
+];
+
+/**
+ * @param {string} line
+ * @returns {string[]}
+ */
+function paragraph(line) {
+  if (line === '') return [];
+  const entry = /^ {2}(\S.*?) {2,}(\S.*)$/.exec(line);
+  if (entry) return ['.TP', `.B ${escaped(entry[1] ?? '')}`, escaped(entry[2] ?? '')];
+  if (/^ {2}\S/.test(line)) return ['.TP', `.B ${escaped(line.trim())}`];
+  if (line.startsWith(' ')) return [escaped(line.trim())];
+  return [`.SH ${escaped(line.toUpperCase())}`];
+}
+
+/**
+ * Hyphens would become typographic ones, and a dot at the beginning of a line a request.
+ * @param {string} text
+ */
+function escaped(text) {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1');
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/env bash
+# Tries the Debian package under a real systemd: installed by dpkg into a Debian system that systemd-nspawn boots, asked,
+# stopped, killed, reloaded, upgraded, removed and purged. Prints what held, and the scores. As root, after
+# `npm run package`; needs mmdebstrap and systemd-container. Takes three minutes, the first time one more for the root:
+#   sudo scripts/service-trial.sh
+# There is no udev in such a container and no serial hardware: rules and DeviceAllow= are not tried.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+architecture=$(dpkg --print-architecture)
+package=$(ls "$PWD"/build/packages/modbus-sim_*_"$architecture".deb 2>/dev/null | tail -1)
+[ -n "$package" ] || { echo "no package for $architecture in build/packages: npm run package" >&2; exit 2; }
+base=$PWD/build/debian-root.tar
+work=$(mktemp -d /var/tmp/modbus-sim-trial.XXXXXX)
+root=$work/root
+log=$work/console.log
+leader=
+failed=0
+
+clean_up() {
+  if [ -n "$leader" ]; then halt; fi
+  rm -rf "$work"
+}
+trap clean_up EXIT
+
+# Debian 13 is the first with Node 20.19.
+if [ ! -f "$base" ]; then
+  echo "making a Debian 13 ($base)"
+  mmdebstrap --quiet --mode=root --variant=minbase --aptopt='APT::Install-Recommends "false"' \
+    --include=systemd,systemd-sysv,dbus,udev,kmod,procps,libnss-systemd,nodejs,mbpoll,passwd \
+    trixie "$base" http://deb.debian.org/debian || exit 2
+fi
+mkdir "$root" && tar -xpf "$base" -C "$root" || exit 2
+cp "$package" "$root/root/modbus-sim.deb"
+
+boot() {
+  SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 setsid systemd-nspawn --quiet -D "$root" --boot --register=no --keep-unit \
+    --machine=modbus-sim-trial --private-network --capability=all --system-call-filter=bpf --console=pipe \
+    >>"$log" 2>&1 </dev/null &
+  nspawn=$!
+  for _ in $(seq 300); do
+    leader=$(pgrep -P "$nspawn" -x systemd) && there systemctl is-system-running --wait >/dev/null 2>&1
+    if [ -n "$leader" ] && there systemctl is-system-running 2>/dev/null | grep -Eq '^(running|degraded)$'; then return; fi
+    sleep 0.2
+  done
+  echo "the system did not come up:" >&2
+  tail -20 "$log" >&2
+  exit 2
+}
+
+halt() {
+  kill -TERM "$nspawn" 2>/dev/null
+  wait "$nspawn" 2>/dev/null
+  leader=
+}
+
+# Runs a command inside.
+there() {
+  nsenter -t "$leader" -a env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+}
+
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/said" 2>&1; then
+    echo "ok      $name"
+  else
+    echo "FAILED  $name"
+    sed 's/^/        /' "$work/said" | tail -5
+    failed=$((failed + 1))
+  fi
+}
+
+# Repeats a command until it succeeds, for at most so many seconds.
+within() {
+  local until=$((SECONDS + $1))
+  shift
+  while ! "$@"; do
+    if [ "$SECONDS" -ge "$until" ]; then return 1; fi
+    sleep 0.3
+  done
+}
+
+refused() { ! "$@"; }
+property() { there systemctl show modbus-sim.service -p "$1" --value; }
+has() { [ "$(property "$1")" = "$2" ]; }
+status_is() { property StatusText | grep -Fq -- "$1"; }
+journal() { there journalctl -u modbus-sim.service -o cat --no-pager | grep -Fq -- "$1"; }
+as() { there runuser -u "$1" -- "${@:2}"; }
+asks_rtu() { as "$1" mbpoll -q -m rtu -a 1 -b 9600 -P none -t 4 -r 1 -c 3 -1 /run/modbus-sim/demo; }
+asks_tcp() { there mbpoll -q -m tcp -a 1 -p "$1" -t 4 -r 1 -c 3 -1 127.0.0.1; }
+rest_status() {
+  [ "$(there node -e 'fetch(process.argv[1], {headers: process.argv[2] ? {authorization: `Bearer ${process.argv[2]}`} : {}})
+    .then((r) => console.log(r.status), (e) => console.log(e.message))' "$2" "${3:-}")" = "$1" ]
+}
+config() { there sh -c 'cat > /etc/modbus-sim/config.yaml' <<<"$1"; }
+restarted() { [ "$(property NRestarts)" -gt "$1" ] && has ActiveState active; }
+files() {
+  (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./var/tmp \
+    -o -path ./var/log -o -path ./var/cache -o -path ./var/lib/dpkg -o -path ./var/lib/systemd/timers -o -path ./root \) -prune \
+    -o -print | sort)
+}
+
+boot
+there useradd -m -G dialout tester
+there useradd -m stranger
+files >"$work/files-before"
+cp "$root/etc/passwd" "$work/passwd-before"
+
+echo "== install"
+check "dpkg installs it" there dpkg -i /root/modbus-sim.deb
+check "the service is enabled and active" there systemctl is-active modbus-sim.service
+check "its status tells of its lines" status_is "2 lines open"
+check "the command is on PATH" there modbus-sim --version
+check "a Modbus TCP request is answered" asks_tcp 5020
+check "an RTU request of a member of dialout is answered" asks_rtu tester
+check "of somebody else it is not" refused asks_rtu stranger
+check "the program runs as modbus-sim" test "$(there stat -c %U "/proc/$(property MainPID)")" = modbus-sim
+check "it may open 16384 files" there grep -Eq '^Max open files +16384' "/proc/$(property MainPID)/limits"
+check "the configuration is for root and the service" refused as stranger cat /etc/modbus-sim/config.yaml
+check "verify finds nothing" test -z "$(there systemd-analyze verify --man=no modbus-sim.service modbus-sim@x.service 2>&1)"
+check "udevadm verify finds nothing" there udevadm verify /usr/lib/udev/rules.d/61-modbus-sim.rules
+
+echo "== boot"
+halt
+boot
+check "the service is active after a boot" within 20 has ActiveState active
+check "a request is answered" asks_tcp 5020
+ready=$(property ActiveEnterTimestampMonotonic)
+begun=$(there systemctl show -p UserspaceTimestampMonotonic --value)
+started=$(property ExecMainStartTimestampMonotonic)
+echo "        ready $(((ready - begun) / 1000)) ms after the start of systemd, $(((ready - started) / 1000)) ms after its own"
+
+echo "== reload"
+keep=$(property MainPID)
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+lines:
+  demo: {serial: {path: virtual, baudRate: 9600, parity: none}, units: {1: meter, 2: meter}}
+  lan: {tcp: {port: 5021}, units: {1: meter}}
+api: {port: 8080}'
+check "a right file is taken" there systemctl reload modbus-sim.service
+check "and acts" within 10 asks_tcp 5021
+config 'lines: 7'
+check "a wrong file is refused, and systemctl fails" refused there systemctl reload modbus-sim.service
+check "the journal says what is wrong with it" journal "lines: expected"
+check "a wrong file is refused when SIGHUP comes without systemctl" there systemctl kill -s HUP modbus-sim.service
+check "and the status says so" within 5 status_is "reload: /etc/modbus-sim/config.yaml"
+check "the lines serve as before" asks_tcp 5021
+check "the process is the same" has MainPID "$keep"
+
+echo "== remote access"
+there sh -c 'umask 077; echo 0123456789abcdef0123456789abcdef > /etc/modbus-sim/token'
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+lines: {lan: {tcp: {port: 5020}, units: {1: meter}}}
+api: {host: 0.0.0.0, port: 8080}'
+check "REST listens on all addresses (AF_NETLINK)" there systemctl restart modbus-sim.service
+check "without the token nobody gets in" rest_status 401 http://127.0.0.1:8080/api/v1/lines
+check "with the token of the credential one does" rest_status 200 http://127.0.0.1:8080/api/v1/lines 0123456789abcdef0123456789abcdef
+check "the token's file is for root alone" refused as modbus-sim cat /etc/modbus-sim/token
+low='devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+lines: {lan: {tcp: {port: 502}, units: {1: meter}}, safe: {udp: {port: 802}, units: {1: meter}}}'
+config "$low"
+check "port 502 is refused without the drop-in" refused there systemctl restart modbus-sim.service
+check "and the journal says why" journal "ports below 1024 need"
+there mkdir -p /etc/systemd/system/modbus-sim.service.d
+there cp /usr/share/doc/modbus-sim/examples/privileged-ports.conf /etc/systemd/system/modbus-sim.service.d/
+there systemctl daemon-reload
+check "with the drop-in the service starts on 502 and 802" there systemctl restart modbus-sim.service
+check "and answers on 502" asks_tcp 502
+there rm -r /etc/systemd/system/modbus-sim.service.d /etc/modbus-sim/token
+
+echo "== a port that the service may not open"
+there mknod -m 660 /dev/ttyUSB7 c 188 7
+there chgrp dialout /dev/ttyUSB7
+config 'devices: {meter: {registers: {}}}
+lines: {bench: {serial: {path: /dev/ttyUSB7}, units: {1: meter}}}'
+there systemctl daemon-reload
+there systemctl restart modbus-sim.service >/dev/null 2>&1
+check "the message names the device policy" within 5 journal "forbidden by the device policy"
+there systemctl stop modbus-sim.service
+there rm /dev/ttyUSB7
+
+echo "== a template instance"
+there sh -c 'cat > /etc/modbus-sim/bench.yaml' <<'YAML'
+devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3]}]}}}
+lines: {demo: {serial: {path: virtual}, units: {1: meter}}, lan: {tcp: {port: 5030}, units: {1: meter}}}
+api: {port: 8081}
+YAML
+check "modbus-sim@bench starts" there systemctl enable --now modbus-sim@bench.service
+check "and answers" asks_tcp 5030
+check "its virtual line has a directory of its own" there test -c /run/modbus-sim@bench/demo
+
+echo "== watchdog and restart"
+config "$(cat packaging/config.yaml)"
+there systemctl start modbus-sim.service
+count=$(property NRestarts)
+there systemctl kill -s KILL modbus-sim.service
+check "killed, it is started again" within 20 restarted "$count"
+check "and answers" within 5 asks_tcp 5020
+count=$(property NRestarts)
+there systemctl kill --kill-whom=main -s STOP modbus-sim.service
+SECONDS=0
+check "stopped (SIGSTOP), it is noticed and started again" within 60 restarted "$count"
+echo "        after $SECONDS s"
+check "and answers" within 5 asks_tcp 5020
+
+echo "== scheduling"
+there ps -L -o cls,rtprio -p "$(property MainPID)" --no-headers | sort | uniq -c \
+  | sed 's/^/        threads, class and priority: /'
+
+echo "== upgrade"
+there sh -c 'echo "# edited" >> /etc/modbus-sim/config.yaml'
+dpkg-deb -R "$package" "$work/newer"
+sed -i 's/^Version: .*/&+trial/' "$work/newer/DEBIAN/control"
+echo '# of the newer package' >>"$work/newer/etc/modbus-sim/config.yaml"
+dpkg-deb --root-owner-group -Zgzip --build "$work/newer" "$root/root/newer.deb" >/dev/null
+before=$(property MainPID)
+check "dpkg upgrades it" there dpkg --force-confold -i /root/newer.deb
+check "the edited configuration is kept" there grep -q '^# edited' /etc/modbus-sim/config.yaml
+check "the service was started anew" refused has MainPID "$before"
+check "and the instance" there systemctl is-active modbus-sim@bench.service
+check "both answer" asks_tcp 5030
+check "a second package of the same version installs, too" there dpkg --force-confold -i /root/newer.deb
+
+echo "== remove and purge"
+check "dpkg removes it" there dpkg -r modbus-sim
+check "nothing of it runs" refused there pgrep -f /usr/lib/modbus-sim/
+check "its configuration is kept" there test -f /etc/modbus-sim/config.yaml
+check "it can be installed again" there dpkg --force-confold -i /root/modbus-sim.deb
+check "and serves" within 10 asks_tcp 5020
+check "dpkg purges it" there dpkg -P modbus-sim
+files >"$work/files-after"
+check "purge leaves no file" diff "$work/files-before" "$work/files-after"
+check "and no user" diff "$work/passwd-before" "$root/etc/passwd"
+
+echo "== scores (systemd $(there systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p'))"
+there dpkg -i /root/modbus-sim.deb >/dev/null 2>&1
+for unit in modbus-sim.service modbus-sim@.service; do
+  there systemd-analyze security --offline=true --no-pager "/usr/lib/systemd/system/$unit" | tail -1 | sed 's/^/        /'
+done
+if [ "$failed" -gt 0 ]; then echo "$failed FAILED"; else echo "all held"; fi
+exit "$((failed > 0))"

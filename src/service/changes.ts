@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+
+/** What is different in a configuration that was read again; fault rules know it themselves. */
+export interface Changes {
+  /** Lines that are defined otherwise. */
+  readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
+  /** What only a restart can change, in words: `device meter`. */
+  readonly atRestart: readonly string[];
+}
+
+/** Compares what the file said with what it says now; changes made over REST are not looked at. */
+export function changesOf(before: Configuration, after: Configuration): Changes {
+  const others = new Map(after.lines.map((line) => [line.name, line]));
+  const lines = before.lines.flatMap((line) => {
+    const now = others.get(line.name);
+    return now && !isDeepStrictEqual(line, now) ? [{ before: line, after: now }] : [];
+  });
+  return {
+    lines,
+    atRestart: [
+      ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
+      ...comingAndGoing(before.lines, after.lines).map((name) => `line ${name}`),
+      ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+    ],
+  };
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** Without the copies: they come and go with the units of lines. */
+function ownDevices(configuration: Configuration): DeviceDefinition[] {
+  return configuration.devices.filter(({ name }) => sourceOfCopy(configuration, name) === undefined);
+}
+
+/** The device that a copy is of, by their names; a copy shares the tables of its source, which comes before it. */
+export function sourceOfCopy({ devices }: Configuration, name: string): string | undefined {
+  const tables = devices.find((device) => device.name === name)?.tables;
+  const source = devices.find((device) => device.tables === tables)?.name;
+  return source === name ? undefined : source;
+}
+
+function comingAndGoing(before: readonly Named[], after: readonly Named[]): string[] {
+  const [old, now] = [before, after].map((all) => new Set(all.map(({ name }) => name)));
+  return [...new Set([...before, ...after].map(({ name }) => name))].filter(
+    (name) => !(old?.has(name) && now?.has(name)),
+  );
+}
+
+function differentNames(before: readonly Named[], after: readonly Named[]): string[] {
+  const now = new Map(after.map((each) => [each.name, each]));
+  const changed = before.filter((each) => now.has(each.name) && !isDeepStrictEqual(each, now.get(each.name)));
+  return [...comingAndGoing(before, after), ...changed.map(({ name }) => name)];
+}

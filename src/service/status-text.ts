@@ -1,0 +1,19 @@
+import type { LineStatus } from '../simulator/line-status.js';
+
+/** What a service tells of its lines, `3 lines open, 1 waiting for /dev/ttyUSB0`. */
+export function statusText(lines: readonly Pick<LineStatus, 'state' | 'place'>[]): string {
+  const placesOf = (state: LineStatus['state']) =>
+    lines.filter((line) => line.state === state).map(({ place }) => place);
+  const [open, waiting, failed, stopped] = [
+    placesOf('open'),
+    placesOf('waiting'),
+    placesOf('failed'),
+    placesOf('stopped'),
+  ];
+  return [
+    `${open.length} ${open.length === 1 ? 'line' : 'lines'} open`,
+    ...(waiting.length > 0 ? [`${waiting.length} waiting for ${waiting.join(', ')}`] : []),
+    ...(failed.length > 0 ? [`${failed.length} failed on ${failed.join(', ')}`] : []),
+    ...(stopped.length > 0 ? [`${stopped.length} stopped`] : []),
+  ].join(', ');
+}

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { manPage } from '../../scripts/package/man-page.mjs';
+import { HELP } from '../../src/config/help.js';
+
+const OPTIONS = [...new Set(HELP.match(/--[a-z_]+/g))].sort();
+const COMMANDS = [...HELP.matchAll(/^ {2}modbus-sim ([a-z]+)/gm)].map(([, command = '']) => command).sort();
+
+describe('the manual page', () => {
+  const page = manPage(HELP, { version: '1.2.3', date: '2026-01-31' });
+
+  it('has every command and option of --help', () => {
+    const plain = page.replaceAll('\\-', '-');
+    for (const word of [...OPTIONS, ...COMMANDS]) expect(plain).toContain(word);
+  });
+
+  it('has its name and version where whatis(1) looks for them', () => {
+    expect(page).toMatch(/^\.TH MODBUS-SIM 1 2026-01-31 "modbus-sim 1\.2\.3" "User Commands"\n/);
+    expect(page).toMatch(/\.SH NAME\nmodbus\\-sim \\- a Modbus server/);
+  });
+
+  it('has the headings and entries of --help as headings and entries', () => {
+    expect(page).toContain(
+      '\n.SH FILES OF PYMODBUS.SIMULATOR\n.TP\n.B \\-\\-json_file FILE\nits configuration file\n',
+    );
+  });
+});
+
+describe('the completion of bash', () => {
+  /** What is offered for the last of the words. */
+  function completed(...words: string[]): string[] {
+    const script = `source packaging/completion.bash
+      COMP_WORDS=(modbus-sim "$@"); COMP_CWORD=$#
+      _modbus_sim
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const offered = execFileSync('bash', ['-c', script, 'bash', ...words], { encoding: 'utf8' });
+    return offered.split('\n').filter((word) => word !== '');
+  }
+
+  it('offers every command of --help', () => {
+    expect(completed('').sort()).toEqual(COMMANDS);
+  });
+
+  it('offers every option of --help', () => {
+    expect(completed('--').sort()).toEqual(OPTIONS);
+    expect(completed('--json_file', 'x', '--modbus_s')).toEqual(['--modbus_server']);
+  });
+
+  it('offers files where a file is expected, and levels for --log', () => {
+    expect(completed('check', 'package.js')).toEqual(['package.json']);
+    expect(completed('--config', 'tsconfig.b')).toEqual(['tsconfig.build.json']);
+    expect(completed('--log', 'e')).toEqual(['error']);
+  });
+});
+
+describe('the units', () => {
+  it('are one service and one for each bus, which differ in the name of the configuration alone', () => {
+    const body = (file: string) =>
+      readFileSync(`systemd/${file}`, 'utf8')
+        .split('\n')
+        .filter((line) => !line.startsWith('#'));
+    const instance = body('modbus-sim@.service').map((line) =>
+      line
+        .replace(' for %i', '')
+        .replace('%i.yaml', 'config.yaml')
+        .replace(/modbus-sim[@/]%i/, 'modbus-sim'),
+    );
+    expect(instance).toEqual(body('modbus-sim.service'));
+  });
+});

@@ -1,0 +1,129 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openNotifySocket } from '../support/notify-socket.js';
+import { startProgram } from '../support/program.mjs';
+import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+const lines = { bench: VIRTUAL_LINE, lan: TCP_LINE };
+const config = { devices: METER, lines };
+
+/** Starts the program as a service manager does that wants to be told. */
+async function startService(env: Record<string, string> = {}) {
+  const socket = openNotifySocket(join(newDirectory(), 'notify'));
+  onTestFinished(() => socket.close());
+  const program = await startProgram({ config, env: { NOTIFY_SOCKET: socket.path, ...env } });
+  onTestFinished(async () => void (await program.stop()));
+  const file = join(program.directory, 'config.json');
+  const reload = (content: unknown) => {
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    process.kill(program.pid, 'SIGHUP');
+  };
+  return { program, socket, reload };
+}
+
+describe('a service manager', () => {
+  it('is told when the program serves, how its lines are, and that it ends', async () => {
+    const { program, socket } = await startService();
+    expect(socket.messages()).toEqual(['READY=1\nSTATUS=2 lines open']);
+    const stopped = await fetch(`${program.restUrl()}/api/v1/lines/bench/stop`, { method: 'POST' });
+    expect(stopped.ok).toBe(true);
+    await expect
+      .poll(() => socket.messages().at(-1), { timeout: 5000 })
+      .toBe('STATUS=1 line open, 1 stopped');
+    expect(await program.stop()).toBe(0);
+    expect(socket.messages().at(-1)).toBe('STOPPING=1');
+  });
+
+  it('that watches is fed, until the program hangs', async () => {
+    const { program, socket } = await startService({ WATCHDOG_USEC: '2000000' });
+    const fed = () => socket.messages().filter((message) => message === 'WATCHDOG=1').length;
+    await expect.poll(fed, { timeout: 5000 }).toBeGreaterThan(1);
+    process.kill(program.pid, 'SIGSTOP');
+    const before = fed();
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    const after = fed();
+    process.kill(program.pid, 'SIGCONT');
+    expect(after).toBe(before);
+    await expect.poll(fed, { timeout: 5000 }).toBeGreaterThan(after);
+  });
+
+  it('that watches another process is not fed', async () => {
+    const { socket } = await startService({ WATCHDOG_USEC: '100000', WATCHDOG_PID: '1' });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(socket.messages()).not.toContain('WATCHDOG=1');
+  });
+});
+
+describe('SIGHUP from a service manager', () => {
+  it('has the file read again; what changed there changes, and the rest stays', async () => {
+    const { program, socket, reload } = await startService();
+    const path = program.serialPath('bench');
+    const paced = { ...VIRTUAL_LINE, serial: { ...VIRTUAL_LINE.serial, pacing: { chunk: 8 } } };
+    reload({ ...config, api: { port: 0 }, lines: { ...lines, bench: paced } });
+    await expect.poll(() => socket.messages().at(-1), { timeout: 5000 }).toBe('READY=1');
+    expect(socket.messages().at(-2)).toMatch(/^RELOADING=1\nMONOTONIC_USEC=\d+$/);
+    const line = await (await fetch(`${program.restUrl()}/api/v1/lines/bench`)).json();
+    expect(line).toMatchObject({ state: 'open', settings: { serial: { pacing: { chunk: 8 } } } });
+    expect(program.output.stderr).toContain('"changed":["line bench"]');
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('refuses a wrong file, says so, and goes on as before', async () => {
+    const { program, socket, reload } = await startService();
+    reload('lines: 7');
+    const refusal = expect.stringMatching(
+      /^STATUS=2 lines open; reload: \S+config\.json: devices: missing, expected devices by name$/,
+    );
+    await expect.poll(() => socket.messages()).toEqual(expect.arrayContaining([refusal]));
+    await expect.poll(() => program.output.stderr).toContain('"msg":"not reloaded: ');
+    expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
+    reload({ ...config, api: { port: 0 } });
+    await expect.poll(() => socket.messages()).toContain('STATUS=2 lines open');
+  });
+});
+
+describe('a token that is a credential of the service', () => {
+  const credentials = (token?: string) => {
+    const directory = join(newDirectory(), 'credentials');
+    mkdirSync(directory);
+    if (token !== undefined) writeFileSync(join(directory, 'token'), token);
+    return { CREDENTIALS_DIRECTORY: directory };
+  };
+
+  async function statusWith(env: Record<string, string>, token?: string) {
+    const program = await startProgram({ config, env });
+    onTestFinished(async () => void (await program.stop()));
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return (await fetch(`${program.restUrl()}/api/v1/lines`, { headers })).status;
+  }
+
+  it.each([
+    ['is asked for', credentials('from-systemd\n'), undefined, 401],
+    ['lets in who has it', credentials('from-systemd\n'), 'from-systemd', 200],
+    ['is asked for no more than one that is empty', credentials('\n'), undefined, 200],
+    ['may be absent', credentials(), undefined, 200],
+    ['gives way to MODBUS_SIM_TOKEN', { ...credentials('a'), MODBUS_SIM_TOKEN: 'b' }, 'b', 200],
+  ])('%s', async (_, env, token, status) => {
+    expect(await statusWith(env, token)).toBe(status);
+  });
+
+  it('ends the program when it can not be read', async () => {
+    const env = credentials();
+    mkdirSync(join(env.CREDENTIALS_DIRECTORY, 'token'));
+    chmodSync(join(env.CREDENTIALS_DIRECTORY, 'token'), 0o700);
+    const { code, stderr } = await run(['--config', newFile(config)], newDirectory(), env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^the credential token can't be read: EISDIR/);
+  });
+});
+
+it('virtual lines of a service are found in its runtime directory', async () => {
+  const directory = newDirectory();
+  const program = await startProgram({ config, env: { RUNTIME_DIRECTORY: directory } });
+  onTestFinished(async () => void (await program.stop()));
+  expect(program.output.stdout).toContain(`(also ${directory}/bench)`);
+});

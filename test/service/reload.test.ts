@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { LoadResult } from '../../src/config/load.js';
+import { lineSource } from '../../src/config/native/line-source.js';
+import { reload } from '../../src/service/reload.js';
+import { nativeSetup } from '../support/configuration.js';
+import { startSimulator } from '../support/simulator.js';
+
+const PLANT = {
+  devices: {
+    meter: { registers: { holding: [{ address: 0, value: [1, 2, 3], write: true }] } },
+    pump: { registers: { coils: [{ address: 0, value: [1] }] } },
+  },
+  lines: {
+    bench: { serial: { path: 'virtual', baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } },
+    lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+  },
+  faults: [{ name: 'slow', seed: 1, when: { unit: 1 }, do: [{ delay: 5 }] }],
+};
+
+const loaded = (content: object): LoadResult => ({
+  ok: true,
+  configuration: nativeSetup(content),
+  warnings: [],
+});
+
+async function start() {
+  const { simulator } = await startSimulator(nativeSetup(PLANT));
+  const line = (name: string) => {
+    const found = simulator.lines.get(name);
+    if (!found) throw new Error(`no line ${name}`);
+    return found;
+  };
+  let current = nativeSetup(PLANT);
+  const again = async (result: LoadResult) => {
+    const { configuration, ...told } = await reload(simulator, current, result, 'plant.yaml');
+    current = configuration;
+    return told;
+  };
+  return { simulator, line, again };
+}
+
+const changed = (lines: object, more: object = {}) => ({
+  ...PLANT,
+  ...more,
+  lines: { ...PLANT.lines, ...lines },
+});
+
+describe('a configuration that is read again', () => {
+  it('changes nothing when nothing has changed', async () => {
+    const { again } = await start();
+    expect(await again(loaded(PLANT))).toEqual({ done: [], refused: [] });
+  });
+
+  it('changes the settings and units of a line, and takes away what is not there any more', async () => {
+    const { line, again } = await start();
+    const bench = (serial: object, more: object) => ({
+      bench: { serial: { path: 'virtual', baudRate: 9600, parity: 'none', ...serial }, ...more },
+    });
+    const paced = bench({ pacing: { chunk: 8 } }, { units: { 2: 'pump' }, timing: { gap: 50 } });
+    expect(await again(loaded(changed(paced)))).toEqual({ done: ['line bench'], refused: [] });
+    expect(line('bench').definition).toMatchObject({ pacing: { chunk: 8 }, timing: { gap: 50 } });
+    expect(await again(loaded(PLANT))).toEqual({ done: ['line bench'], refused: [] });
+    expect(line('bench').definition).toEqual(nativeSetup(PLANT).lines[0]);
+  });
+
+  it('makes another kind of line of one', async () => {
+    const { line, again } = await start();
+    const udp = { lan: { udp: { port: 0 }, units: { 1: 'meter' } } };
+    expect(await again(loaded(changed(udp)))).toEqual({ done: ['line lan'], refused: [] });
+    expect(lineSource(line('lan').definition)).toHaveProperty('udp');
+    expect(line('lan').state.kind).toBe('open');
+  });
+
+  it('leaves alone what was changed over REST and stands in the file as before', async () => {
+    const { simulator, line, again } = await start();
+    await simulator.changeLine(line('bench'), { serial: { baudRate: 19200 } });
+    const lan = { lan: { tcp: { port: 0, maxClients: 3 }, units: { 1: 'meter' } } };
+    expect(await again(loaded(changed(lan)))).toEqual({ done: ['line lan'], refused: [] });
+    expect(line('bench').definition).toMatchObject({ baudRate: 19200 });
+  });
+
+  it('sets new and different fault rules, removes those that are gone, and keeps the counts of the others', async () => {
+    const { simulator, line, again } = await start();
+    const { rules } = simulator.faults;
+    const facts = { line: line('lan').bus.line, unitId: 1, functionCode: 3, ranges: [] };
+    const mute = { name: 'mute', when: { unit: 9 }, do: [{ silence: true }] };
+    expect(await again(loaded({ ...PLANT, faults: [...PLANT.faults, mute] }))).toEqual({
+      done: ['faults'],
+      refused: [],
+    });
+    expect(rules.list().map(({ rule }) => rule.name)).toEqual(['slow', 'mute']);
+    rules.match(facts);
+    expect(rules.get('slow')?.matches).toBe(1);
+    await again(loaded(PLANT));
+    expect(rules.has('mute')).toBe(false);
+    expect(rules.get('slow')?.matches).toBe(1);
+    simulator.faults.reset();
+    expect(rules.list().map(({ rule }) => rule.name)).toEqual(['slow']);
+  });
+
+  it('with mistakes in it changes nothing and says which', async () => {
+    const { line, again } = await start();
+    const problems = [{ path: 'lines.bench', message: 'expected a mapping', line: 3, column: 5 }];
+    expect(await again({ ok: false, problems, warnings: [] })).toEqual({
+      done: [],
+      refused: ['plant.yaml:3:5: lines.bench: expected a mapping'],
+    });
+    expect(line('bench').definition).toEqual(nativeSetup(PLANT).lines[0]);
+  });
+
+  it('leaves a line as it was whose port refuses, and tries again at the next reading', async () => {
+    const { line, again } = await start();
+    const missing = { bench: { serial: { path: '/dev/ttyNowhere' }, units: { 1: 'meter' } } };
+    for (let turn = 0; turn < 2; turn++) {
+      const { done, refused } = await again(loaded(changed(missing)));
+      expect({ done, refused }).toEqual({
+        done: [],
+        refused: [expect.stringMatching(/^line bench: \/dev\/ttyNowhere: does not exist/)],
+      });
+    }
+    expect(line('bench').state.kind).toBe('open');
+  });
+
+  it('says each time what only a restart changes: devices, lines that come and go, the REST interface', async () => {
+    const { again } = await start();
+    const { pump, ...devices } = PLANT.devices;
+    const other = {
+      devices: { ...devices, meter: { registers: {} }, valve: pump },
+      lines: { bench: PLANT.lines.bench, more: PLANT.lines.lan },
+      faults: PLANT.faults,
+      api: { port: 1 },
+    };
+    for (let turn = 0; turn < 2; turn++) {
+      const { refused } = await again(loaded(other));
+      const later = ': changes at the next restart';
+      const what = ['device pump', 'device valve', 'device meter', 'line lan', 'line more', 'api'];
+      expect(refused).toEqual(what.map((each) => each + later));
+    }
+  });
+
+  it('takes copies of devices that units ask for', async () => {
+    const { simulator, again } = await start();
+    const copies = {
+      lan: { tcp: { port: 0 }, units: { 1: { copyOf: 'meter' }, 2: 'meter', 3: { copyOf: 'meter' } } },
+    };
+    expect(await again(loaded(changed(copies)))).toEqual({ done: ['line lan'], refused: [] });
+    expect([...simulator.devices.keys()]).toEqual(['meter', 'pump', 'meter-1', 'meter-3']);
+  });
+});
