@@ -305,7 +305,7 @@ describe('when a reply leaves', () => {
     expect(line.ended).toEqual(['complete']);
   });
 
-  it('sends any number of pieces without a wait between them', () => {
+  it('sends any number of pieces without a wait between them, 64 before other lines have their turn', () => {
     const line = playerWith(undefined);
     const steps = Array.from({ length: 20_000 }, (_, i) => ({
       kind: 'bytes' as const,
@@ -314,7 +314,11 @@ describe('when a reply leaves', () => {
       continues: i > 0,
     }));
     line.player.play(REQUEST, { kind: 'send', early: false, steps }, ({ ended }) => line.ended.push(ended));
+    expect(line.sent).toHaveLength(64);
+    expect(line.ended).toEqual([]);
+    vi.runAllTimers();
     expect(line.sent).toHaveLength(20_000);
+    expect(line.sent.map(({ bytes }) => bytes[0])).toEqual(steps.map(({ bytes }) => bytes[0]));
     expect(line.ended).toEqual(['complete']);
   });
 
