@@ -1,20 +1,24 @@
 import { parseArgs } from 'node:util';
 import { startProgram } from '../test/support/program.mjs';
 import { Master } from './soak/master.mjs';
+import { soakMutated } from './soak/mutated.mjs';
 import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
 
 /*
  * node scripts/soak.mjs [--transactions 1000] [--seed 1] [--json]
+ * node scripts/soak.mjs --mutated 1000000 [--seed 1] [--json]
  *
  * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
  * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
- * or before t3.5.
+ * or before t3.5. With --mutated, damaged frames are fed to the framers instead: 1 when one of them was executed, or a
+ * good frame between them was lost.
  */
 
 const { values } = parseArgs({
   options: {
     transactions: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
+    mutated: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -23,6 +27,22 @@ const seed = Number(values.seed);
 if (!(Number.isInteger(quantity) && quantity > 0 && Number.isInteger(seed))) {
   console.error('--transactions and --seed are whole numbers, and at least one transaction is made');
   process.exit(2);
+}
+
+if (values.mutated !== undefined) {
+  const frames = Number(values.mutated);
+  if (!(Number.isInteger(frames) && frames > 0)) {
+    console.error('--mutated is a whole number, and at least one frame is damaged');
+    process.exit(2);
+  }
+  const began = performance.now();
+  const results = await soakMutated(frames, seed);
+  if (values.json) console.log(JSON.stringify(results));
+  else {
+    console.table(results);
+    console.log(`in ${((performance.now() - began) / 1000).toFixed(0)} s; seed ${seed}`);
+  }
+  process.exit(results.every(({ executed, lost }) => executed + lost === 0) ? 0 : 1);
 }
 
 /** @type {readonly {baudRate: number, chunk: 1 | 8 | 16 | 'usb', t35: number}[]} */
