@@ -164,7 +164,9 @@ function startOutput(pty: Pty, onError: (reason: string) => void) {
       }
       check ??= setTimeout(checkLeftovers, LEFTOVER_CHECK).unref();
       try {
-        return writeSync(pty.masterFd, bytes) < bytes.length ? FULL : undefined;
+        const taken = writeSync(pty.masterFd, bytes);
+        if (taken === bytes.length) return undefined;
+        return `${FULL}: it took the first ${taken} of ${bytes.length} bytes`;
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === 'EAGAIN') return FULL;
