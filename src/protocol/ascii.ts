@@ -23,7 +23,7 @@ export const MAX_ASCII_LENGTH = BEGIN_LENGTH + 2 * (1 + MAX_PDU_LENGTH) + LRC_LE
 /** The longest pause between two characters of a message, in ms (2.5.2.1). */
 export const ASCII_TIMEOUT_MS = 1000;
 
-/** Characters have seven data bits (2.5.2), so one above that would never arrive as it was sent. */
+/** Characters have seven data bits (2.5.2), so a greater character would never arrive as it was sent. */
 const MAX_CHARACTER = 0x7f;
 
 /** True for 0–9 and A–F, which the specification allows, and for a–f: many send them, and nothing else could be meant. */
@@ -32,15 +32,17 @@ export function isHexDigit(character: number): boolean {
   return (character >= 0x30 && character <= 0x39) || (letter >= 0x41 && letter <= 0x46);
 }
 
-/** True when messages that end with this character can be read: it is no other part of one, and has seven bits. */
+/**
+ * Whether messages that end with this character can be read: it occurs nowhere else in a message, and has seven bits.
+ */
 export function mayDelimit(character: number): boolean {
   const isPart = character === COLON || character === CARRIAGE_RETURN || isHexDigit(character);
   return !isPart && character <= MAX_CHARACTER;
 }
 
 /**
- * ASCII messages that end with one delimiter. `decode` is strict but for lower-case digits; `fields` and `recheck` go
- * by the places of the characters alone, as a fault may have damaged any of them.
+ * ASCII messages that end with one delimiter. `decode` is strict except for lower-case digits. `fields` and `recheck`
+ * go by the places of the characters alone, because a fault may have damaged any character.
  */
 export class AsciiFraming implements Framing {
   readonly name = 'ascii';
@@ -109,7 +111,7 @@ function digitsIn(adu: Uint8Array): Uint8Array {
   return adu.subarray(BEGIN_LENGTH, -END_LENGTH);
 }
 
-/** The bytes that pairs of digits stand for. One left over counts for nothing, and what is no digit for any value. */
+/** The bytes that pairs of digits stand for. A single digit at the end is ignored, and a non-digit has any value. */
 function bytesOf(digits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(digits.length >> 1);
   for (let i = 0; i < bytes.length; i++) {

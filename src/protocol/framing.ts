@@ -14,25 +14,25 @@ export interface Framing {
   readonly name: 'rtu' | 'ascii' | 'socket';
   /** Unit identifier 0 means every server of the line, and none of them answers (Serial Line V1.02, 2.1). */
   readonly broadcasts: boolean;
-  /** Bits of a byte that every line with this framing carries; ASCII lines may have seven data bits. */
+  /** How many bits of a byte every line with this framing carries. ASCII lines may have seven data bits. */
   readonly characterBits: 7 | 8;
   /** Bytes of the shortest ADU: one with a function code alone. */
   readonly minLength: number;
   /** The character that ends every message; absent on framings without one. */
   readonly delimiter?: number;
   /**
-   * This framing with another delimiter, as function 8/3 sets it; undefined for a character with which no message could
-   * be read any more. Absent on framings without a delimiter.
+   * This framing with another delimiter, as function 8/3 sets it. Undefined if no message could be read any more with
+   * that character. Absent on framings without a delimiter.
    */
   withDelimiter?(character: number): Framing | undefined;
   encode(content: AduContent): Uint8Array;
   /** The content of bytes that are one valid ADU and nothing else; otherwise undefined. */
   decode(adu: Uint8Array): AduContent | undefined;
-  /** The fields of an ADU, valid or not: checks are not made, so that a damaged frame can be changed further. */
+  /** The fields of an ADU, valid or not. Nothing is checked, so that a damaged frame can be changed further. */
   fields(adu: Uint8Array): AduContent | undefined;
   /**
-   * The ADU with another check value, CRC (low byte first) or LRC, made from the one it has; undefined when it has
-   * none. Absent on framings without one.
+   * The ADU with another check value, CRC (low byte first) or LRC, computed from the present one; undefined if the ADU
+   * has none. Absent on framings without a check value.
    */
   recheck?(adu: Uint8Array, change: (check: readonly number[]) => readonly number[]): Uint8Array | undefined;
 }

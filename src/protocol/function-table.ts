@@ -20,26 +20,26 @@ interface FunctionRow {
   readonly request: LengthRule;
   /** Undefined where the specification does not fix it. */
   readonly response: LengthRule | undefined;
-  /** Requests of other lengths than the usual one are valid, too: only silence tells where a frame ends. */
+  /** Requests of other lengths than the usual one are valid too, so only silence shows where a frame ends. */
   readonly varies?: boolean;
   /** Where the request names addresses of registers or coils. */
   readonly ranges?: readonly RangeFields[];
   /** Offset of the data in a response: what a client would show as values. */
   readonly dataAt: number;
-  /** What the data of a response are, where they are the values of a range. */
+  /** What values the data of a response are, if they are the values of a range. */
   readonly values?: 'bits' | 'words';
   /** The response is a copy of the request. */
   readonly copies?: boolean;
   /** Servers execute it as a broadcast: it writes (Serial Line V1.02, 2.2), or it is about diagnostics. */
   readonly broadcast?: boolean;
-  /** It asks for the events of the line, and is none itself (6.9). */
+  /** The function asks for the events of the line, and is not counted as one itself (6.9). */
   readonly asksForEvents?: boolean;
 }
 
-/** A fixed length, or one that a byte at `countAt` says: so many bytes and `plus`. */
+/** A fixed length, or `plus` and the value of the byte at `countAt`. */
 export type LengthRule = number | { readonly countAt: number; readonly plus: number };
 
-/** Offsets of an address and of the quantity from there on; one where no quantity is said. */
+/** Offsets of an address and of its quantity. Without a quantity, one item is meant. */
 interface RangeFields {
   readonly addressAt: number;
   readonly quantityAt?: number;

@@ -2,7 +2,7 @@ import type { Step } from './reply-plan.js';
 
 /** What became of one step of a reply plan. Times are `performance.now()` ms. */
 export interface StepReport {
-  /** When the plan wanted the step: its wait after the step before it had ended (the first: after the request). */
+  /** When the plan wanted the step: its wait after the end of the previous step (the first step: after the request). */
   readonly plannedAt: number;
   /**
    * The earliest moment at which the step can have happened, as far as the transport can know: for bytes on a socket,
@@ -10,7 +10,7 @@ export interface StepReport {
    */
   readonly achievedAt: number;
   /**
-   * The true moment lies between `achievedAt` and so many ms later, by what is known of the port; undefined where
+   * The true moment lies between `achievedAt` and this many ms later, as far as is known of the port. Undefined where
    * nothing is known beyond the system call (sockets), and for a step not achieved.
    */
   readonly uncertainty: number | undefined;
@@ -20,12 +20,14 @@ export interface StepReport {
 }
 
 /**
- * What was really done of a reply plan: one entry for each step, in the order of the plan, whether the step was reached
- * or not. A silence has none.
+ * What was really done of a reply plan: one entry for each step, in the order of the plan, even for steps that were not
+ * reached. A silence has no entries.
  */
 export interface PlayReport {
   readonly steps: readonly StepReport[];
-  /** `superseded`: a newer request took its place. `disconnected`: the client or the port went away before its end. */
+  /**
+   * `superseded`: a newer request replaced the plan. `disconnected`: the client or the port went away before its end.
+   */
   readonly ended: 'complete' | 'superseded' | 'disconnected';
 }
 

@@ -1,20 +1,26 @@
-/** The time and its timers, in ms. Whatever waits on a serial line is given one, so that tests can bring their own. */
+/**
+ * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass their
+ * own.
+ */
 export interface Clock {
-  /** Only the difference between two of these means something. */
+  /** Only the difference between two of these times means something. */
   now(): number;
   /**
-   * Calls back as soon as possible at or after `at`, never before and never at once. The last 2 ms are watched in
-   * turns of the event loop: for replies, not for what is waited for all the time. Returns how to call it off.
+   * Calls back as soon as possible at or after `at`, never before and never at once. The last 2 ms are spent in turns
+   * of the event loop, so use this for replies and not for frequent waits. Returns a function that calls it off.
    */
   callAt(at: number, callback: () => void): () => void;
   /**
-   * Calls back some ms after `ms`, when everything that has arrived by then has been read, even if the process was
-   * stalled meanwhile: after a stall, timers fire before the bytes that came are read. Returns how to call it off.
+   * Calls back some ms after `ms`, when everything that has arrived by then has been read. This holds even if the
+   * process was stalled: after a stall, timers fire before received bytes are read. Returns a function that calls it
+   * off.
    */
   callAfter(ms: number, callback: () => void): () => void;
 }
 
-/** The event loop's timers fire up to two ms early or late. So a precise wait leaves so much to turns of the loop. */
+/**
+ * The event loop's timers fire up to two ms early or late. So a precise wait spends its last ms in turns of the loop.
+ */
 const WATCHED_MS = 1.2;
 
 /** How long bytes that have arrived may take to reach us through the kernel and the event loop. */

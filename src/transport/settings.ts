@@ -1,8 +1,8 @@
 import type { CharacterSettings } from '../protocol/timing.js';
 
 /*
- * What can be set of a line: the words of the native file, checked, with its defaults filled in. The configuration
- * adds which devices answer. Times are in ms.
+ * The settings of a line, in the terms of the native file, checked and with defaults filled in. The configuration adds
+ * which devices answer. Times are in ms.
  */
 
 export type LineSettings = SerialSettings | SocketSettings;
@@ -27,13 +27,13 @@ export interface PortSettings extends CharacterSettings {
   readonly path: string;
   /** Who switches the RS-485 driver; absent where the adapter does it by itself. */
   readonly rs485?: Rs485Settings;
-  /** Whether the port marks characters that arrive damaged; where it can when absent. */
+  /** Whether the port marks characters that arrive damaged. When absent, it does so if it can. */
   readonly parityMarks?: boolean;
 }
 
 /**
- * Who lets an RS-485 transceiver send and listen again: `kernel`, the serial driver; `rts`, this program through the
- * RTS line, which is late by milliseconds under load and so the last resort.
+ * Who switches an RS-485 transceiver between sending and listening. `kernel`: the serial driver. `rts`: this program,
+ * through the RTS line. That is late by milliseconds under load, so it is the last resort.
  */
 export interface Rs485Settings extends RtsSwitching {
   readonly mode: 'kernel' | 'rts';
@@ -44,8 +44,8 @@ export interface Rs485Settings extends RtsSwitching {
 /** How RTS moves around what is sent. The kernel's mode takes whole milliseconds only. */
 export interface RtsSwitching {
   /**
-   * Level of RTS while sending; it is the other one while listening. With `rts` it is the modem signal, and `high` is
-   * asserted, 0 V at a logic pin; with `kernel` it is what the driver takes it for, the pin's voltage (PL011) or the
+   * Level of RTS while sending; while listening, RTS has the other level. With `rts`, this is the modem signal: `high`
+   * is asserted, 0 V at a logic pin. With `kernel`, the driver decides what it means: the pin's voltage (PL011) or the
    * signal (8250).
    */
   readonly rtsOnSend: 'high' | 'low';
@@ -55,19 +55,19 @@ export interface RtsSwitching {
   readonly delayAfterSend: number;
 }
 
-/** What is absent follows from the baud rate and the adapter. */
+/** Absent values follow from the baud rate and the adapter. */
 interface TimingSettings {
   readonly t35?: number;
-  /** Wait before a reply: t3.5, t3.5 and that many ms more, or none at all. */
+  /** Wait before a reply: t3.5, t3.5 plus this many ms, or none. */
   readonly turnaround: number | 't3.5' | 'eager';
   /** Silence after which an incomplete frame is thrown away. */
   readonly gap?: number;
 }
 
-/** What a request does that comes while an earlier one is still to be answered. */
+/** What to do with a request that comes while an earlier one is still to be answered. */
 export type WhenBusy = 'queue' | 'drop' | 'replace';
 
-/** Does the adapter of a line hear what it sends? With `auto`, that is found out. */
+/** Whether the adapter of a line hears what it sends. With `auto`, the line finds out. */
 export type EchoSetting = 'auto' | 'yes' | 'no';
 
 /** How a virtual line hands over bytes, as a real adapter would. */
@@ -91,7 +91,7 @@ export interface SocketSettings {
   readonly port: number;
   /** Clients at one time. */
   readonly maxClients: number;
-  /** A connection without a complete request for so long is closed; absent on UDP lines. */
+  /** A connection without a complete request for this long is closed; absent on UDP lines. */
   readonly idleTimeout?: number;
   /** TLS only. */
   readonly files?: TlsFiles;
@@ -99,7 +99,7 @@ export interface SocketSettings {
 
 /** Paths of PEM files. */
 export interface TlsFiles {
-  /** The certificate of the line, those of intermediate CAs behind it. */
+  /** The certificate of the line, followed by those of intermediate CAs. */
   readonly cert: string;
   /** Its private key, without a passphrase. */
   readonly key: string;

@@ -14,15 +14,15 @@ export interface LineRequest {
   readonly transactionId: number;
   /** When its last byte was read; `performance.now()` ms. */
   readonly receivedAt: number;
-  /** That of `LineHandler.newClientId`; 0 on a serial line, which has one client. */
+  /** The number from `LineHandler.newClientId`; 0 on a serial line, which has one client. */
   readonly clientId: number;
   /** Address of the client, `192.168.0.7:40112` or `[fe80::1]:40112`; a serial line has none. */
   readonly client?: string;
 }
 
-/** What a transport needs from the rest of the simulator. Nothing of it may throw. */
+/** What a transport needs from the rest of the simulator. None of these functions may throw. */
 export interface LineHandler {
-  /** A number for a new client: counts from 1, and no client of the line has had it. */
+  /** A number for a new client. Numbers count from 1, and the line never uses one twice. */
   newClientId(): number;
   /** Does one of our devices answer for this unit identifier? */
   owns(unitId: number): boolean;
@@ -31,7 +31,7 @@ export interface LineHandler {
    * them.
    */
   request(request: LineRequest): ReplyPlan;
-  /** What was really done of a plan, once, when the plan has ended. */
+  /** Reports what was really done of a plan, once, when the plan has ended. */
   played(request: LineRequest, report: PlayReport): void;
   event(event: LineEvent): void;
 }
@@ -40,11 +40,11 @@ export interface LineHandler {
 export type Rejection =
   /** Not Modbus TCP: protocol identifier or length. */
   | 'protocol'
-  /** No complete request within the idle timeout; half a header and silence too. */
+  /** No complete request within the idle timeout. A client that sends half a header and stops is idle too. */
   | 'idle'
   /** The client sends requests and does not read the replies. */
   | 'slow'
-  /** It had to make room for a newer one, or there was no room for it. */
+  /** The client had to make room for a newer one, or there was no room for it. */
   | 'limit'
   /** No TLS connection came about: no certificate, an unknown one, an old version of the protocol. */
   | 'tls';
@@ -57,9 +57,9 @@ interface OfClient {
 /** What happens on a line besides requests. */
 export type LineEvent =
   | { readonly kind: 'open'; readonly place: string; readonly notes: readonly string[] }
-  /** The port is gone and is waited for. */
+  /** The port is gone, and the line waits for it. */
   | { readonly kind: 'lost'; readonly reason: string }
-  /** It is still not there. */
+  /** The port is still gone. */
   | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
   /** The listening socket failed after it had opened; it serves no new clients. */
   | { readonly kind: 'failed'; readonly text: string }
@@ -67,9 +67,9 @@ export type LineEvent =
   | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
   /** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
   | { readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean }
-  /** A reply came back, because the adapter hears what it sends; it was taken out. */
+  /** A reply came back because the adapter hears what it sends. The echo was removed. */
   | { readonly kind: 'echo' }
-  /** Copies of our replies came in so often in a row that the next ones are taken for echoes. */
+  /** So many copies of our replies came in a row that the next ones are taken for echoes. */
   | { readonly kind: 'loop' }
   /** Somebody else spoke while a reply was on the wire. */
   | { readonly kind: 'collision' }
@@ -82,19 +82,19 @@ export type LineEvent =
    * the same message was reported before.
    */
   | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
-  /** A request that came while too many replies were pending, or any on a line that drops those. */
+  /** A request that came while too many replies were pending; on a line that drops requests, while any reply was. */
   | { readonly kind: 'dropped'; readonly adu: Uint8Array }
-  /** `role` is that of its certificate, as Modbus/TCP Security has it. */
+  /** `role` is the role in the client's certificate (Modbus/TCP Security). */
   | ({ readonly kind: 'client'; readonly role?: string } & OfClient)
   /** Follows every `client`, once. */
   | ({ readonly kind: 'client-gone'; readonly text: string } & OfClient)
-  /** Comes before `client-gone`; alone when a newcomer was refused. */
+  /** Comes before `client-gone`, or alone when a newcomer was refused. */
   | ({ readonly kind: 'rejected'; readonly reason: Rejection; readonly text: string } & OfClient);
 
 export type LineState =
-  /** `place` as people write it: a port's path, `127.0.0.1:502`. `port` is the number of a socket's, the real one. */
+  /** `place` in the usual notation: a port's path, or `127.0.0.1:502`. `port` is the real port number of a socket. */
   | { readonly kind: 'open'; readonly place: string; readonly port?: number }
-  /** The port vanished, or does not open, and is tried again. */
+  /** The port vanished or does not open. The line keeps trying. */
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -104,18 +104,18 @@ export type TransportStart =
   /** One sentence that names the place, what is wrong and what to do. `inUse`: somebody else listens on the port. */
   | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
-/** One end of a line: a serial port or a socket with its clients. Makes requests of bytes, and plays reply plans. */
+/** One end of a line: a serial port, or a socket with its clients. Turns bytes into requests, and plays reply plans. */
 export interface Transport {
   readonly state: LineState;
   /** Clients connected now; undefined where that can't be known. */
   readonly clients: number | undefined;
   /**
-   * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for instead of being an
+   * May be called again after `stop`. With `waits`, a port that can't be opened now is waited for; otherwise that is an
    * error.
    */
   start(how?: { readonly waits: boolean }): Promise<TransportStart>;
-  /** Does not wait for plans to end. Twice is harmless. */
+  /** Does not wait for plans to end. Calling it twice is harmless. */
   stop(): Promise<void>;
-  /** What arrives and leaves from now on is in this framing: the one it had with another delimiter. */
+  /** From now on the line sends and receives in this framing: the same one as before, with another delimiter. */
   reframe(framing: Framing): void;
 }

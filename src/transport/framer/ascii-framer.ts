@@ -8,7 +8,7 @@ import type { Carrier, Framer, FramerEvent, Noise } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
 export interface AsciiFramerOptions {
-  /** Two damaged characters of one message may be so far apart, in ms. Without it, only silence ends the message. */
+  /** Longest pause between two damaged characters of one message, in ms. When absent, only silence ends the message. */
   readonly longestPause?: number;
   /** `wire` when not given. */
   readonly carrier?: Carrier;
@@ -17,20 +17,20 @@ export interface AsciiFramerOptions {
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
  *
- * A colon begins a message wherever it comes, also inside of another one, which is noise then. A message ends with
- * carriage return and the line's delimiter, is one when `framing` can decode it, and is none from the first character
- * on that has no place in it. `silence` is to be called after a pause of `ASCII_TIMEOUT_MS`.
+ * A colon begins a message wherever it comes. If it comes inside another message, that message is noise. A message ends
+ * with carriage return and the line's delimiter, and is valid if `framing` can decode it. A message turns into noise at
+ * the first character that has no place in it. Call `silence` after a pause of `ASCII_TIMEOUT_MS`.
  *
- * Noise is told in one piece: at the end of its line, before a message, at the silence, or when it is longer than a
- * message. So what is kept between two chunks is never more than two messages.
+ * Noise is reported in one piece: at the end of its line, before a message, at the silence, or when it is longer than a
+ * message. So never more than two messages are kept between two chunks.
  *
- * Limits, as messages don't say who speaks:
- * - Another device with one of our unit identifiers is noticed when its response comes right after the request and
- *   can't be a request by its length. The copies that answer functions such as 5 and 6 are executed again, and
- *   responses of functions without a fixed length are answered.
- * - Between others, what can be the response to an unanswered request is taken for it: so is a write that a client
- *   repeats. What is foreign is never executed.
- * - Messages in the same chunk as the request that changes the delimiter are read with the old one.
+ * Limits, as messages don't say who sent them:
+ * - Another device with one of our unit identifiers is noticed only if its response comes right after the request and
+ *   can't be a request by its length. Responses to functions such as 5 and 6 are copies of the request, so they are
+ *   executed again. Responses of functions without a fixed length are answered.
+ * - Between others, a message that can be the response to an unanswered request is taken for it, even if it is a
+ *   write that a client repeats. Foreign messages are never executed.
+ * - Messages in the same chunk as the request that changes the delimiter are read with the old delimiter.
  *
  * Pure: the caller brings the clock.
  */
@@ -63,7 +63,7 @@ export class AsciiFramer implements Framer {
     this.#carrier = carrier;
   }
 
-  /** Noise keeps nobody from speaking: the line is busy from a colon to the end of its message. */
+  /** The line is busy from a colon to the end of its message. Noise does not make it busy. */
   get busy(): boolean {
     return this.#begun !== undefined;
   }
@@ -72,7 +72,7 @@ export class AsciiFramer implements Framer {
     return this.#lastAt;
   }
 
-  /** Whether the first bytes are aligned does not matter: the first colon tells where a message begins. */
+  /** `aligned` does not matter: the first colon shows where a message begins. */
   reset(): void {
     this.#burst = new Burst();
     this.#begun = undefined;
@@ -118,7 +118,7 @@ export class AsciiFramer implements Framer {
     return events;
   }
 
-  /** Outside of messages: looks for the next colon. Where to go on. */
+  /** Outside of messages: looks for the next colon. Returns where to go on. */
   #seek(next: number): number {
     const colon = this.#burst.bytes.indexOf(COLON, next);
     if (colon < 0) return this.#burst.length;
@@ -126,7 +126,7 @@ export class AsciiFramer implements Framer {
     return colon + 1;
   }
 
-  /** Inside of the message that begins at `begun`: reads up to its end, or to what shows that it is none. */
+  /** Inside the message that begins at `begun`: reads up to its end, or to a character that makes it invalid. */
   #follow(begun: number, next: number, events: FramerEvent[]): number {
     const { bytes } = this.#burst;
     for (let i = next; i < bytes.length; i++) {
@@ -155,7 +155,10 @@ export class AsciiFramer implements Framer {
     else events.push({ kind: 'foreign', role: this.#roleBetweenOthers(content), ...frame });
   }
 
-  /** Another device's response to the request right before it: as long as a response and not as a request, on a wire. */
+  /**
+   * Whether this is another device's response to the request right before it: it is as long as a response and not as a
+   * request. A stream has no other devices.
+   */
   #isDuplicate({ unitId, pdu }: AduContent): boolean {
     if (this.#carrier === 'stream' || this.#asked?.unitId !== unitId) return false;
     if (((pdu[0] as number) & ~EXCEPTION_FLAG) !== this.#asked.pdu[0]) return false;

@@ -7,7 +7,7 @@ export type FramerEvent =
   | ({ readonly kind: 'request' } & TimedBytes)
   /** A frame between others on the bus. */
   | ({ readonly kind: 'foreign'; readonly role: Role } & TimedBytes)
-  /** A response from one of our units that was not ours: another device has the same unit identifier. */
+  /** Another device with one of our unit identifiers sent a response. */
   | ({ readonly kind: 'duplicate' } & TimedBytes)
   | Noise;
 
@@ -38,10 +38,10 @@ export interface Framer {
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**
-   * One or more characters arrived damaged at `at`, as the port could tell: their frame is none, whatever its check
-   * says. `isRest` when damage of the same message was reported before; `noise` is what was pending.
+   * One or more characters arrived damaged at `at`, as far as the port can tell. Their frame is invalid, whatever its
+   * check value says. `isRest` when damage of the same message was reported before; `noise` is what was pending.
    */
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] };
-  /** Nothing has arrived for the discard gap: what is pending is a frame as it stands, or noise. */
+  /** Nothing has arrived for the discard gap: the pending bytes are a complete frame, or noise. */
   silence(): FramerEvent[];
 }

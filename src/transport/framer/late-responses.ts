@@ -1,17 +1,19 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { endsAtSilence, repeatsRequest, requestLength, responseLength } from '../../protocol/rtu.js';
 
-/** Unanswered requests that are remembered: a device that answers later than after so many others is out of luck. */
+/**
+ * How many unanswered requests are remembered. A response that comes after more requests than this is not recognised.
+ */
 const MOST = 32;
 
 /**
- * Requests to other devices that nobody has answered yet. A slow one may do so when its master has already asked
- * one of our units; a response that is as long as a request is then told from a request by what was asked before.
+ * Requests to other devices that nobody has answered yet. A slow device may answer when its master has already asked
+ * one of our units. If its response is as long as a request, only the earlier request shows that it is a response.
  */
 export class LateResponses {
   #requests: Uint8Array[] = [];
 
-  /** The valid frame `frame` can be the response to one of the requests; that one is forgotten then. */
+  /** Whether the valid frame `frame` can be the response to one of the requests. If so, that request is forgotten. */
   settles(frame: Uint8Array): boolean {
     const i = this.#requests.findIndex((request) => canAnswer(frame, request));
     if (i >= 0) this.#requests.splice(i, 1);

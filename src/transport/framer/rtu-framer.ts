@@ -13,7 +13,7 @@ import { Burst } from './burst.js';
 import type { Carrier, Framer, FramerEvent, Noise, Role } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
-/** A frame that begins at the front of some bytes: its length, and what it is if it isn't ours. */
+/** One way to read the bytes at some offset as a frame: its length, and its role if the frame isn't ours. */
 interface Reading {
   readonly length: PredictedLength;
   readonly role: Role;
@@ -26,48 +26,51 @@ interface Found {
 
 /** Times in ms. */
 export interface RtuFramerOptions {
-  /** The pause before which a frame may end and after which one may begin. */
+  /** The pause t3.5. A frame may end before such a pause, and begin after it. */
   readonly t35: number;
-  /** How long a character takes on the wire; 0, the default, where bytes come at once. */
+  /** How long a character takes on the wire; 0, the default, where bytes arrive all at once. */
   readonly characterTime?: number;
-  /** Two pieces of one frame may be so far apart. Without it, only silence ends a damaged message. */
+  /** The longest pause between two pieces of one frame. When absent, only silence ends a damaged message. */
   readonly longestPause?: number;
   /** `wire` when not given. */
   readonly carrier?: Carrier;
 }
 
-/** A frame may follow this many stray bytes at the beginning of a burst: a driver that switches on late leaves them. */
+/** The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves them. */
 const MAX_STRAY_BYTES = 2;
 
 /**
  * Finds RTU frames in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.1).
  *
- * The specification delimits frames by silence alone; behind a FIFO, a USB adapter and an operating system the
- * silences inside and between frames can't be told apart any more. So a frame is recognised by the length that its
- * function code predicts and by its CRC, and silence only cleans up. What keeps a damaged or foreign byte sequence
- * from being executed is where a frame may begin: at the beginning of a burst, right after a valid frame, after at
- * most two stray bytes or after a pause of t3.5, the last two only when everything up to the next silence is valid.
+ * The specification delimits frames by silence alone. Behind a FIFO, a USB adapter and an operating system, silences
+ * inside a frame can't be told from silences between frames. So the framer recognises a frame by its CRC and by the
+ * length that its function code predicts; silence only cleans up. To keep damaged or foreign bytes from being executed,
+ * a frame may begin only
+ * - at the beginning of a burst,
+ * - right after a valid frame,
+ * - after at most two stray bytes, or after a pause of t3.5, if everything up to the next silence is valid.
  *
- * On a stream no stray bytes come before a frame, and a client that got no answer has given its request up: what is
- * not a frame at the end of the read that completes it never becomes one later. There the end of a read may end a
- * frame of any length, when it leaves exactly that frame, and a read that comes after a pause of `t35` and is nothing
- * but whole frames shows that everything before it was noise. A frame that is shorter than its function wants, and
- * closes with its CRC, is one when silence shows that nothing more comes.
+ * On a stream no stray bytes come before a frame. A client that got no answer has given up its request, so bytes that
+ * are not a frame at the end of the read that completes them never become one later. Two more rules hold there:
+ * - The end of a read may end a frame of any length, if exactly that frame is left.
+ * - If a read comes after a pause of `t35` and consists of whole frames only, everything before it was noise.
  *
- * Pure: the caller brings the clock, and calls `silence` when nothing has come for the discard gap.
+ * Silence completes a frame that closes with its CRC, even if the frame is shorter than its function wants.
+ *
+ * Pure: the caller brings the clock, and calls `silence` when nothing has arrived for the discard gap.
  */
 export class RtuFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
   readonly #t35: number;
   readonly #characterTime: number;
   readonly #carrier: Carrier;
-  /** The longest pause inside a frame, as known and as seen in valid ones. */
+  /** The longest pause inside a frame: the one given, or a longer one that was seen in a valid frame. */
   #longestPause: number;
   #burst = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** Does a frame begin at the first pending byte, as far as can be known? */
+  /** Whether a frame begins at the first pending byte, as far as can be known. */
   #aligned = true;
-  /** The last request, whose response would come next: from a foreign unit, or from another device that has our unit. */
+  /** The last request, while its response may come: from a foreign unit, or from another device that has our unit. */
   #awaited: Uint8Array | undefined;
   readonly #late = new LateResponses();
   /** Damage of the message under way was reported. */
@@ -91,7 +94,7 @@ export class RtuFramer implements Framer {
     return this.#lastAt;
   }
 
-  /** As after the port was opened anew: first bytes that are not aligned are frames only if a silence shows it. */
+  /** Starts over, as on a port just opened. Unless `aligned`, the first bytes are frames only if a silence shows it. */
   reset({ aligned }: { aligned: boolean }): void {
     this.#burst = new Burst();
     this.#lastAt = Number.NEGATIVE_INFINITY;
@@ -101,12 +104,12 @@ export class RtuFramer implements Framer {
     this.#isReported = false;
   }
 
-  /** RTU has no delimiter that could be another one. */
+  /** RTU has no delimiter, so nothing changes. */
   reframe(): void {}
 
   push(chunk: Uint8Array, at: number): FramerEvent[] {
     const events: FramerEvent[] = [];
-    // A FIFO hands over 8 or 16 characters of an unbroken frame at once, so the wire was busy for that long before.
+    // A FIFO hands over 8 or 16 characters of an unbroken frame at once. The wire was busy for that long before `at`.
     const idle = at - this.#lastAt - chunk.length * this.#characterTime;
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
@@ -140,7 +143,7 @@ export class RtuFramer implements Framer {
     return events;
   }
 
-  /** A pause that is in no frame ends the message of which damage was reported. */
+  /** Ends the message whose damage was reported, if the pause before `at` is too long to be inside a frame. */
   #endReported(at: number, events: FramerEvent[]): void {
     if (!this.#isReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
     if (this.busy) this.#discard(this.#burst.length, events);
@@ -153,8 +156,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The frame at the front when it is complete. While the likelier reading of the front still lacks bytes, the
-   * other reading does not count: a response may well begin like a request.
+   * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the other
+   * reading does not count, because a response may begin like a request.
    */
   #headFrame(): Found | undefined {
     const { bytes } = this.#burst;
@@ -168,8 +171,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The ways to read the frame at `start`, the likelier one first. Those to our units are requests, but where another
-   * device on the wire may have the same unit identifier, and answer the last request to it.
+   * The ways to read the frame at `start`, the likelier one first. A frame to one of our units is a request, unless
+   * another device on the wire may have the same unit identifier and be answering the last request.
    */
   #readings(start: number): Reading[] {
     const { bytes } = this.#burst;
@@ -191,19 +194,19 @@ export class RtuFramer implements Framer {
     return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited[1];
   }
 
-  /** Can the bytes at `start` be another device's response to the last request? Nobody else is on a stream. */
+  /** Can the bytes at `start` be another device's response to the last request? A stream has no other devices. */
   #mayBeDuplicate(start: number): boolean {
     if (this.#carrier === 'stream' || this.#awaited === undefined) return false;
     const response = this.#burst.bytes.subarray(start + 1);
     return response.length < 2 || hasQuantityOf(response, this.#awaited.subarray(1));
   }
 
-  /** A busy bus may never be silent for the gap, but a pause of t3.5 after exactly whole frames ends them too. */
+  /** After a pause of t3.5, takes exactly whole frames: a busy bus may never be silent for the discard gap. */
   #takeWholeFrames(events: FramerEvent[]): void {
     this.#takeExactly([0], false, events);
   }
 
-  /** What ends with a read of `length` bytes from a stream, though no predicted length says so. */
+  /** Takes frames that end with a read of `length` bytes from a stream, where no predicted length shows their end. */
   #takeReadEnd(length: number, afterPause: boolean, events: FramerEvent[]): void {
     const pending = this.#burst.length;
     if (pending === 0) return;
@@ -217,7 +220,7 @@ export class RtuFramer implements Framer {
     if (this.#takeExactly([pending - length], false, events)) this.#aligned = true;
   }
 
-  /** Everything pending as one frame, unless its beginning promises more. */
+  /** All pending bytes as one frame, unless the predicted length is greater. */
   #frameOfUntoldLength(): Found | undefined {
     const { bytes } = this.#burst;
     const expected = requestLength(bytes, 0, bytes.length);
@@ -231,7 +234,7 @@ export class RtuFramer implements Framer {
     return [...first, ...this.#burst.pauses().filter((offset) => !first.includes(offset))];
   }
 
-  /** Takes everything from the first of `starts` that leaves nothing over; bytes before it are noise. */
+  /** Takes frames from the first of `starts` from which they fill the pending bytes. Bytes before it are noise. */
   #takeExactly(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
     const hopeless = new Set<number>();
     for (const start of starts) {
@@ -245,9 +248,9 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The frames that fill the pending bytes from `start` to the last byte; none when that can't be.
-   * With `anyLength` the last one may be of a length that is wrong for its function.
-   * @param hopeless offsets from which it is known that they don't
+   * The frames that fill the pending bytes from `start` to the last byte; empty if there are none. With `anyLength`,
+   * the last frame may have a length that is wrong for its function.
+   * @param hopeless offsets from which no frames are known to fill the rest
    */
   #exactFrames(start: number, anyLength: boolean, hopeless: Set<number>): Found[] {
     const { bytes } = this.#burst;
@@ -263,8 +266,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * The valid frames that `start` may begin, likeliest first. Where a function does not tell the length, and adapter
-   * or system have swallowed the pause behind the frame, every place where a CRC closes may be its end.
+   * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and the adapter
+   * or the system may have swallowed the pause after the frame. Then the frame may end wherever a CRC closes.
    */
   #possibleFrames(start: number, anyLength: boolean): Found[] {
     const { bytes } = this.#burst;
@@ -298,7 +301,7 @@ export class RtuFramer implements Framer {
     else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
   }
 
-  /** While a request to us waits for its answer, a frame that may be another device's late response is one. */
+  /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */
   #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
     const asked = this.#awaited?.[0];
     const isAnswer = supposed === 'response' || (asked !== undefined && this.#isOurs(asked));
@@ -314,8 +317,8 @@ export class RtuFramer implements Framer {
   }
 
   /**
-   * More bytes than any frame has, and still no frame at the front: goes on from the next pause, where a frame may
-   * begin. So memory is bounded whatever comes.
+   * Bounds the memory: when more bytes are pending than any frame has, and none is at the front, discards up to the
+   * next pause, where a frame may begin.
    */
   #shed(events: FramerEvent[]): void {
     while (this.#burst.length > MAX_RTU_LENGTH) {

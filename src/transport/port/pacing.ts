@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '../clock.js';
 import type { PacingSettings } from '../settings.js';
 
 /**
- * How a real adapter would hand over bytes, for a line that is none. A pseudo-terminal passes any write in one piece
- * and in no time; a UART takes a character time per byte and reports them in bursts.
+ * Imitates how a real adapter hands over bytes, on a line without one. A pseudo-terminal passes any write in one piece
+ * and in no time. A UART takes a character time per byte, and reports bytes in bursts.
  */
 export type Pacing = PacingSettings & CharacterSettings;
 
@@ -14,18 +14,18 @@ export interface PacedQueue {
   put(bytes: Uint8Array, now: number): void;
   /** When the next chunk is due, as far as known now; undefined when nothing is under way. */
   nextDue(): number | undefined;
-  /** The earliest chunk that is due at `now`, alone: what an adapter hands over separately is never merged. */
+  /** The earliest chunk that is due at `now`, alone: separate chunks of an adapter are never merged. */
   take(now: number): Uint8Array | undefined;
   /** Number of bytes under way. */
   pending(): number;
-  /** All bytes under way, which are so no longer. */
+  /** Removes and returns all bytes under way. */
   takeAll(): Uint8Array;
 }
 
 /** Payload of a full-speed bulk packet of an FTDI adapter: 64 bytes less 2 of status. */
 const USB_PAYLOAD = 62;
 
-/** No chunk is longer: what comes behind so many bytes says nothing of the next one. */
+/** No chunk is longer. Bytes further behind do not affect the next chunk. */
 const LONGEST_CHUNK = USB_PAYLOAD;
 
 /** @returns an empty queue for one direction. What a chunk costs does not grow with the bytes behind it. */
@@ -44,7 +44,7 @@ export function createPacedQueue(pacing: Pacing): PacedQueue {
   const next = () => nextChunk(arrivals.slice(taken, taken + LONGEST_CHUNK));
   const drop = (count: number): void => {
     taken += count;
-    // Only when half of them are old: to move the rest at each chunk would cost time by the square.
+    // Only when half of the bytes are old: moving the rest at each chunk would take quadratic time.
     if (2 * taken < bytes.length) return;
     bytes = bytes.slice(taken);
     arrivals = arrivals.slice(taken);
@@ -105,7 +105,10 @@ function usbChunk(latency: number): NextChunk {
   };
 }
 
-/** A direction that runs: bytes written come out at `deliver` when and in the chunks in which an adapter would. */
+/**
+ * A running direction: `deliver` gets the written bytes when, and in the chunks in which, an adapter would deliver
+ * them.
+ */
 export interface PacedLane {
   write(bytes: Uint8Array): void;
   /** Number of bytes under way. */

@@ -10,17 +10,18 @@ export interface PortWriter {
   stop(): void;
 }
 
-/** How soon bytes are offered again that the driver had no room for, in ms. */
+/** How long to wait before offering bytes again for which the driver had no room, in ms. */
 const WRITE_RETRY = 2;
-/** A driver that is so many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
+/** A driver that is this many bytes behind sends nothing at all: flow control, or an adapter that hangs. */
 const WRITE_QUEUE_LIMIT = 65_536;
 
 /**
- * Writes from this thread, one write(2) for all bytes where the driver has room: on its way through the thread pool
- * a reply would be later by half (0.28 against 0.18 ms round trip, measured).
- * serialport's own write is not even used for what is left over: its poller waits for readable or for writable,
- * whichever was asked for last, so a write that has to wait may wait until the next byte is received (seen with
- * bindings-cpp 13).
+ * Writes from this thread, with one write(2) for all bytes if the driver has room. Through the thread pool, a reply
+ * would be later by half (0.28 against 0.18 ms round trip, measured).
+ *
+ * serialport's own write is not used even for the remaining bytes. Its poller waits for readable or for writable,
+ * whichever was asked for last, so a waiting write may wait until the next byte is received (seen with bindings-cpp
+ * 13).
  */
 export function startWriter(port: SerialPort, gone: (reason: string) => void): PortWriter {
   let queue: Uint8Array = new Uint8Array(0);

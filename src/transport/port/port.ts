@@ -17,13 +17,13 @@ export interface BytePort {
    */
   sendBreak?: (ms: number) => Promise<string | undefined>;
   /**
-   * Is something that was written still being sent, as far as the driver knows? What an adapter keeps may be
-   * unknown to it. Absent where bytes may not have been handed to the driver yet.
+   * Whether written bytes are still being sent, as far as the driver knows. It may not know of bytes that an adapter
+   * keeps. Absent where bytes may not have been handed to the driver yet.
    */
   isSending?: () => boolean;
   /** Errors that the driver has counted; undefined, or absent, where there is no such count. */
   errorCounts?: () => ErrorCounts | undefined;
-  /** The name that stays of a virtual line, where it has one. */
+  /** The stable name of a virtual line, if it has one. */
   readonly link?: string;
   /** Virtual lines only: changes the pacing without closing; what is under way at the old pace is delivered at once. */
   setPacing?(pacing: Pacing | undefined): void;
@@ -33,7 +33,7 @@ export interface BytePort {
   close(): Promise<void>;
 }
 
-/** What an opening found out about a port; nothing of it is from an earlier opening. */
+/** What an opening found out about a port. Nothing is kept from an earlier opening. */
 export interface PortFacts {
   readonly adapter: Adapter;
   /** As the driver has them, '19200 8E1'; undefined where they can't be read back (pseudo-terminal, no koffi). */
@@ -52,7 +52,7 @@ export interface PortListener {
   onData(chunk: Uint8Array): void;
   /**
    * One or more characters arrived damaged (wrong parity, no stop bit, a break), between the bytes before and after
-   * this call. They are passed on as the port read them, which tells nothing of what was sent.
+   * this call. They are passed on as the port read them, which does not show what was sent.
    */
   onDamaged(characters: Uint8Array): void;
   /** The port is gone without being asked: unplugged, hung up, failed. At most once. */

@@ -5,9 +5,9 @@ import { lockPort } from './port-lock.js';
 import { lockHolder } from './port-path.js';
 
 /**
- * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so whoever has
- * the port would feel a failed attempt; therefore the port is locked before serialport sees it, where the C library can
- * be called.
+ * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a failed
+ * attempt would disturb the program that has the port. So the port is locked before serialport opens it, if the C
+ * library can be called.
  * @returns the open port, or why it did not open.
  */
 export async function openExclusively(
@@ -25,7 +25,7 @@ export async function openExclusively(
   }
   const locked = loaded.ok ? lockPort(path, loaded.libc) : undefined;
   if (typeof locked === 'string') return explainOpenError(locked);
-  // Always a new object: one that was disconnected does not come back reliably.
+  // Always a new object, because a disconnected one does not come back reliably.
   const port = new module.SerialPort({
     path,
     baudRate,
@@ -68,8 +68,8 @@ export interface OutputLines {
 }
 
 /**
- * serialport sets all lines at each call, DTR and RTS to high unless told otherwise, and clears the low-latency mode
- * unless told again. It does not say when that mode failed: see `hasLowLatency`.
+ * serialport sets all lines at each call: DTR and RTS to high unless given, and the low-latency mode off unless given.
+ * It does not report when that mode failed: see `hasLowLatency`.
  * @returns false when the lines were not set; a pseudo-terminal has none.
  */
 export function setLines(port: SerialPort, { rts, brk = false }: OutputLines): Promise<boolean> {

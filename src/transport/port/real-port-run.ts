@@ -29,7 +29,7 @@ export interface OpenedPort {
   readonly errorCounts: BytePort['errorCounts'];
 }
 
-/** For how long closing waits for bytes that are being sent, before it takes the direction switch away; ms. */
+/** How long closing waits for bytes that are being sent, before it takes the direction switch away; ms. */
 const DRAIN_LIMIT = 500;
 
 /** Lets an open port run: passes on what it receives, writes, watches over it, and closes it. */
@@ -80,12 +80,12 @@ export function runPort(opened: OpenedPort): BytePort {
     isOpen = false;
     stopWatching();
     shutting.abort();
-    // It is ended first: what closing makes of a break is up to the driver.
+    // The break is ended first, because drivers differ in what closing does to a break.
     if (isThere) await breaking;
     if (isThere && direction.mustDrain) await drained(transmitter);
     writer.stop();
     rts?.stop();
-    // Where serialport has closed it already, its number may be that of another file by now.
+    // If serialport has closed the descriptor already, its number may belong to another file by now.
     if (openedFd !== undefined && fd() === openedFd) direction.restore();
     await closePort(port);
   }
@@ -132,7 +132,7 @@ export function runPort(opened: OpenedPort): BytePort {
   };
 }
 
-/** Where there are marks, they are taken out and told in the order in which characters arrived. */
+/** Removes the marks, if there are any, and reports characters in the order in which they arrived. */
 function receiver(
   parityMarks: boolean,
   listener: PortListener,

@@ -40,8 +40,8 @@ export async function openRealPort(
     await closePort(port);
     return { ok: false, error: `${path}: ${prepared}` };
   }
-  // What arrived before is the middle of something. Marks are cut between two of them, never inside one: the line
-  // discipline puts a whole one into the buffer that is emptied here.
+  // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line discipline
+  // puts whole marks into the buffer that is emptied here.
   await flush(port);
   const { facts, direction } = prepared;
   const notes = unkept === undefined ? prepared.notes : [...prepared.notes, unkept];
@@ -62,9 +62,9 @@ export async function openRealPort(
 }
 
 /**
- * Opening has raised RTS, which may be the level for sending; so RTS goes at once, before anything waits, to the level
- * for listening. Where that is high, the kernel is also kept from lowering it when the port is closed.
- * @returns what did not work, for the log. That there is no RTS at all is told by `openDirection`.
+ * Opening has raised RTS, which may be the level for sending. So RTS is set to the level for listening at once, before
+ * anything waits. If that level is high, the kernel is also kept from lowering RTS when the port is closed.
+ * @returns what did not work, for the log. `openDirection` reports a port without RTS.
  */
 function letGoOfBus(
   port: SerialPort,
@@ -116,13 +116,13 @@ async function prepare(
   return { facts, direction: opened.direction, notes: notes.filter((note) => note !== undefined) };
 }
 
-/** It matters on USB only: a UART of the machine reports what it has when a few characters' time has passed. */
+/** Low latency matters on USB only: a built-in UART reports its characters after a few character times. */
 function latencyNote({ kind, latencyMs }: Adapter, lowLatency: boolean | undefined): string | undefined {
   if (lowLatency !== false || (kind !== 'ftdi' && kind !== 'usb')) return undefined;
   return `the driver has no low-latency mode, or refused it; this adapter may hold bytes back for ${latencyMs} ms`;
 }
 
-/** How to ask for error counts; undefined when there are none, so that nobody asks in vain for each request. */
+/** How to ask for error counts; undefined if there are none, so that no request asks in vain. */
 function errorCounter(port: SerialPort, loaded: LibcResult): (() => ErrorCounts | undefined) | undefined {
   if (!loaded.ok) return undefined;
   const read = (): ErrorCounts | undefined => {

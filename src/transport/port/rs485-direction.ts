@@ -7,13 +7,13 @@ import { describeKernelSwitching, enableKernelMode, readKernelMode } from './rs4
 
 /** Who switches an open port between sending and listening. */
 export interface Direction {
-  /** For people, with what was read back. */
+  /** A text for people, with what was read back. */
   readonly text: string;
-  /** Given where this program has to switch. */
+  /** Present where this program has to switch. */
   readonly rts?: RtsSwitching;
   /** Why a break would not reach the bus; undefined where it does. */
   readonly noBreak: string | undefined;
-  /** Whether closing takes the switch away, and so has to wait for what is being sent. */
+  /** Whether closing takes the switch away, and so must wait for bytes that are being sent. */
   readonly mustDrain: boolean;
   /** Puts back what was found at opening. */
   restore(): void;
@@ -71,14 +71,14 @@ export function openDirection(
 }
 
 /**
- * Drivers for which the kernel mode's rtsOnSend is the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c). To the
- * others, 8250 above all, it is the modem signal, and a signal that is high (asserted) is a pin at 0 V.
+ * Drivers whose kernel mode takes rtsOnSend for the voltage of the pin (amba-pl011.c, 8250_bcm2835aux.c). Others, 8250
+ * above all, take it for the modem signal; a high (asserted) signal is a pin at 0 V.
  */
 const pinLevelKinds: readonly Adapter['kind'][] = ['pl011', 'mini-uart'];
 
 /**
- * The level of the modem signal RTS on a port that is listening; serialport wants one whenever it sets anything.
- * With the kernel's mode it counts before that is on and after it is off.
+ * The level of the modem signal RTS on a port that is listening. serialport needs it whenever it sets anything. With
+ * the kernel's mode, this level counts before that mode is on and after it is off.
  */
 export function rtsWhileListening(
   settings: Rs485Settings | undefined,

@@ -20,9 +20,9 @@ export interface RtsOptions {
 
 /** Sends with RTS at its sending level, and puts it back as soon as the last character has left. */
 export interface RtsSwitch {
-  /** Sends bytes; those that come while others are sent go right behind them, those that come during a `hold` wait. */
+  /** Sends bytes. Bytes that come while others are sent follow them directly; bytes that come during a `hold` wait. */
   write(bytes: Uint8Array): void;
-  /** Keeps the line for something else than bytes, a break. Resolves when it may begin. */
+  /** Reserves the line for a break. Resolves when the break may begin. */
   hold(): Promise<void>;
   /** Ends `hold`. */
   release(): void;
@@ -33,7 +33,7 @@ export interface RtsSwitch {
 /** How often the transmitter is asked whether it is empty, in ms, in the beginning and when it stays busy. */
 const POLL = 0.25;
 const SLOW_POLL = 5;
-/** So much later than expected a transmitter is no longer just late: something holds it up. */
+/** A transmitter that is this much later than expected is not just late: something holds it up. */
 const STUCK_AFTER = 20;
 
 /**
@@ -94,7 +94,7 @@ export function startRtsSwitch(options: RtsOptions): RtsSwitch {
     write(bytes) {
       takeLine();
       waiting.push(bytes);
-      // Setting RTS may have failed, and so ended everything.
+      // Setting RTS may have failed, and that ends everything.
       if (isHeld || !isOurs) return;
       if (clock.now() >= mayStartAt) send();
       else next(mayStartAt, send);

@@ -19,20 +19,20 @@ export interface VirtualPortOptions {
 /** A serial line without hardware: a client opens `path` (or `link`) as its serial port. */
 export type VirtualPort = BytePort & Required<Pick<BytePort, 'setPacing'>>;
 
-/** A client that writes faster than the paced line carries is made to wait from here on, as on a real port; bytes. */
+/** From this many bytes on, a client that writes faster than the paced line carries has to wait, as on a real port. */
 const PACED_INPUT_LIMIT = 4096;
 
 /** Why bytes are lost. */
 const NOBODY = 'nobody has the line open';
 const FULL = 'the client does not read, and its buffer is full';
 
-/** How often bytes are looked at that a client left unread, in ms. */
+/** How often to check for bytes that a client left unread, in ms. */
 const LEFTOVER_CHECK = 100;
 
 /** Clients' sides of the virtual lines that are open. */
 const clientSides = new Set<string>();
 
-/** Is this where clients open a virtual line of this program? Of a path without links. */
+/** Whether this path, without links, is where clients open a virtual line of this program. */
 export function isClientSide(path: string): boolean {
   return clientSides.has(path);
 }
@@ -40,12 +40,12 @@ export function isClientSide(path: string): boolean {
 /**
  * Opens a virtual line.
  *
- * What it does with bytes a client does not read is what a real port's kernel buffer does:
- * - Nobody has the line open: they are lost. A pseudo-terminal would keep them for the next client, which would take
- *   a reply to somebody else for its own; so each write first asks whether there is a client, and what a client left
- *   behind is thrown away within 0.1 s of its closing.
- * - A client has it open and does not read: they wait for it, until the buffer (some 20 kB) is full; then they are
- *   lost, as in an overrun. A write never blocks and never queues.
+ * Bytes that a client does not read are treated as in a real port's kernel buffer:
+ * - If nobody has the line open, the bytes are lost. A pseudo-terminal would keep them for the next client, which would
+ *   take a reply to somebody else for its own. So each write first asks whether there is a client, and bytes that a
+ *   client left behind are discarded within 0.1 s of its closing.
+ * - If a client has the line open and does not read, the bytes wait until the buffer (some 20 kB) is full. Further
+ *   bytes are lost, as in an overrun. A write never blocks and never queues.
  */
 export async function openVirtualPort(
   options: VirtualPortOptions,

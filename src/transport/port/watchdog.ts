@@ -17,7 +17,7 @@ export interface Watched {
   readonly loaded: LibcResult;
 }
 
-/** Calls `gone` with what is wrong, at each look at which it is. @returns how to end it. */
+/** Calls `gone` with the reason at each check that finds the port gone. @returns a function that ends the checks. */
 export function startWatchdog(watched: Watched, gone: (reason: string) => void): () => void {
   const look = (): void => {
     const problem = problemOf(watched);
@@ -38,7 +38,7 @@ function problemOf({ path, device, fd, loaded }: Watched): string | undefined {
   return undefined;
 }
 
-/** A negative result is an errno of poll(2), and none of them means that the device is gone. */
+/** A negative result is an errno of poll(2). None of them means that the device is gone. */
 function hungUp(events: number): boolean {
   return events >= 0 && (events & POLLHUP) !== 0;
 }

@@ -20,7 +20,7 @@ export function serialBehaviour(
   const { t35, gap, turnaround, characterTime } = serialTimes(settings, adapter);
   // A pseudo-terminal without pacing has no wire: bytes are with the client as soon as they are written.
   const wireTime = adapter.kind === 'pty' && !pacing ? 0 : characterTime;
-  // What the adapter may do, whatever gap was configured; an ASCII line's gap is no measure of it.
+  // How long the adapter may hold bytes, whatever gap was configured. An ASCII line's gap does not show that.
   const hold = discardGap(adapter, characterTime, t35);
   return {
     framing,
@@ -45,7 +45,7 @@ export function serialBehaviour(
   };
 }
 
-/** Judged by the same message as RTU has it: what its function says about lengths is known there. */
+/** Checks the same message in RTU, where the lengths of each function are known. */
 function mayBeAsciiRequest(framing: Framing, adu: Uint8Array): boolean {
   const content = framing.fields(adu);
   return content !== undefined && mayBeRequest(encodeRtu(content.unitId, content.pdu));

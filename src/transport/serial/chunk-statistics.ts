@@ -1,14 +1,14 @@
 import type { TimedBytes } from '../framer/burst.js';
 import { CutFrames } from './cut-frames.js';
 
-/** Larger chunks are counted together with these. */
+/** Larger chunks are counted together with this size. */
 const LARGEST = 64;
 
-/** In what portions a port hands over bytes, which shows what the adapter and the system do to frames. */
+/** Counts the chunks in which a port hands over bytes. They show what the adapter and the system do to frames. */
 export class ChunkStatistics {
   readonly #sizes = new Map<number, number>();
   #longestPause = 0;
-  /** The longest pause since the bytes began that are still pending. */
+  /** The longest pause so far between the pending bytes. */
   #pending = 0;
   readonly #cut = new CutFrames();
 
@@ -18,8 +18,8 @@ export class ChunkStatistics {
   }
 
   /**
-   * The longest time between two chunks of one valid frame, in ms, or of one that would have been valid had its
-   * beginning not been discarded. The discard gap must be longer.
+   * The longest time between two chunks of one valid frame, in ms. A frame counts too if only its beginning was
+   * missing, because that had been discarded. The discard gap must be longer.
    */
   get longestPause(): number {
     return this.#longestPause;
@@ -32,7 +32,7 @@ export class ChunkStatistics {
     this.#pending = pause === undefined ? 0 : Math.max(this.#pending, pause);
   }
 
-  /** What was pending has become a valid frame. */
+  /** The pending bytes have become a valid frame. */
   frame(): void {
     this.#longestPause = Math.max(this.#longestPause, this.#pending);
     this.#cut.forget();

@@ -2,19 +2,21 @@ import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import { concatBytes } from '../../protocol/bytes.js';
 import type { TimedBytes } from '../framer/burst.js';
 
-/** No adapter keeps the pieces of a frame apart for longer, in ms. */
+/** Pieces of a frame are never further apart than this on any adapter, in ms. */
 const LONGEST_PAUSE_MS = 2000;
-/** So much work at most for each piece, whatever comes. */
+/** Limits the work for each piece. */
 const MOST_PIECES = 32;
 
 /**
- * Finds out whether what was discarded, piece by piece, were frames all the same: then the discard gap is shorter than
+ * Finds out whether pieces that were discarded one by one were frames together. If so, the discard gap is shorter than
  * the pauses that adapter and system make inside a frame. Pure: the pieces bring their times.
  */
 export class CutFrames {
   #pieces: TimedBytes[] = [];
 
-  /** The longest pause in ms between the pieces of the frame that this one completes; undefined when there is none. */
+  /**
+   * The longest pause between the pieces of the frame that `piece` completes, in ms; undefined if it completes none.
+   */
   discarded(piece: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): number | undefined {
     const last = this.#pieces.at(-1);
     if (piece.bytes.length > MAX_ASCII_LENGTH) {
@@ -29,7 +31,7 @@ export class CutFrames {
     return pause;
   }
 
-  /** What comes next continues nothing that was discarded. */
+  /** The next piece continues nothing that was discarded. */
   forget(): void {
     this.#pieces = [];
   }

@@ -1,10 +1,10 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import type { EchoSetting } from '../settings.js';
 
-/** What was noticed: a reply that came back, a loop of replies that was ended, somebody else who spoke with us. */
+/** What the filter noticed: a reply that came back, a loop of replies that it ended, somebody sending while we sent. */
 export type Noticed = 'echo' | 'loop' | 'collision';
 
-/** What is left of received bytes once the echo of our own is taken out. */
+/** What is left of the received bytes once the echo of our own is removed. */
 export interface Filtered {
   readonly bytes: Uint8Array;
   readonly noticed: readonly Noticed[];
@@ -22,61 +22,62 @@ export interface EchoFilterOptions {
 
 /** Which piece of a frame was sent. */
 export interface Piece {
-  /** It belongs to the frame of the piece before it. */
+  /** The piece belongs to the same frame as the piece before it. */
   readonly continues: boolean;
   /** Another piece of the frame follows. */
   readonly more: boolean;
 }
 
-/** A frame of ours, as far as it was sent, that may come back. */
+/** The part of a frame of ours that was sent so far, and may come back. */
 interface Transmission {
   bytes: Uint8Array;
   /** More pieces of the frame will follow. */
   isOpen: boolean;
 }
 
-/** A line driver that switches on late leaves so many bytes before the echo. */
+/** The most stray bytes before an echo. A line driver that switches on late leaves them. */
 const MOST_STRAYS = 2;
-/** So few bytes between two copies are noise, and no message. */
+/** The most bytes between two copies that count as noise and not as a message. */
 const MOST_NOISE = 3;
-/** The echoes of so many frames are waited for. */
+/** The most frames whose echoes are waited for. */
 const MOST_AWAITED = 256;
-/** So many copies in a row are passed on that may be requests; the next one may be part of a loop. */
+/** How many copies in a row are passed on if they may be requests. The next copy may be part of a loop. */
 const MOST_COPIES = 16;
-/** An adapter that hears what it sends does so each time, but noise may spoil one echo. */
+/** How many echoes in a row may be missing. An adapter that hears itself does so each time, but noise may spoil one. */
 const MOST_MISSED = 1;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Takes the echo of our own replies out of what is received. Some two-wire adapters hear what they send. The response
- * to functions such as 5 and 6 is the same bytes as the request, so its echo would be executed as a request, answered,
+ * Removes the echo of our own replies from the received bytes. Some two-wire adapters hear what they send. The response
+ * to functions such as 5 and 6 has the same bytes as the request, so its echo would be executed as a request, answered,
  * heard again, and so on for ever.
  *
- * - `yes`: what comes back of a reply within the echo window is its echo.
- * - `no`: nothing is taken out.
- * - `auto`: a reply that comes back is certainly an echo when no client sends such a frame, or when the copy began on
- *   the wire while we were sending. Then the line is treated as with `yes`, until two replies in a row have not come
- *   back. Any other copy may be a client that repeats its write, so it is executed. If it was an echo, the reply to it
- *   comes back as well: after 16 copies with no other message between them, no more are executed, and the loop ends.
+ * - `yes`: a copy of a reply that arrives within the echo window is its echo.
+ * - `no`: nothing is removed.
+ * - `auto`: a copy of a reply is certainly an echo if no client sends such a frame, or if the copy began on the wire
+ *   while we were sending. After that, the line is treated as with `yes`, until two replies in a row have not come
+ *   back. Any other copy may be a client that repeats its write, so it is executed. If the copy was an echo, the reply
+ *   to it comes back as well. After 16 copies with no other message between them, no more copies are executed, and the
+ *   loop ends.
  *
- * With each setting, bytes that began on the wire while we were sending and are no echo are a collision.
+ * With each setting, bytes that began on the wire while we were sending and are not an echo are a collision.
  *
  * Pure: the caller brings the clock, and says when the echo window of the last reply is over.
  */
 export class EchoFilter {
   #options: EchoFilterOptions;
   readonly #awaited: Transmission[] = [];
-  /** Received bytes that may be the beginning of an echo, and when the first of them began on the wire at the latest. */
+  /** Received bytes that may begin an echo, and the latest time at which the first of them began on the wire. */
   #held: Uint8Array = NOTHING;
   #heldFrom = 0;
   #heardAt = 0;
   #sendingUntil = Number.NEGATIVE_INFINITY;
-  /** An echo was heard for certain. */
+  /** An echo was recognised for certain. */
   #isKnown = false;
-  /** Replies in a row that did not come back since then. */
+  /** Replies in a row that have not come back since the last echo. */
   #missed = 0;
-  /** Copies in a row that may be requests, and the other bytes since the last of them. */
+  /** Copies in a row that may be requests, and the number of other bytes since the last copy. */
   #copies = 0;
   #others = 0;
   #noticed: Noticed[] = [];
@@ -85,7 +86,7 @@ export class EchoFilter {
     this.#options = options;
   }
 
-  /** The line goes on with other settings. What was sent before may still come back, and what was learned holds. */
+  /** The line goes on with other settings. Frames sent before may still come back, and a known echo stays known. */
   change(options: EchoFilterOptions): void {
     this.#options = options;
     this.#close();
@@ -115,25 +116,25 @@ export class EchoFilter {
     return this.#match(false);
   }
 
-  /** The line has been silent: what began like an echo and did not go on is none. */
+  /** The line has been silent: held bytes that began like an echo and did not go on are not an echo. */
   silence(): Filtered {
     return this.#match(true);
   }
 
-  /** What was sent would have come back by now. */
+  /** The echo window is over: whatever we sent would have come back by now. */
   windowOver(): Filtered {
     const filtered = this.#match(true);
     while (this.#awaited.shift()) this.#miss();
     return filtered;
   }
 
-  /** Holds bytes, the last of which came last. */
+  /** Holds these bytes. The last of them has just arrived. */
   #hold(bytes: Uint8Array): void {
     this.#held = bytes;
     this.#heldFrom = this.#heardAt - bytes.length * this.#options.wireTime;
   }
 
-  /** @param isOver nothing more of what came belongs to it */
+  /** @param isOver no more bytes will come that continue the held ones */
   #match(isOver: boolean): Filtered {
     const passed: Uint8Array[] = [];
     for (let sent = this.#awaited[0]; sent && this.#held.length > 0; sent = this.#awaited[0]) {
@@ -153,7 +154,7 @@ export class EchoFilter {
     return this.#filtered(passed);
   }
 
-  /** What is held and is nothing that we sent. */
+  /** Takes the held bytes, which are no copy of anything we sent. */
   #takeOthers(): Uint8Array {
     const others = this.#held;
     this.#held = NOTHING;
@@ -174,7 +175,7 @@ export class EchoFilter {
     return { bytes: passed.length === 1 ? (passed[0] as Uint8Array) : concatBytes(...passed), noticed };
   }
 
-  /** Where the copy of `bytes` ends in what is held, or will end; undefined when there is none. */
+  /** Where the copy of `bytes` ends in the held bytes, or will end; undefined if there is no copy. */
   #endOfCopy(bytes: Uint8Array): number | undefined {
     const most = this.#options.wireTime > 0 ? MOST_STRAYS : 0;
     for (let strays = 0; strays <= most; strays++) {
@@ -183,7 +184,7 @@ export class EchoFilter {
     return undefined;
   }
 
-  /** All that was sent of a frame has come back. */
+  /** Whether a copy of these bytes, all that was sent of a frame, is an echo. */
   #isEcho(bytes: Uint8Array): boolean {
     const { echo, isFrame, mayBeRequest } = this.#options;
     const whole = isFrame(bytes);
@@ -212,7 +213,7 @@ export class EchoFilter {
     return this.#heldFrom < this.#sendingUntil;
   }
 
-  /** The frame that was sent last is all that there is of it. */
+  /** No more pieces of the last frame follow. */
   #close(): void {
     const last = this.#awaited.at(-1);
     if (last) last.isOpen = false;

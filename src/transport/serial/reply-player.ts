@@ -18,9 +18,9 @@ export interface ReplyTiming {
   readonly lead: number;
 }
 
-/** What the player asks about the bytes that come in. */
+/** What the player asks about received bytes. */
 interface Listening {
-  /** Are there bytes that may become a frame yet? */
+  /** Whether there are bytes that may still become a frame. */
   readonly busy: boolean;
   /** When the last byte came. */
   readonly lastAt: number;
@@ -36,7 +36,7 @@ export interface ReplyPlayerOptions {
   readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
 }
 
-/** Replies that may wait at most: a client that floods the line does not fill the memory. */
+/** The most replies that may wait, so that a client that floods the line does not fill the memory. */
 const MAX_QUEUE = 256;
 
 interface Pending {
@@ -50,10 +50,11 @@ interface Pending {
 /**
  * Sends replies on a half-duplex line, one at a time.
  *
- * A client that sends again has given up waiting, so its new request ends the reply that is still pending, as a
- * device's own would: a late reply would be taken for the answer to the new request. Requests that came in one piece,
- * without t3.5 between them, were merged on their way here: they are all answered, in their order.
- * `queue` answers every request, `drop` leaves it to the line not to execute those that come too early.
+ * With `replace`, a new request ends the reply that is still pending, as on a real device. A client that sends again
+ * has given up waiting, and would take a late reply for the answer to its new request. Requests without t3.5 between
+ * them were merged on their way here, so all of them are answered, in order.
+ *
+ * `queue` answers every request. With `drop`, the line must not execute requests that come too early.
  */
 export class ReplyPlayer {
   readonly #clock: Clock;
@@ -77,14 +78,14 @@ export class ReplyPlayer {
     this.#runner.change(runnerOptions(options));
   }
 
-  /** Are there replies pending that keep the line from executing another request? */
+  /** Whether pending replies keep the line from executing another request. */
   get refuses(): boolean {
     return this.#queue.length >= (this.#options.whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
   /**
-   * Takes over a plan for a request; `ended` is called once, when the plan was played or superseded. A step
-   * that can't be stopped, a break, is over by then.
+   * Takes over a plan for a request. `ended` is called once, when the plan was played or superseded. A break can't be
+   * stopped, but is over by then.
    */
   play(request: TimedBytes, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
     this.#runner.requestBegan(request.startedAt);
@@ -99,12 +100,12 @@ export class ReplyPlayer {
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /** Nothing that is pending is sent any more, for `reason`. */
+  /** Gives up all pending replies, for `reason`. */
   giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
     this.#held = false;
     for (const pending of this.#queue.splice(0)) {
-      // Only the first of them can have begun.
+      // Only the first reply can have begun.
       const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
       if (begun) continue;
       const due = this.#earliest(pending);
@@ -112,12 +113,12 @@ export class ReplyPlayer {
     }
   }
 
-  /** The client has turned to another unit: with `replace`, it does not wait for what is pending any more. */
+  /** The client has turned to another unit: with `replace`, it no longer waits for pending replies. */
   turnedAway(): void {
     if (this.#options.whenBusy === 'replace') this.giveUp('the client has turned to somebody else');
   }
 
-  /** Tells that what came in is understood now: call it after every silence and every chunk. */
+  /** The framer has read everything received so far. Call this after every silence and every chunk. */
   listened(): void {
     if (!this.#held || this.#options.listening.busy) return;
     this.#held = false;
@@ -130,9 +131,8 @@ export class ReplyPlayer {
   }
 
   /**
-   * When a reply may begin, as far as is known now. Even one that waits for nothing else keeps t3.5 to what we
-   * were still sending when it was taken over, or have sent since: the replies before it, a break that was called
-   * off.
+   * When a reply may begin, as far as is known now. Even a reply that waits for nothing else keeps t3.5 to what we were
+   * still sending when the player took it over, or have sent since: earlier replies, or a break that was called off.
    */
   #earliest(current: Pending): number {
     const { takenAt } = current;
@@ -145,8 +145,9 @@ export class ReplyPlayer {
   }
 
   /**
-   * When a request began on the wire: a FIFO hands over 8 or 16 characters of it at once, and so late. It is never
-   * later than the adapter can be: what a port without a wire hands over at once may be much longer.
+   * When a request began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive late. They are never
+   * later than the adapter allows (`inputHold`), because a port without a wire may hand over much longer pieces at
+   * once.
    */
   #beginOf({ bytes, startedAt, receivedAt }: TimedBytes): number {
     const asOnWire = receivedAt - bytes.length * this.#options.timing.wireTime;
@@ -157,13 +158,13 @@ export class ReplyPlayer {
     return plan.early || this.#options.timing.turnaround === undefined;
   }
 
-  /** The reply was due at `due`, as far as was known; what has happened since may put it off. */
+  /** The reply was due at `due`, as far as was known. Later events may put it off. */
   #start(due: number): void {
     const current = this.#queue[0];
     if (!current) return;
     const { breaking } = this.#runner;
     if (breaking !== undefined) {
-      // It was called off and still holds the line, perhaps for longer than it was meant to.
+      // The break was called off but still holds the line, perhaps for longer than planned.
       void breaking.then(() => {
         if (current === this.#queue[0]) this.#start(this.#clock.now());
       });

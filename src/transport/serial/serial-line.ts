@@ -16,10 +16,10 @@ interface SerialLineTools {
 }
 
 const FIRST_RETRY_MS = 250;
-/** Looking for a port that is not there costs next to nothing, and its users wait for it. */
+/** Short, because users wait for the port, and looking for a missing port costs next to nothing. */
 const LAST_RETRY_MS = 1000;
 
-/** A Modbus server's end of a serial line: opens the port, keeps it open, and waits for one that vanished. */
+/** A Modbus server's end of a serial line: opens the port, keeps it open, and waits for it if it vanishes. */
 export class SerialLine implements Transport, PortListener {
   readonly clients = undefined;
   readonly chunks = new ChunkStatistics();
@@ -35,7 +35,7 @@ export class SerialLine implements Transport, PortListener {
   #callOffRetry = (): void => {};
   /** The last attempt to reopen, under way or over. */
   #attempt: Promise<void> | undefined;
-  /** Counts the stops: an attempt to reopen that began before one comes too late. */
+  /** Number of stops. An attempt to reopen that began before the last stop comes too late. */
   #stops = 0;
 
   /** Tests pass a port and a clock of their own. */
@@ -61,7 +61,7 @@ export class SerialLine implements Transport, PortListener {
     return this.#port;
   }
 
-  /** The adapter found last: what it is can't be asked while it is unplugged. */
+  /** The adapter found last. While it is unplugged it can't be identified. */
   get adapter(): Adapter | undefined {
     return this.#adapter;
   }
@@ -84,13 +84,13 @@ export class SerialLine implements Transport, PortListener {
     const port = this.#port;
     this.#detach();
     await port?.close();
-    // It may have the port open at this moment: whoever starts the line again would find it in use.
+    // The attempt may have the port open now. Whoever starts the line again would find it in use.
     await this.#attempt;
   }
 
   /**
-   * From now on the line behaves like this. An open port stays open, so the settings are for the same port with the
-   * same characters. Replies that were pending are given up.
+   * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with the same
+   * characters. Pending replies are given up.
    */
   change(settings: SerialSettings, framing: Framing): void {
     this.#settings = settings;
@@ -119,7 +119,7 @@ export class SerialLine implements Transport, PortListener {
     this.#wait(reason, FIRST_RETRY_MS);
   }
 
-  /** The adapter is asked at each opening: what was plugged in again may be another one. */
+  /** The adapter is identified at each opening, because another one may have been plugged in. */
   #behaviour(adapter: Adapter) {
     const owns = (unitId: number) => this.#handler.owns(unitId);
     return serialBehaviour(this.#settings, this.#framing, adapter, owns);

@@ -15,26 +15,26 @@ import { SilenceDetector } from './silence-detector.js';
 /** How a line behaves on an open port. Times in ms. */
 export interface SerialBehaviour {
   readonly framing: Framing;
-  /** A new one: it keeps what is pending. */
+  /** A new one, because a framer keeps pending bytes. */
   readonly framer: Framer;
   /** Could these bytes, sent by us, be a client's request as well? */
   readonly mayBeRequest: (adu: Uint8Array) => boolean;
   readonly timing: ReplyTiming;
-  /** Silence after which what is pending is discarded. */
+  /** Silence after which pending bytes are discarded. */
   readonly gap: number;
   /** How long the adapter may hold received bytes back. */
   readonly inputHold: number;
   readonly whenBusy: WhenBusy;
   /** Does the adapter hear what it sends? */
   readonly echo: EchoSetting;
-  /** May the line be in the middle of a frame at the beginning? Then the first bytes wait for a silence. */
+  /** Whether the line may be in the middle of a frame at the beginning. If so, the first bytes wait for a silence. */
   readonly joinsTraffic: boolean;
 }
 
-/** So much later than is known of its kind an adapter may bring an echo, in ms. */
+/** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
 
-/** What happens on one open port: bytes to requests, plans to bytes. Ends with the port. */
+/** Serves one open port: turns bytes into requests, and reply plans into bytes. Ends with the port. */
 export class SerialSession {
   readonly #port: BytePort;
   readonly #handler: LineHandler;
@@ -48,7 +48,7 @@ export class SerialSession {
   #echoWindow: number;
   #callOffEcho = (): void => {};
   #silence: SilenceDetector;
-  /** Lost characters that were reported, as the driver counts them. */
+  /** Lost characters reported so far, as the driver counts them. */
   #overruns: number;
 
   constructor(
@@ -72,8 +72,8 @@ export class SerialSession {
   }
 
   /**
-   * Goes on with another behaviour on the same port; replies that are pending are given up. What is still on its way
-   * belongs to what was sent before: an echo of it is no request, and nothing new is sent into it.
+   * Goes on with another behaviour on the same port. Pending replies are given up. Bytes still being sent belong to the
+   * old behaviour: their echo is not a request, and nothing new is sent before they have left.
    */
   change(behaviour: SerialBehaviour): void {
     this.#framing = behaviour.framing;
@@ -85,7 +85,7 @@ export class SerialSession {
     this.#silence = this.#listenForSilence(behaviour);
   }
 
-  /** The line's messages have another delimiter from now on. */
+  /** The line's messages end with another delimiter from now on. */
   reframe(framing: Framing): void {
     this.#framing = framing;
     this.#framer.reframe(framing);
@@ -95,7 +95,7 @@ export class SerialSession {
     const now = this.#clock.now();
     const bytes = this.#withoutEcho(this.#echo.received(chunk, now));
     if (bytes.length > 0) {
-      // The echo is not counted: it says nothing of what clients send.
+      // The echo is not counted: it says nothing about what clients send.
       this.#chunks.chunk(bytes.length, this.#framer.busy ? now - this.#framer.lastAt : undefined);
       this.#dispatch(this.#framer.push(bytes, now));
     }
@@ -113,7 +113,9 @@ export class SerialSession {
     this.#silence.heard(characters, now);
   }
 
-  /** The port is gone: nothing is sent or heard any more, and what was not played is reported as disconnected. */
+  /**
+   * The port is gone: nothing is sent or heard any more, and steps that were not played are reported as disconnected.
+   */
   end(): void {
     this.#player.giveUp('the port is gone', 'disconnected');
     this.#silence.stop();
@@ -142,7 +144,7 @@ export class SerialSession {
     });
   }
 
-  /** What was held back because it began like an echo, and is none. */
+  /** Handles bytes that were held back because they began like an echo, and turned out to be none. */
   #hearRest(filtered: Filtered): void {
     const bytes = this.#withoutEcho(filtered);
     if (bytes.length > 0) this.#dispatch(this.#framer.push(bytes, this.#clock.now()));
@@ -161,7 +163,7 @@ export class SerialSession {
           this.#request(event);
           break;
         case 'foreign':
-          // Whoever waited for our reply has turned to somebody else.
+          // The client that waited for our reply has turned to somebody else.
           if (event.role === 'request') this.#player.turnedAway();
           this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
           break;
@@ -200,7 +202,7 @@ export class SerialSession {
     this.#overruns = overruns;
   }
 
-  /** In the UART, or because the kernel's buffer was full. */
+  /** Characters lost in the UART, or because the kernel's buffer was full. */
   #lostCharacters(): number | undefined {
     const counts = this.#port.errorCounts?.();
     return counts && counts.overrun + counts.bufferOverrun;

@@ -10,13 +10,13 @@ export interface StepRunnerOptions {
   readonly wireTime: number;
   /** How long the port may hold a byte back before it is on the wire, in ms. */
   readonly outputHold: number;
-  /** How long the port waits before it sends what was written to a free line, in ms: until its driver is on. */
+  /** How long the port waits before it sends to a free line, in ms: until its driver is on. */
   readonly lead: number;
   /** Bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
 
-/** A step takes up to 20 µs, and nothing else runs meanwhile: after so many of them, others have their turn. */
+/** A step takes up to 20 µs, and nothing else runs meanwhile. After so many steps, others have their turn. */
 const STEPS_PER_TURN = 64;
 
 /** Gets a report on each step of a plan. */
@@ -28,15 +28,15 @@ interface Run {
   /** One for each step that is over. */
   readonly reports: StepReport[];
   readonly done: Done;
-  /** When the last of these steps ended; before the first: when its wait began. */
+  /** When the last finished step ended. Before the first step: when its wait began. */
   from: number;
-  /** A step is being done at this moment, and will be reported whatever comes. */
+  /** A step is being done now. It will be reported even if the run is called off. */
   isBusy: boolean;
-  /** Ends the run instead of `done`, once the step is over during which the run was called off. */
+  /** Called instead of `done` if the run was called off during a step, once that step is over. */
   calledOff: (() => void) | undefined;
 }
 
-/** Does the steps of one plan after the other on a serial port, and notes when each really happened. */
+/** Plays one plan after the other on a serial port, and records when each step really happened. */
 export class StepRunner {
   #options: StepRunnerOptions;
   readonly #clock: Clock;
@@ -61,15 +61,16 @@ export class StepRunner {
     return this.#wireFreeAt;
   }
 
-  /** A break that holds the line now, called off or not: nothing else would be heard before it has ended. */
+  /** A break that holds the line now, even if it was called off. Nothing else would be heard before it ends. */
   get breaking(): Promise<unknown> | undefined {
     return this.#breaking;
   }
 
   /**
-   * A whole request was received, the first bytes of it at `startedAt`. When that was after the last write, the wire
-   * was free by then, or the client would not have been heard: a port may have no wire of its baud rate (a USB
-   * gadget, CDC-ACM, a null modem in software). Not so while the driver still sends: a full-duplex line carries both.
+   * A whole request was received, its first bytes at `startedAt`. If that was after the last write, the wire was free
+   * by then, or the client would not have been heard: some ports have no wire of their baud rate (a USB gadget,
+   * CDC-ACM, a null modem in software). While the driver still sends this does not hold, because a full-duplex line
+   * carries both directions.
    */
   requestBegan(startedAt: number): void {
     if (startedAt <= this.#writtenAt || startedAt >= this.#wireFreeAt || this.#breaking !== undefined) return;
@@ -77,8 +78,8 @@ export class StepRunner {
   }
 
   /**
-   * Does `steps`; the wait before the first of them counts from `from`. `done` gets a report for each. Steps that
-   * were started before are over or called off, and no break holds the line.
+   * Plays `steps`. The wait before the first step counts from `from`. `done` gets a report for each step. Earlier steps
+   * must be over or called off, and no break may hold the line.
    */
   start(steps: readonly Step[], from: number, done: Done): void {
     this.#run = { steps, reports: [], done, from, isBusy: false, calledOff: undefined };
@@ -86,9 +87,9 @@ export class StepRunner {
   }
 
   /**
-   * Stops where it is, if steps are being done; false if there are none. `done` gets a report for each step, instead
-   * of the one who waited for the end; `reason` says why the rest was not reached. It gets them at once, or when the
-   * step is over that is being done: a break, or a write during which the port went away.
+   * Stops the steps that are being played; returns false if there are none. This `done` gets a report for each step,
+   * instead of the `done` given to `start`. `reason` says why the remaining steps were not reached. `done` is called at
+   * once, or when the current step is over: a break, or a write during which the port went away.
    */
   cancel(reason: string, done: Done): boolean {
     this.#cancelTimer?.();
@@ -104,7 +105,7 @@ export class StepRunner {
     return true;
   }
 
-  /** Does the steps that are left, as far as they need no waiting and until the run is called off. */
+  /** Plays the remaining steps until one has to wait or the run is called off. */
   #continue(run: Run): void {
     const first = run.reports.length;
     while (run === this.#run && run.reports.length < run.steps.length) {
@@ -157,7 +158,7 @@ export class StepRunner {
       return;
     }
     const uncertainty = this.#clock.now() - writtenAt + outputHold;
-    // Bytes that were written before may still be on the wire: these leave behind them.
+    // Bytes that were written before may still be on the wire. The new ones leave after them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
     run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#writtenAt = writtenAt;
@@ -194,7 +195,7 @@ export class StepRunner {
   }
 }
 
-/** Bytes without a wait go right behind those before them; a break must not cut into what is still on the wire. */
+/** Bytes without a wait directly follow those before them. A break must not cut into bytes still on the wire. */
 function mustWait(step: Step): boolean {
   return step.waitMs > 0 || step.kind === 'break';
 }

@@ -16,13 +16,15 @@ export type Bound =
   | NotListening;
 
 /**
- * One listening socket of a line, from its opening to its end. How clients come about differs from one kind of socket
- * to the other: a binding puts them on the list of its line.
+ * One listening socket of a line, from its opening to its end. A binding puts clients on the list of its line; how
+ * clients come about depends on the kind of socket.
  */
 export interface Binding {
-  /** To be called once. Every way to fail is a sentence that names the place, and leaves nothing open. */
+  /** To be called once. Every failure is reported as a sentence that names the place, and leaves nothing open. */
   open(): Promise<Bound>;
-  /** Nothing comes in from now on; done when the port is free. Clients are not ended. Also ends an `open` under way. */
+  /**
+   * Accepts nothing from now on; resolves when the port is free. Clients are not ended. Also ends an `open` under way.
+   */
   close(): Promise<void>;
 }
 
@@ -31,8 +33,8 @@ export interface BindingContext {
   readonly settings: SocketSettings;
   readonly handler: LineHandler;
   readonly clients: ClientList;
-  /** The framing of the line, as it is at the moment. */
+  /** The framing that the line has now. */
   readonly framing: () => Framing;
-  /** The socket failed after it had opened, and serves nobody any more. */
+  /** Called when the socket failed after it had opened. It serves nobody any more. */
   readonly failed: (error: Error) => void;
 }

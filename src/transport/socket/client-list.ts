@@ -8,7 +8,9 @@ export interface ClientIdentity {
 
 /** One client of a line: a connection, or an address that datagrams come from. */
 export interface Client extends ClientIdentity {
-  /** When the last request came in or a reply that had to wait was sent, else the client; `performance.now()` ms. */
+  /**
+   * When the last request came, or a delayed reply was sent; before both, when the client came; `performance.now()` ms.
+   */
   readonly activeAt: number;
   /** Whether it has sent a complete request. */
   readonly spoke: boolean;
@@ -16,7 +18,7 @@ export interface Client extends ClientIdentity {
   readonly busy: boolean;
   /** Whether it has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
-  /** Ends it now: what was not played is reported. It leaves the list by itself. Twice is harmless. */
+  /** Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is harmless. */
   end(text: string): void;
 }
 
@@ -24,16 +26,18 @@ export interface ClientLimits {
   readonly maxClients: number;
   readonly idleTimeoutMs: number;
   readonly slowTimeoutMs: number;
-  /** A client that is idle loses its connection, which is a rejection; where there is none, it is only forgotten. */
+  /**
+   * Whether an idle client loses a connection, which is a rejection. Without connections, the client is only forgotten.
+   */
   readonly areConnections: boolean;
 }
 
-/** The clients of one line: how many there may be, which of them must go, and what is told about them. */
+/** The clients of one line: limits their number, decides which of them must go, and reports their coming and going. */
 export class ClientList {
   readonly #limits: ClientLimits;
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
-  /** Runs while there are clients: one timer for all of them, none is set or cleared per request. */
+  /** Runs while there are clients. One timer serves all of them, so that none is set or cleared per request. */
   #watch: NodeJS.Timeout | undefined;
 
   constructor(limits: ClientLimits, handler: LineHandler) {
@@ -45,12 +49,14 @@ export class ClientList {
     return this.#clients.size;
   }
 
-  /** An identity for somebody who has come, admitted or not. */
+  /** An identity for a newcomer, admitted or not. */
   identify(client: string): ClientIdentity {
     return { client, clientId: this.#handler.newClientId() };
   }
 
-  /** Makes room for one more, at the cost of the least useful client. Otherwise the newcomer is turned away: false. */
+  /**
+   * Makes room for one more client by ending the least useful one. Returns false if the newcomer must be turned away.
+   */
   makeRoom(newcomer: ClientIdentity): boolean {
     const { maxClients } = this.#limits;
     if (this.#clients.size < maxClients) return true;
@@ -63,19 +69,19 @@ export class ClientList {
     return true;
   }
 
-  /** Takes up a client for which there is room, before it can send a request. */
+  /** Adds a client for which there is room, before it can send a request. */
   add(client: Client, role?: string): void {
     this.#clients.add(client);
     this.#watch ??= setInterval(() => this.#dropUseless(), this.#watchIntervalMs).unref();
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
-  /** Tells that somebody who has come did not become a client. */
+  /** Reports that a newcomer did not become a client. */
   turnAway(newcomer: ClientIdentity, reason: Rejection, text: string): void {
     this.#handler.event({ kind: 'rejected', ...newcomer, reason, text });
   }
 
-  /** Ends a client for a reason of the line's own, and says so. */
+  /** Ends a client for a reason of the line's own, and reports that. */
   reject(client: Client, reason: Rejection, text: string): void {
     if (!this.#clients.has(client)) return;
     this.#handler.event({ kind: 'rejected', ...identityOf(client), reason, text });
@@ -125,8 +131,8 @@ function identityOf({ client, clientId }: ClientIdentity): ClientIdentity {
 }
 
 /**
- * The client to give up for a new one: one that never sent a request before one that did, so that a flood of silent
- * connections throws out itself; then the one that has been idle longest. Busy ones stay.
+ * The client to end for a new one. Clients that never sent a request go first, so that a flood of silent connections
+ * pushes out itself; then the client that has been idle longest. Busy clients stay.
  */
 function leastUseful(clients: Iterable<Client>): Client | undefined {
   let least: Client | undefined;

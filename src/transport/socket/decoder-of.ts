@@ -4,7 +4,7 @@ import { FramedDecoder } from './framed-decoder.js';
 import { MbapDecoder } from './mbap-decoder.js';
 import type { StreamDecoder } from './stream-decoder.js';
 
-/** A client that got no answer to something damaged, and asks again, has waited for longer. */
+/** A client that got no answer to a damaged request waits longer than this before it asks again. */
 const NEW_ATTEMPT_MS = 100;
 
 /**

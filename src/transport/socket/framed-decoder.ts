@@ -7,8 +7,8 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 const DISCARD_GAP_MS = 1000;
 
 /**
- * So much at a time is given to the framer: 64 KiB of the shortest frames keep it, and with it every other line, busy
- * for tens of ms. Longer than any frame, so that noise does not come in crumbs.
+ * The framer gets this many bytes at a time. 64 KiB of the shortest frames keep it, and with it every other line, busy
+ * for tens of ms. It is longer than any frame, so that noise is not reported in small pieces.
  */
 const SLICE_LENGTH = 1024;
 
@@ -20,13 +20,13 @@ export class FramedDecoder implements StreamDecoder {
   readonly discardGapMs = DISCARD_GAP_MS;
   readonly #framer: Framer;
   readonly #framing: Framing;
-  /** Pushed, and not yet given to the framer. */
+  /** Bytes that were pushed and not yet given to the framer. */
   #rest: Uint8Array = NOTHING;
   #restAt = 0;
-  /** What the framer found and nobody has taken yet. */
+  /** Events that the framer found and nobody has taken yet. */
   #found: FramerEvent[] = [];
   #next = 0;
-  /** Given to the framer, and in nothing that the framer found. */
+  /** Bytes that the framer has and that are in no event yet. */
   #waiting: Uint8Array = NOTHING;
 
   /** @param framer one for this connection alone */
@@ -75,7 +75,7 @@ export class FramedDecoder implements StreamDecoder {
     this.#waiting = NOTHING;
   }
 
-  /** Looks on in the rest, as far as to the next thing that can be told. */
+  /** Reads on until the next event that can be reported. */
   #search(): void {
     this.#found = [];
     this.#next = 0;

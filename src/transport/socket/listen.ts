@@ -25,11 +25,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files and sockets are open',
 };
 
-/** Why a line does not listen that was stopped while it opened. */
+/** Why a line that was stopped while opening does not listen. */
 export const STOPPED = 'stopped while opening';
 /** Why a line is not opened twice. */
 export const ALREADY_OPEN = 'this line already does';
-/** Why nobody listens on what is no port. */
+/** Why a line can't listen on an invalid port. */
 export const NO_PORT = 'expected a port from 0 to 65535';
 
 export function isPort(port: number): boolean {
@@ -45,7 +45,7 @@ export function refused(host: string, port: number, error: NodeJS.ErrnoException
   return { ...cannotListen(host, port, listenError(error)), inUse: error.code === 'EADDRINUSE' };
 }
 
-/** Opens `server`; every way to fail is a sentence that names the place. */
+/** Opens `server`. Every failure is reported as a sentence that names the place. */
 export function listen(server: Server, host: string, port: number): Promise<Listening> {
   if (!isPort(port)) return Promise.resolve(cannotListen(host, port, NO_PORT));
   const stopped = cannotListen(host, port, STOPPED);
@@ -62,7 +62,7 @@ export function listen(server: Server, host: string, port: number): Promise<List
     };
     server.once('error', fail).once('close', close);
     server.listen({ host, port }, () => {
-      // Closed while the name was looked up, and opened after all.
+      // The server was closed while the name was looked up, and opened after all.
       if (closed) server.close();
       const bound = server.address();
       if (bound === null || typeof bound === 'string') settle(stopped);

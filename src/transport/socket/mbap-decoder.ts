@@ -4,11 +4,13 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU tells its length. Half of one is kept until the client goes. */
+/**
+ * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the client goes.
+ */
 export class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
   #input: Uint8Array = NOTHING;
-  /** Used again for each request: this is the way of every byte that matters for throughput. */
+  /** Reused for each request, because all requests pass here and throughput matters. */
   readonly #request: { kind: 'request'; content: AduContent; adu: Uint8Array } = {
     kind: 'request',
     content: { transactionId: 0, unitId: 0, pdu: NOTHING },
@@ -50,7 +52,7 @@ export class MbapDecoder implements StreamDecoder {
   }
 }
 
-/** By hand: `concatBytes` costs more, and this happens to every request of a client that writes in pieces. */
+/** Joins by hand: `concatBytes` costs more, and every request of a client that writes in pieces comes here. */
 function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(head.length + tail.length);
   bytes.set(head);

@@ -4,18 +4,18 @@ import type { LineRequest } from '../transport.js';
 import type { Outlet } from './outlet.js';
 import { achieved, notAchieved } from './step-report.js';
 
-/** The longest time setTimeout can wait; longer waits are armed again. */
+/** The longest time setTimeout can wait. Longer waits set it again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
 
-/** A step takes up to 10 µs, and nothing else runs meanwhile: after so many of them, others have their turn. */
+/** A step takes up to 10 µs, and nothing else runs meanwhile. After so many steps, others have their turn. */
 const STEPS_PER_TURN = 64;
 
 interface Playing {
   readonly request: LineRequest;
   readonly steps: readonly Step[];
-  /** When the step before the next one was achieved; before the first: when the request came in. */
+  /** When the previous step was achieved. Before the first step: when the request came in. */
   since: number;
-  /** When that was done with: some time after `since` where writing took long. No wait is shorter for that. */
+  /** When that step was done with: some time after `since` if writing took long. It shortens no wait. */
   endedAt: number;
   next: number;
   readonly reports: StepReport[];
@@ -61,13 +61,13 @@ export class ReplyQueue {
     this.#queue.push({ request, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
     if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
-      // Whoever made a plan of several steps wants them apart on the wire.
+      // A plan has several steps because its author wants them apart on the wire.
       this.#outlet.flush();
       this.#run();
     }
   }
 
-  /** Plays nothing more: each step that is left, now or in a later plan, is reported as not achieved, for `reason`. */
+  /** Stops playing. Each remaining step, of this or a later plan, is reported as not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#ended ??= reason;
     clearTimeout(this.#timer);
@@ -82,7 +82,7 @@ export class ReplyQueue {
     }
   }
 
-  /** The plan of a well-behaved device, without a queue entry. False if `plan` is not so plain. */
+  /** Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that simple. */
   #playPlain(request: LineRequest, plan: ReplyPlan): boolean {
     if (plan.kind === 'silence') {
       this.#report(request, [], 'complete');
@@ -95,7 +95,7 @@ export class ReplyQueue {
     return true;
   }
 
-  /** Plays all that is due and sets the timer for the rest. Harmless when called too early. */
+  /** Plays everything that is due, and sets the timer for the rest. Harmless when called too early. */
   #run(): void {
     let done = 0;
     for (let playing = this.#queue[0]; playing !== undefined; playing = this.#queue[0]) {

@@ -1,4 +1,4 @@
-/** Tells once that nothing has come for a time. A timer exists only while it is watching. */
+/** Reports once that nothing has come for a time. A timer exists only while it is watching. */
 export class SilenceTimer {
   readonly #ms: number;
   readonly #silent: () => void;
@@ -33,7 +33,7 @@ export class SilenceTimer {
       this.#wait();
       return;
     }
-    // When this program was busy for long, what came meanwhile is read first.
+    // If this program was busy for long, bytes that came meanwhile are read first.
     const lastAt = this.#lastAt;
     this.#check = setImmediate(() => {
       if (this.#lastAt === lastAt) {

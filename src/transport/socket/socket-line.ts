@@ -9,9 +9,9 @@ import { TcpBinding } from './tcp-binding.js';
 import { TlsBinding } from './tls-binding.js';
 import { UdpBinding } from './udp-binding.js';
 
-/** What no user sets. */
+/** Times that no user sets. */
 export interface SocketLimits {
-  /** A client that has left too many replies unread for so long is dropped. */
+  /** A client that has left too many replies unread for this long is dropped. */
   readonly slowTimeoutMs: number;
   /** How long a TLS handshake may take. */
   readonly handshakeTimeoutMs: number;
@@ -19,7 +19,7 @@ export interface SocketLimits {
 
 const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000 };
 
-/** Where no idle timeout is set: on UDP, where it costs a client nothing to be forgotten. */
+/** Used where no idle timeout is set: on UDP, where a client loses nothing by being forgotten. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /** A listening socket with its clients, on TCP, TLS or UDP. */
@@ -61,7 +61,7 @@ export class SocketLine implements Transport {
     return this.#clients.count;
   }
 
-  /** What comes from now on is read in another framing, what is incomplete by now included. */
+  /** Bytes that come from now on are read in another framing, and so are those of incomplete frames. */
   reframe(framing: Framing): void {
     this.#framing = framing;
   }

@@ -1,8 +1,8 @@
 import type { StepReport } from '../../protocol/play-report.js';
 
 /**
- * @param achievedAt before the bytes were given to the operating system: no client can have them earlier. How long they
- * stay there and on the network is not known, so neither is the uncertainty.
+ * @param achievedAt before the bytes were given to the operating system, so no client can have them earlier. It is not
+ * known how long they stay there and on the network, so the uncertainty is not known either.
  */
 export function achieved(plannedAt: number, achievedAt: number): StepReport {
   return { plannedAt, achievedAt, uncertainty: undefined, outcome: 'achieved' };

@@ -5,33 +5,33 @@ import type { LineEvent } from '../transport.js';
 export type Decoded =
   /** `content.pdu` is a copy, `adu` may be a view of the read it came with. */
   | { readonly kind: 'request'; readonly content: AduContent; readonly adu: Uint8Array }
-  /** Something that is not for us, or nobody can understand. */
+  /** Bytes that are not for us, or that nobody can understand. */
   | {
       readonly kind: 'event';
       readonly event: Extract<LineEvent, { kind: 'noise' | 'foreign' | 'duplicate' }>;
     }
-  /** Nothing more, until more is pushed. */
+  /** Nothing more until more bytes are pushed. */
   | { readonly kind: 'more' }
-  /** The stream is none of this framing, and nothing after it can be trusted. */
+  /** The stream is not in this framing, and nothing after this point can be trusted. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
 /**
- * Cuts the bytes of one connection into requests. What is kept between two calls is bounded, as long as all that a
- * read has brought is taken before the next one is pushed.
+ * Cuts the bytes of one connection into requests. What is kept between two calls is bounded if the caller takes
+ * everything from one read before it pushes the next one.
  */
 export interface StreamDecoder {
-  /** How long nothing must have come until `silence` is called, in ms; without it silence means nothing. */
+  /** How long the stream must be silent before `silence` is called, in ms. When absent, silence means nothing. */
   readonly discardGapMs?: number;
   /** False when `next` has nothing more to give; true when it may have. */
   readonly pending: boolean;
   /** Whether bytes wait for the rest of their frame. */
   readonly incomplete: boolean;
-  /** All that was pushed and that `next` has not given out. */
+  /** All bytes that were pushed and that `next` has not given out. */
   readonly unread: Uint8Array;
   /** Takes the bytes of one read, at most 64 KiB, received at `at`. */
   push(chunk: Uint8Array, at: number): void;
   next(): Decoded;
-  /** The rest of what is incomplete does not come any more: `next` tells it as noise. It is never a request. */
+  /** The rest of an incomplete frame will not come. `next` reports its bytes as noise, never as a request. */
   silence(): void;
   /** Forgets everything. */
   clear(): void;

@@ -5,7 +5,7 @@ import type { ClientIdentity } from './client-list.js';
 import { cannotListen, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
 
-/** Finds clients whose machine vanished without a word. */
+/** Finds clients whose machine vanished without closing the connection. */
 const KEEP_ALIVE_MS = 30_000;
 
 /** A TCP connection that was accepted, before it is a client. */
@@ -19,7 +19,7 @@ export class TcpBinding implements Binding {
   readonly #server: Server;
   #isClosed = false;
 
-  /** @param accepted takes over each connection; without it, a connection is a client as soon as it is there */
+  /** @param accepted takes over each connection; without it, every connection becomes a client at once */
   constructor(
     context: BindingContext,
     accepted: (accepted: Accepted) => void = (plain) => admit(context, plain, plain.raw),
@@ -53,7 +53,7 @@ export class TcpBinding implements Binding {
     });
   }
 
-  /** A connection that could not be accepted, for want of file descriptors mostly, is not the end of the line. */
+  /** A connection that could not be accepted, mostly for want of file descriptors, does not end the line. */
   #onError(error: NodeJS.ErrnoException): void {
     const { clients, failed } = this.#context;
     if (this.#isClosed) return;

@@ -8,11 +8,13 @@ import { SilenceTimer } from './silence-timer.js';
 import type { StreamDecoder } from './stream-decoder.js';
 import { TcpOutlet } from './tcp-outlet.js';
 
-/** More requests than this whose replies have not left, and no more are read. */
+/** While more requests than this wait for their replies to leave, no more are read. */
 const MAX_PENDING = 64;
-/** More bytes than this that the client has not taken, and no more requests are read. */
+/** While the client has left more bytes than this unread, no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
-/** So many requests of one connection, or other things found in its bytes, then it is the turn of the others. */
+/**
+ * After this many requests of one connection, or other things found in its bytes, other connections have their turn.
+ */
 const MAX_PER_TURN = 16;
 
 const CLOSED_BY_PLAN = 'closed as the reply plan said';
@@ -26,7 +28,7 @@ export interface TcpConnectionOptions {
   /** What the line speaks at the moment. */
   readonly framing: () => Framing;
   readonly handler: LineHandler;
-  /** Told when the connection ends. */
+  /** Called when the connection ends. */
   readonly clients: ClientList;
 }
 
@@ -50,7 +52,7 @@ export class TcpConnection implements Client {
   #decoder: StreamDecoder;
   readonly #outlet: TcpOutlet;
   readonly #replies: ReplyQueue;
-  /** Only where silence means something. */
+  /** Absent where silence means nothing. */
   #silence: SilenceTimer | undefined;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
@@ -95,7 +97,7 @@ export class TcpConnection implements Client {
     return this.#replies.length > 0;
   }
 
-  /** Closes it now: what was not written yet is lost. */
+  /** Closes the connection now. Bytes that were not written yet are lost. */
   end(text: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -128,7 +130,7 @@ export class TcpConnection implements Client {
 
   #receive(chunk: Buffer): void {
     if (!this.#open) {
-      // As with a device that has closed: the next thing the client sends is answered by a reset.
+      // As on a device that has closed: a reset answers the next bytes from the client.
       if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
       return;
     }
@@ -143,14 +145,14 @@ export class TcpConnection implements Client {
   #continue(): void {
     if (!this.#socket.isPaused() || this.#nextTurn !== undefined) return;
     if (!this.#open) {
-      // Read on, and throw away, to learn when the client closes too.
+      // Read on and discard the bytes, to notice when the client closes too.
       this.#socket.resume();
       return;
     }
     if (!this.#mayRead) return;
     if (this.#work()) {
       this.#socket.resume();
-      // While nothing was read, nothing could be heard.
+      // Bytes could not be heard while reading was paused, so that time is not silence.
       this.#watchSilence(performance.now());
     }
     this.#endIfDone();
@@ -163,26 +165,28 @@ export class TcpConnection implements Client {
   }
 
   /**
-   * Ends the connection of a client that has closed its sending side, once all it sent is answered ("end" comes
-   * even while the socket is paused). Replies that still have to wait are given up: the client has gone.
+   * Ends the connection of a client that has closed its sending side, once everything it sent is answered. ("end" comes
+   * even while the socket is paused.) Replies that still have to wait are given up, because the client has gone.
    */
   #endIfDone(): void {
     if (!this.#inputEnded || (this.#socket.isPaused() && !this.busy)) return;
-    // It was only the turn of the others: there is more to answer.
+    // Reading stopped only to give others their turn: there is more to answer.
     if (this.#nextTurn !== undefined && this.#mayRead) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
     this.#outlet.flush();
     this.#socket.end();
   }
 
-  /** Answers what was received. False if it has to stop before the end of the input, with the socket paused. */
+  /**
+   * Answers what was received. Returns false, with the socket paused, if it has to stop before the end of the input.
+   */
   #work(): boolean {
     const finished = this.#answerInput();
     this.#outlet.release();
     if (finished) return true;
     this.#socket.pause();
     this.#silence?.stop();
-    // Even if the client has taken everything by then: first it is the turn of the others.
+    // Other connections come first, even if the client has taken everything by then.
     this.#nextTurn = setImmediate(() => {
       this.#nextTurn = undefined;
       this.#continue();
@@ -231,7 +235,7 @@ export class TcpConnection implements Client {
     this.#followFraming();
   }
 
-  /** Goes on in the framing that the line has now, with the bytes that wait for the rest of their frame. */
+  /** Goes on in the line's current framing. Bytes that wait for the rest of their frame are read in it too. */
   #followFraming(): void {
     const framing = this.#lineFraming();
     if (framing === this.#framing) return;
@@ -256,7 +260,7 @@ export class TcpConnection implements Client {
     this.#work();
   }
 
-  /** Nothing more is read or played. The first reason is the one that counts. */
+  /** Stops reading and playing. Only the first reason counts. */
   #close(text: string): void {
     if (this.#closing !== undefined) return;
     this.#closing = text;

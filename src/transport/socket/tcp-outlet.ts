@@ -13,21 +13,23 @@ const MAX_ON_HEAP = 64;
 
 type Tell = (report: PlayReport) => void;
 
-/** A plan that was played, and of whose bytes the operating system has not taken all. */
+/** A plan that was played, while the operating system has not taken all of its bytes. */
 interface Untaken {
   readonly report: PlayReport;
   readonly tell: Tell;
-  /** How many bytes of the connection have to be taken for each step that was played. */
+  /**
+   * For each step played: how many bytes of the connection the operating system must have taken until it is achieved.
+   */
   readonly needs: readonly number[];
-  /** The same for the whole plan, and all before it. */
+  /** The same for the whole plan and all plans before it. */
   readonly end: number;
 }
 
 /**
  * The sending side of one connection.
  *
- * Replies that have to wait, for others of the same turn or for a client that does not read, are put together here:
- * a stream would keep each as objects of many times its length, and what a client leaves unread is bounded in bytes.
+ * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does not read. A
+ * stream would keep each reply as objects of many times its length, and the limit for unread replies is in bytes.
  */
 export class TcpOutlet implements Outlet {
   readonly #socket: Socket;
@@ -37,16 +39,16 @@ export class TcpOutlet implements Outlet {
   #held = 0;
   #room = new Uint8Array(0);
   #holds = false;
-  /** All bytes so far, those held included. */
+  /** Number of all bytes so far, including those held here. */
   #length = 0;
-  /** Those of them that the operating system has taken, when that was known last. */
+  /** How many of them the operating system had taken when last known. */
   #takenLength = 0;
-  /** As `Untaken.needs`, for the first `#steps` steps of the plan that is being played. Used again for the next one. */
+  /** As `Untaken.needs`, for the first `#steps` steps of the current plan. Reused for the next plan. */
   #needs: number[] = [];
   #steps = 0;
   /** In their order. */
   readonly #untaken: Untaken[] = [];
-  /** A plan has closed the connection: a TLS socket learns of the reset below it only later. */
+  /** A plan has closed the connection. A TLS socket learns only later of the reset below it. */
   #isClosed = false;
   #isAbandoned = false;
 
@@ -81,15 +83,15 @@ export class TcpOutlet implements Outlet {
     return this.#untaken.length;
   }
 
-  /** Bytes leave together from now on, when `release` is called. */
+  /** Holds bytes back from now on, so that they leave together at `release`. */
   hold(): void {
     this.#holds = true;
   }
 
-  /** The end of `hold`. */
+  /** Ends `hold`. */
   release(): void {
     this.#holds = false;
-    // Otherwise they leave when what was written before has left.
+    // Otherwise the bytes leave when earlier ones have left.
     if (this.#held > 0 && this.#socket.writableLength === 0) this.flush();
   }
 
@@ -102,7 +104,7 @@ export class TcpOutlet implements Outlet {
         else this.#write(offHeap(step.bytes));
         return undefined;
       case 'close':
-        // A reset waits for nobody.
+        // A reset does not wait for earlier bytes.
         this.#needs[this.#steps++] = step.how === 'end' ? this.#length : 0;
         this.#close(step.how);
         return undefined;
@@ -132,7 +134,7 @@ export class TcpOutlet implements Outlet {
     this.#tellTaken();
   }
 
-  /** The connection ends: steps whose bytes the operating system has not taken by now are not achieved, for `reason`. */
+  /** The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`. */
   abandon(reason: string): void {
     this.#isAbandoned = true;
     this.#countTaken();
@@ -156,7 +158,7 @@ export class TcpOutlet implements Outlet {
     this.#countTaken();
   }
 
-  /** Of a write that failed or was called off, Node says like of one that was done that nothing of it is left. */
+  /** Node reports that nothing is left of a write even if it failed or was called off. */
   #countTaken(): void {
     if (this.#socket.errored || this.#raw.destroyed) return;
     this.#takenLength = this.#length - this.unsent;
@@ -175,7 +177,8 @@ export class TcpOutlet implements Outlet {
     this.flush();
     this.#isClosed = true;
     if (how === 'end') this.#socket.end();
-    // Node says one turn later that the operating system has taken the bytes of a TLS socket, even when it did at once.
+    // For a TLS socket, Node reports one turn late that the operating system has taken the bytes, even if it did at
+    // once.
     else if (this.#socket !== this.#raw && this.unsent > 0) setImmediate(() => this.#raw.resetAndDestroy());
     else this.#raw.resetAndDestroy();
   }
@@ -193,8 +196,8 @@ export class TcpOutlet implements Outlet {
 }
 
 /**
- * A copy in Node's buffer pool of what is on the heap. A socket would first move each such array to memory of its own,
- * which costs more.
+ * Copies bytes from the heap into Node's buffer pool. Otherwise a socket would first move each such array to memory of
+ * its own, which costs more.
  */
 function offHeap(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_ON_HEAP) return bytes;

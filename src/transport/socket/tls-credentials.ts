@@ -26,7 +26,10 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: 'is a directory',
 };
 
-/** Reads the files and checks that they go together. What is expired is a note: a client may be tested with that. */
+/**
+ * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is tested
+ * with.
+ */
 export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<ReadTlsCredentials> {
   const chain = await readCertificates('certificate', cert);
   if (!chain.ok) return chain;
@@ -57,7 +60,7 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
   };
 }
 
-/** What OpenSSL has against them, a key that is too short for instance. */
+/** Why OpenSSL refuses the files, for instance because of a key that is too short. */
 function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
   try {
     createSecureContext({ cert, key, ...(ca && { ca: [...ca] }) });

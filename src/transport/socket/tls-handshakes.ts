@@ -11,11 +11,11 @@ export type Handshake =
   | { readonly ok: false; readonly reason: 'tls' | 'limit'; readonly text: string };
 
 /**
- * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1): TLS 1.2 or newer, and where there is
- * a CA, a certificate from the client too.
+ * The TLS handshakes of one line that are under way (MODBUS/TCP Security V2.1). They need TLS 1.2 or newer and, if
+ * there is a CA, a certificate from the client.
  */
 export class TlsHandshakes {
-  /** Never listens: it is given the connections. */
+  /** Never listens. Connections are passed to it. */
   readonly #server: Server;
   /** The oldest first. */
   readonly #waiting = new Map<Socket, (handshake: Handshake) => void>();
@@ -40,7 +40,7 @@ export class TlsHandshakes {
       this.#settle(socket, { ok: true, socket, role });
     });
     this.#server.on('tlsClientError', (error, socket) => {
-      // A string until a handshake has verified the certificate: null, whatever the type says.
+      // OpenSSL's name for the fault of a refused certificate, otherwise null, whatever the type says.
       const fault = (socket.authorizationError as unknown as string | null) ?? undefined;
       this.#settle(socket, { ok: false, reason: 'tls', text: tlsFailure(error, fault) });
     });
@@ -53,14 +53,14 @@ export class TlsHandshakes {
   /** Begins the handshake of a connection; `done` is called once, later. */
   begin(raw: Socket, done: (handshake: Handshake) => void): void {
     this.#waiting.set(raw, done);
-    // The TLS socket tells the errors.
+    // The TLS socket reports the errors.
     raw.on('error', () => {});
-    // A client that leaves during the handshake is gone. The TLS socket takes this over.
+    // A client that leaves during the handshake is gone. Later the TLS socket handles this.
     raw.allowHalfOpen = false;
     this.#server.emit('connection', raw);
   }
 
-  /** Gives up the one that has been under way for longest, for want of room. */
+  /** Gives up the handshake that has been under way for longest, to make room. */
   abortOldest(text: string): void {
     const [oldest] = this.#waiting;
     if (oldest === undefined) return;
@@ -70,7 +70,7 @@ export class TlsHandshakes {
     done({ ok: false, reason: 'limit', text });
   }
 
-  /** Ends all of them, without a word. */
+  /** Ends all handshakes without reporting them. */
   abortAll(): void {
     for (const raw of this.#waiting.keys()) raw.destroy();
     this.#waiting.clear();
@@ -86,8 +86,8 @@ export class TlsHandshakes {
 }
 
 /**
- * The connection below a TLS socket. Node has no public way to tell it, and one TLS server for each connection, where
- * there would be no need to ask, costs as much as the handshake; the tests of this line fail if this name changes.
+ * The connection below a TLS socket. Node has no public way to get it. One TLS server for each connection would not
+ * need it, but costs as much as the handshake. The tests of this line fail if the name changes.
  */
 function rawOf(socket: TLSSocket): Socket {
   return (socket as unknown as { readonly _parent: Socket })._parent;

@@ -6,12 +6,12 @@ import { UdpClient } from './udp-client.js';
 import { listenUdp, lookupNames } from './udp-listen.js';
 
 /**
- * Datagrams that come while this program is busy with others wait there, and what does not fit is lost. Linux gives
- * no more than net.core.rmem_max, which is still twice what it gives unasked.
+ * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not fit are
+ * lost. Linux gives no more than net.core.rmem_max, which is still twice its default.
  */
 const RECEIVE_BUFFER_SIZE = 1024 * 1024;
 
-/** What the network said about one datagram that was sent before; the socket goes on working. */
+/** Errors that the network reported about a datagram sent before. The socket goes on working. */
 const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -21,14 +21,15 @@ const OF_ONE_DATAGRAM: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A UDP socket that answers Modbus requests: every datagram is one ADU, and so is every reply that no fault has
- * split. No specification has Modbus over UDP; this is what its implementations agree on. Datagrams that are no ADU
- * are told as noise and not answered.
+ * A UDP socket that answers Modbus requests. Every datagram is one ADU, and so is every reply that no fault has split.
+ * No specification covers Modbus over UDP; this is what its implementations agree on. Datagrams that are not an ADU are
+ * reported as noise and not answered.
  *
- * UDP has no connections: an address is a client from its first request until it has been idle for a while. As the
- * addresses of datagrams can be forged, no more than `maxClients` are remembered.
+ * UDP has no connections: an address is a client from its first request until it has been idle for a while. The
+ * addresses of datagrams can be forged, so no more than `maxClients` are remembered.
  *
- * On `0.0.0.0` or `::` a machine with several addresses may reply from another one than was asked: the system chooses.
+ * On `0.0.0.0` or `::`, a machine with several addresses may reply from another address than the one that was asked,
+ * because the system chooses it.
  */
 export class UdpBinding implements Binding {
   readonly #context: BindingContext;
@@ -63,7 +64,7 @@ export class UdpBinding implements Binding {
     });
   }
 
-  /** An error of the open socket; those before are told by `open`. */
+  /** An error of the open socket. `open` reports earlier ones. */
   #onError(error: NodeJS.ErrnoException): void {
     if (this.#state === 'open' && !OF_ONE_DATAGRAM.has(error.code ?? '')) this.#context.failed(error);
   }
@@ -81,14 +82,14 @@ export class UdpBinding implements Binding {
       handler.event({ kind: 'noise', noise: timed });
       return;
     }
-    // As on the serial line that these framings are made for, requests to other units are not ours to answer.
+    // As on a serial line, requests to other units are not answered.
     const { unitId } = content;
     const concernsUs = !framing.broadcasts || unitId === BROADCAST || handler.owns(unitId);
     if (concernsUs) this.#clientAt(remote)?.receive(content, adu, receivedAt);
     else handler.event({ kind: 'foreign', role: 'request', frame: timed });
   }
 
-  /** The client with this address; a new one if there is room or can be made, otherwise undefined. */
+  /** The client with this address. A new client if there is room or room can be made, otherwise undefined. */
   #clientAt(remote: RemoteInfo): UdpClient | undefined {
     const key = `${remote.address} ${remote.port}`;
     return this.#byAddress.get(key) ?? this.#welcome(key, remote);

@@ -5,7 +5,7 @@ import type { Client, ClientIdentity } from './client-list.js';
 import { ReplyQueue } from './reply-queue.js';
 import { UdpOutlet } from './udp-outlet.js';
 
-/** More requests than this waiting for their replies, and further ones are not executed. */
+/** While more requests than this wait for their replies, further ones are not executed. */
 const MAX_PENDING = 64;
 
 export interface UdpClientOptions {
@@ -23,7 +23,7 @@ export class UdpClient implements Client {
   readonly client: string;
   readonly clientId: number;
   activeAt: number;
-  /** An address is a client because of its first request. */
+  /** An address becomes a client by its first request. */
   readonly spoke = true;
   readonly #handler: LineHandler;
   readonly #outlet: UdpOutlet;
@@ -52,12 +52,12 @@ export class UdpClient implements Client {
     return this.#pending > 0;
   }
 
-  /** Whether a client reads its datagrams can't be known. */
+  /** It can't be known whether a client reads its datagrams. */
   slowFor(): boolean {
     return false;
   }
 
-  /** Has the request answered, unless too many replies are pending: then it is told as dropped. */
+  /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
     this.activeAt = receivedAt;
     if (this.#pending >= MAX_PENDING) {
@@ -65,7 +65,7 @@ export class UdpClient implements Client {
       return;
     }
     const { client, clientId } = this;
-    // A copy: the PDU of an RTU frame is a view of it.
+    // A copy, because the PDU of an RTU frame is a view of the datagram.
     const request = { transactionId, unitId, pdu: pdu.slice(), adu, receivedAt, client, clientId };
     this.#replies.add(request, this.#handler.request(request));
   }

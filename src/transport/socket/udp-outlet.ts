@@ -7,8 +7,8 @@ import { notAchieved } from './step-report.js';
 type Tell = (report: PlayReport) => void;
 
 /**
- * What became of the steps of one plan so far. Used again for another plan when that is known: objects that wait for
- * the end of each send would, under a flood, be more than a garbage collector likes.
+ * What became of the steps of one plan so far. Reused for another plan when that is known: under a flood, new objects
+ * that wait for the end of each send would burden the garbage collector.
  */
 class Outcome {
   steps = 0;
@@ -18,7 +18,7 @@ class Outcome {
   failures: Map<number, string> | undefined;
   report: PlayReport | undefined;
   tell: Tell | undefined;
-  /** What the first step of the plan calls when it is sent: the only one of most plans. */
+  /** What the first step of the plan calls when it is sent. Most plans have only this step. */
   readonly firstSent: (error: Error | null) => void;
 
   constructor(sent: (outcome: Outcome, index: number, error: Error | null) => void) {
@@ -34,8 +34,8 @@ class Outcome {
 }
 
 /**
- * Sends the replies to one address. A step of bytes is one datagram, so a reply in pieces leaves as several, which
- * no client puts together again.
+ * Sends the replies to one address. A step of bytes is one datagram, so a reply in pieces leaves as several datagrams,
+ * which no client joins again.
  */
 export class UdpOutlet implements Outlet {
   /** There is no connection that could be closed. */
@@ -65,7 +65,7 @@ export class UdpOutlet implements Outlet {
     const index = this.#outcome.steps++;
     switch (step.kind) {
       case 'bytes':
-        // Allowed as the source of a datagram (RFC 768), not as the destination of another.
+        // Port 0 is allowed as the source of a datagram (RFC 768), but not as a destination.
         if (this.#port === 0) return 'the client has port 0, and nothing can be sent there';
         if (step.bytes.length > 0) this.#send(step.bytes, index);
         return undefined;
@@ -76,12 +76,12 @@ export class UdpOutlet implements Outlet {
     }
   }
 
-  /** Every datagram leaves by itself. */
+  /** Every datagram leaves separately, so there is nothing to do. */
   flush(): void {}
 
   /**
-   * Takes the report of the plan that was played last and hands it on with the sends that failed, once that is
-   * known. Node tells it after the call that sends, usually before anything else happens.
+   * Takes the report of the plan that was played last, and hands it on with the failed sends once they are known. Node
+   * reports them after the call that sends, usually before anything else happens.
    */
   complete(report: PlayReport, tell: Tell): void {
     const outcome = this.#outcome;
@@ -100,7 +100,7 @@ export class UdpOutlet implements Outlet {
     const outcome = this.#outcome;
     outcome.unsent++;
     this.#unsent++;
-    // With a callback, an error ends there and not as an "error" event of the socket that all clients share.
+    // With a callback, an error goes there and not to the "error" event of the socket that all clients share.
     const sent =
       index === 0 ? outcome.firstSent : (error: Error | null) => this.#settle(outcome, index, error);
     this.#socket.send(bytes, this.#port, this.#address, sent);
