@@ -27,15 +27,15 @@ export interface ApiRules extends AccessRules {
 }
 
 const BODY_LIMIT = 256 * 1024;
-/** For a request to arrive as a whole, its header included. */
+/** The time for a complete request to arrive, including its header. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** For a client to read some of its answer, and for a route to begin it. */
+/** The time for a client to read some of its answer, and for a route to begin the answer. */
 const PROGRESS_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 10_000;
-/** A name of 64 characters, each of them four bytes, each of those three characters in an address. */
+/** A name has up to 64 characters of four bytes each, and each byte takes three characters in an address. */
 const LONGEST_NAME = 64 * 4 * 3;
 
-/** The REST application, not listening: tests inject requests into it. */
+/** Builds the REST application without listening, so that tests can inject requests. */
 export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
   const guard = accessGuard(rules);
   const app = Fastify({
@@ -45,11 +45,11 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: PROGRESS_TIMEOUT_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
-    // The guard looks for the Host itself, so that the answer says what is missing.
+    // The guard checks the Host header itself, so that the answer names what is missing.
     http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000, requireHostHeader: false },
     forceCloseConnections: true,
     routerOptions: { maxParamLength: LONGEST_NAME },
-    // What can't be routed passes no hook.
+    // Requests that can't be routed pass no hook, so the guard is called here.
     frameworkErrors: (error, request, reply) => {
       const refusal = guard(request.raw);
       return refusal ? refuse(request, reply, refusal) : sendError(error, request, reply);
@@ -69,7 +69,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
 
   app.addHook('onRequest', async (request, reply) => {
     await turnOf(request.raw);
-    // Its client has gone away meanwhile: nobody waits for an answer.
+    // The client has disconnected, so nobody waits for an answer.
     if (request.socket.destroyed) return reply.hijack();
     const refusal = guard(request.raw);
     return refusal && refuse(request, reply, refusal);
@@ -106,7 +106,7 @@ function refuse({ url }: FastifyRequest, reply: FastifyReply, { status, headers 
   return reply.code(status).headers(headers).send(errorAnswer(url, problem));
 }
 
-/** Answers with what a client has to change about its request; what is our fault is logged. */
+/** Answers with what the client must change about its request. Our own failures are logged. */
 function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const status = error.statusCode ?? 500;
   if (status >= 500) request.log.error(error, 'request failed');
@@ -124,7 +124,7 @@ function errorText(status: number, error: FastifyError): string {
   return error.message;
 }
 
-/** The answer to bytes that are no HTTP request, or not in time: there is no reply object yet. */
+/** The answer to bytes that are no HTTP request, or that arrive too late. There is no reply object at this point. */
 function httpRefusal({ code }: NodeJS.ErrnoException): string {
   const [status, text] = UNREADABLE.get(code ?? '') ?? ['400 Bad Request', 'not a valid HTTP request'];
   const body = JSON.stringify(failure(text));

@@ -3,24 +3,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { LoopTurns } from './loop-turns.js';
 
-/** Unless the configuration says otherwise. */
+/** The limit unless the configuration sets another. */
 const MAX_CONNECTIONS = 64;
 
-/** Connections that the system may have ready: Node takes all of them in one turn of the event loop. */
+/** Connections that the system may queue. Node accepts all of them in one turn of the event loop. */
 export const BACKLOG = 32;
 
 /** File descriptors that stay free for the lines. */
 const RESERVED_DESCRIPTORS = 32;
 
-/** Bytes that Node's parser gets at a time: in 64 KiB, Node would find 2000 requests and begin all of them at once. */
+/**
+ * Bytes that Node's parser gets at a time. 64 KiB could hold 2000 requests, and Node would start all of them at once.
+ */
 const CHUNK = 1024;
 
-/** Tells when a request may be answered: when those before it on its connection have been. */
+/** Resolves when a request may be answered: after all earlier requests on its connection. */
 export type TurnOf = (request: IncomingMessage) => Promise<void>;
 
 /**
- * Keeps the connections of a server few, and gives each of them a turn of the event loop at a time.
- * @param descriptors how many the process may have
+ * Limits the number of connections, and reads from one connection in each turn of the event loop.
+ * @param descriptors how many file descriptors the process may have
  */
 export function limitConnections(
   server: Server,
@@ -43,8 +45,8 @@ export function limitConnections(
 }
 
 /**
- * Hands Node's HTTP parser the bytes of a connection in small pieces, and none while a request is being answered or
- * answers are waiting to be read.
+ * Passes the bytes of a connection to Node's HTTP parser in small pieces. It passes none while a request is being
+ * answered or answers are waiting to be read.
  */
 class ChunkReader {
   readonly #socket: Socket;
@@ -57,11 +59,11 @@ class ChunkReader {
   constructor(socket: Socket, turns: LoopTurns) {
     this.#socket = socket;
     this.#turns = turns;
-    // With this listener, Node's parser gets what is read here, and reads nothing by itself.
+    // With this listener, Node's parser does not read by itself; it gets only the bytes that are read here.
     socket.on('readable', () => this.#read()).on('drain', () => this.#read());
   }
 
-  /** Notes a request; the promise is that of the answers to all requests before it. */
+  /** Registers a request. The promise resolves when all requests before it are answered. */
   begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const before = this.#answered;
     this.#unanswered++;
@@ -77,7 +79,7 @@ class ChunkReader {
   }
 
   #read(): void {
-    // Lets the stream notice its end, which it does only when it is read empty.
+    // A stream notices its end only when it is read while empty.
     if (this.#socket.readableLength === 0) this.#socket.read();
     else if (!this.#reading && this.#mayRead) {
       this.#reading = true;
@@ -95,13 +97,13 @@ class ChunkReader {
   }
 }
 
-/** The number of a socket's descriptor. The system gives the lowest free one, so all below it are in use. */
+/** The descriptor number of a socket. The system assigns the lowest free number, so all lower ones are in use. */
 function descriptorOf(socket: Socket): number {
   const { _handle } = socket as { _handle?: { fd?: number } };
   return _handle?.fd ?? 0;
 }
 
-/** How many descriptors the process may have; where the system does not say, as many as it likes. */
+/** How many descriptors the process may have; no limit when the system does not report one. */
 function descriptorLimit(): number {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

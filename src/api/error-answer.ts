@@ -2,7 +2,7 @@ import type { Mistakes } from '../schema/findings.js';
 import { type Failure, failure, mistakes } from './restapi/outcome.js';
 import { type ErrorBody, errorBody, issuesBody } from './v1/problem.js';
 
-/** The body of an error that was found before any route was reached, as the interface that was meant has it. */
+/** The body for an error found before routing, in the form of the interface that the URL addresses. */
 export function errorAnswer(url: string, problem: { path?: string; message: string }): ErrorBody | Failure {
   const { path = '', message } = problem;
   if (isV1(url)) return errorBody([{ path, message }]);

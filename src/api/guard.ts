@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 export interface AccessRules {
   /** The host it listens on. */
   readonly host: string;
-  /** Bearer token that every request but /healthz must carry; without one none is asked for. */
+  /** Bearer token that every request but /healthz must carry; when absent, no token is required. */
   readonly token?: string;
 }
 
@@ -20,13 +20,13 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Looks at a request before anything else does; undefined lets it in. */
+/** Checks a request before anything else does; undefined lets it in. */
 export type Guard = (request: IncomingMessage) => Refusal | undefined;
 
 /**
- * Refuses requests without a Host or with two of them (400, RFC 9112, 3.2), with a Host that is no name of this
- * machine (421: a web page elsewhere that had its name resolved to us), with a foreign Origin (403), and with a missing
- * or wrong token (401).
+ * Refuses requests without a Host header or with two of them (400, RFC 9112, 3.2). Refuses a Host that is no name of
+ * this machine (421), because a foreign web page may have had its own name resolved to this machine. Refuses a foreign
+ * Origin (403), and a missing or wrong token (401).
  */
 export function accessGuard({ host, token }: AccessRules): Guard {
   const names = new Set(
@@ -79,7 +79,7 @@ function bearerToken(header = ''): string {
   return /^bearer (.*)$/i.exec(header)?.[1] ?? '';
 }
 
-/** Equal lengths for the comparison, whatever was sent. */
+/** Digests have equal lengths, as the comparison needs, whatever was sent. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

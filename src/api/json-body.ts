@@ -8,14 +8,14 @@ export type ParsedJson =
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
 
 /**
- * Names and values that a body may have, nested ones included. The largest rule and the longest list of units come to
- * 2500, and 24,000 names in 256 KiB take JSON.parse alone longer than any line should wait.
+ * The most names and values in a body, nested ones included. The largest rule and the longest list of units have 2500.
+ * For 24,000 names in 256 KiB, JSON.parse alone takes longer than any line should wait.
  */
 const MAX_PARTS = 4096;
 
 /**
- * Parses the body of a request; an empty one is undefined. Keys that would reach the prototype of an object wherever
- * objects are merged are refused by their names: no request has a use for them.
+ * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's prototype when
+ * objects are merged. No request needs such keys.
  */
 export function parseJson(text: string): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
@@ -34,7 +34,9 @@ export function parseJson(text: string): ParsedJson {
     : { ok: true, value };
 }
 
-/** How many names and values a JSON text has at most: what separates or begins them, outside of strings, is counted. */
+/**
+ * An upper bound for the names and values in a JSON text: counts the separators and opening brackets outside strings.
+ */
 function partsOf(text: string): number {
   let parts = 1;
   let inString = false;
@@ -52,10 +54,12 @@ function partsOf(text: string): number {
   return parts;
 }
 
-/** A letter of a key may be written as an escape. */
+/** An escape may stand for a letter of a key, so it is suspicious too. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-/** Where a forbidden key stands. A list of what is still to be looked at: a body may be nested 100,000 deep. */
+/**
+ * Finds a forbidden key. Uses a list of places still to be visited, not recursion: a body may be nested 100,000 deep.
+ */
 function forbiddenKey(value: unknown): Path | undefined {
   const waiting: Place[] = [{ value, key: '', parent: undefined }];
   for (let place = waiting.pop(); place; place = waiting.pop()) {
@@ -76,7 +80,7 @@ interface Place {
   readonly parent: Place | undefined;
 }
 
-/** The last keys that lead to a place; more would make a message of the whole body. */
+/** The most keys of a path that are shown, counted from its end. A full path could be as long as the body. */
 const LONGEST_PATH = 8;
 
 function pathOf(place: Place): Path {

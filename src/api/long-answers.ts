@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** What the making of long answers needs from outside, so that a test decides it. */
+/** The outside inputs of `LongAnswers`, which tests replace. */
 export interface Pace {
   /** Resolves when the next piece may be made. */
   take(): Promise<void>;
@@ -8,20 +8,25 @@ export interface Pace {
   now(): number;
 }
 
-/** The part of Fastify's reply that answers are sent with, whatever its route declares; a sent reply can be awaited. */
+/** The part of Fastify's reply that sends answers, whatever its route declares. A sent reply can be awaited. */
 interface JsonReply {
   type(contentType: string): {
     send(payload: never): { then(sent: () => void, failed: (error: Error) => void): void };
   };
 }
 
-/** After so many ms of making an answer, the event loop is given back: lines are served by it too. */
+/** The longest time in ms to work on an answer before the event loop, which also serves the lines, gets a turn. */
 const SLICE_MS = 2;
 
-/** Longer answers are made only as fast as their client reads them, in pieces of about this many characters. */
+/**
+ * Answers longer than this many characters are made only as fast as the client reads them, in pieces of about this
+ * size.
+ */
 const WHOLE_LENGTH = 64 * 1024;
 
-/** Sends answers that may be long: they stall no line, and clients that don't read them fill no memory. */
+/**
+ * Sends answers that may be long. They don't stall the lines, and clients that don't read them don't fill the memory.
+ */
 export class LongAnswers {
   readonly #pace: Pace;
 
@@ -30,8 +35,8 @@ export class LongAnswers {
   }
 
   /**
-   * Sends `answer` as JSON. Those of its members that can be iterated over are written as lists, element by element:
-   * a generator makes each element when its turn has come.
+   * Sends `answer` as JSON. Iterable members are written as lists, one element at a time, so a generator makes each
+   * element only when it is needed.
    */
   async send(reply: JsonReply, answer: object): Promise<void> {
     const slices = inSlices(jsonPieces(answer), this.#pace);
@@ -47,7 +52,10 @@ export class LongAnswers {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Joins pieces of text to slices, each made without a pause and none for longer than `SLICE_MS` and one piece. */
+/**
+ * Joins pieces of text into slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one
+ * piece.
+ */
 async function* inSlices(pieces: Iterable<string>, pace: Pace): AsyncGenerator<string, void> {
   await pace.take();
   let startedAt = pace.now();

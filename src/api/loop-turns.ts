@@ -1,11 +1,11 @@
 /**
- * Spreads the work of the REST interface over turns of the event loop, one piece in each. Between any two pieces the
- * loop looks at the lines, so however many REST clients are busy, a line waits for one piece at most.
+ * Spreads the work of the REST interface over turns of the event loop, one piece in each. The loop serves the lines
+ * between any two pieces, so a line waits for one piece at most, however many REST clients are busy.
  */
 export class LoopTurns {
   readonly #waiting: (() => void)[] = [];
 
-  /** Does a piece of work in a turn of its own, after those that wait already. */
+  /** Runs a piece of work in its own turn, after the pieces that are already waiting. */
   take(work: () => void): void {
     this.#waiting.push(work);
     if (this.#waiting.length === 1) this.#schedule();

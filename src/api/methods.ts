@@ -5,7 +5,7 @@ interface Route {
   readonly methods: readonly string[];
 }
 
-/** Remembers the routes of an application, to tell which methods a path has. Made before the first route. */
+/** Records the routes of an application, to look up the methods of a path. Must be created before the first route. */
 export class Methods {
   readonly #routes: Route[] = [];
 
@@ -15,7 +15,7 @@ export class Methods {
     });
   }
 
-  /** The methods of the path of `url`, each once and sorted; none where there is no such path. */
+  /** The methods that the path of `url` has, each once and sorted; empty when there is no such path. */
   of(url: string): string[] {
     const [path = ''] = url.split('?');
     const methods = this.#routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);

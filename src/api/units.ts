@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isMapping } from '../schema/parts.js';
 
-/** There are 256 unit identifiers and `*`, and each may be in a range besides: more entries than this must collide. */
+/** There are 256 unit identifiers and `*`, and each may also be in a range. More entries than this must overlap. */
 const MOST_ENTRIES = 512;
 
-/** `units` of a line, refused by their number before any of them is looked at. */
+/** Refuses `units` of a line with too many entries before any entry is checked. */
 export const unitsWithinReason = z
   .unknown()
   .refine((units) => !isMapping(units) || Object.keys(units).length <= MOST_ENTRIES, {

@@ -3,12 +3,15 @@ import type { z } from 'zod';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 
-/** Thrown by Fastify for a request that is not as the schemas of its route want it. */
+/** Thrown by Fastify for a request that does not fit the schemas of its route. */
 interface WrongRequest extends Error {
   readonly mistakes: Mistakes;
 }
 
-/** Refuses a request without the body that its route wants: Fastify shows validators null then, which is a body too. */
+/**
+ * Refuses a request without the body that its route requires. Fastify would pass null to the validator, which can't be
+ * told from a body of `null`.
+ */
 export async function refuseMissingBody({ body, routeOptions }: FastifyRequest): Promise<void> {
   const schema = routeOptions.schema?.body;
   if (body !== undefined || schema === undefined) return;
@@ -17,7 +20,7 @@ export async function refuseMissingBody({ body, routeOptions }: FastifyRequest):
   throw wrongRequest(findings);
 }
 
-/** Checks what a request holds as files are checked: every mistake with its place, and what was expected there. */
+/** Checks requests in the way files are checked: every mistake has its place and what was expected there. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
@@ -30,7 +33,7 @@ function wrongRequest(mistakes: Mistakes): WrongRequest {
   return Object.assign(new Error('wrong request'), { mistakes, statusCode: 400 });
 }
 
-/** The mistakes that `validatorCompiler` found, when `error` is about such. */
+/** The mistakes in `error` when it comes from `validatorCompiler`; otherwise undefined. */
 export function mistakesOfRequest(error: Error): Mistakes | undefined {
   return 'mistakes' in error ? (error as WrongRequest).mistakes : undefined;
 }

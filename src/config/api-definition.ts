@@ -2,7 +2,7 @@ import type { At } from '../schema/at.js';
 import { compact } from './compact.js';
 import type { ApiDefinition } from './configuration.js';
 
-/** What the command line and the environment say about the REST interface; it goes before what the file says. */
+/** REST settings of the command line and the environment. They take precedence over the file. */
 export interface ApiOverrides {
   readonly httpHost?: string;
   readonly httpPort?: number;
@@ -19,7 +19,7 @@ export interface ConfiguredApi {
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
 
-/** The REST interface to open. Whoever reaches it commands the bus, so beyond this machine it must have a token. */
+/** The REST interface to open. Its clients control the bus, so it needs a token when it is open beyond this machine. */
 export function resolveApi(
   configured: ConfiguredApi,
   overrides: ApiOverrides,

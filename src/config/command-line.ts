@@ -12,7 +12,7 @@ const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
-  /** Absent when nothing was said: then it depends on where the log goes. */
+  /** When absent, the level depends on where the log goes. */
   readonly level?: LogLevel;
   /** Standard error when absent. */
   readonly file?: string;

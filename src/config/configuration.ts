@@ -7,7 +7,7 @@ import type { FaultRule } from '../faults/rule.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import type { SerialSettings, SocketSettings } from '../transport/settings.js';
 
-/** What a simulator is built from, whichever kind of file said it. Plain data, already checked. */
+/** What a simulator is built from, whatever kind of file it came from. The data is plain and already checked. */
 export interface Configuration {
   readonly devices: readonly DeviceDefinition[];
   readonly lines: readonly LineDefinition[];
@@ -66,7 +66,7 @@ export interface SerialLineDefinition extends SerialSettings {
 export interface SocketLineDefinition extends SocketSettings {
   readonly name: string;
   readonly units: UnitNames;
-  /** What a request for a unit that is not there gets: exception 11, or nothing. */
+  /** The answer to a request for a missing unit: exception 11, or none. */
   readonly missingUnit: 'exception' | 'silence';
 }
 
@@ -74,6 +74,6 @@ export interface ApiDefinition {
   readonly host: string;
   readonly port: number;
   readonly token?: string;
-  /** How many connections it serves at a time; 64 without. */
+  /** The most connections at a time; 64 when absent. */
   readonly maxConnections?: number;
 }

@@ -5,7 +5,7 @@ import type { Value } from '../registers/value.js';
 import type { At } from '../schema/at.js';
 import { pathText } from '../schema/problem.js';
 
-/** Equal values side by side, or a list of them: what one entry of a file defines. */
+/** What one entry of a file defines: equal values side by side, or a list of values. */
 export interface PlacedValues {
   /** The entry's place in the file. */
   readonly at: At;
@@ -21,7 +21,9 @@ export interface PlacedValues {
   readonly action?: Action | undefined;
 }
 
-/** The entries that share no address with an earlier one; the others become mistakes that name both. */
+/**
+ * The entries that share no address with an earlier entry. Each other entry is reported with a message that names both.
+ */
 export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[] {
   const rank = new Map(entries.map((entry, i) => [entry, i]));
   const rejected = new Set<PlacedValues>();
@@ -38,7 +40,9 @@ export function withoutOverlaps(entries: readonly PlacedValues[]): PlacedValues[
   return entries.filter((entry) => !rejected.has(entry));
 }
 
-/** Defines what an entry says. A value that repeats is encoded once: an entry may stand for 65,536 of them. */
+/**
+ * Defines the values of an entry. A repeated value is encoded only once, because an entry may stand for 65,536 of them.
+ */
 export function definePlaced(builder: LayoutBuilder, entry: PlacedValues): void {
   const { first, last, type, cells, values, order = BIG_ENDIAN, writable = false, action } = entry;
   values.forEach((value, i) => {

@@ -9,11 +9,11 @@ export type OpenedRecording =
 
 const CHUNK = 256 * 1024;
 
-/** A file is looked at again when it was last looked at so many ms ago, so that a read does no more than a lookup. */
+/** How often, in ms, a recording checks its file for changes. Reads in between are only a lookup. */
 const CHECK_INTERVAL = 1000;
 
 /**
- * Reads through a CSV file once and checks all of it; of its rows, only where they are is kept in memory.
+ * Reads and checks a whole CSV file once. Only the positions of its rows are kept in memory.
  * @param now real time in ms, never going back.
  */
 export function openRecording(source: TrackSource, now: () => number): OpenedRecording {

@@ -1,9 +1,9 @@
 import type { Framing } from '../protocol/framing.js';
 
-/** What only some lines can do; a rule that needs it is refused for the others. */
+/** What only some lines can do. A rule that needs it is refused for the other lines. */
 export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'turnaround' | 'characterTime';
 
-/** Why a line can't do it, after "line x". */
+/** Why a line lacks the ability; the message puts it after "line x". */
 const LACKS: Readonly<Record<Ability, string>> = {
   break: 'has no break state',
   close: 'has no connection to close',
@@ -31,18 +31,18 @@ const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
   socket: ['transaction'],
 };
 
-/** What can be done on a line. */
+/** The abilities of a line. */
 export function abilities(medium: Medium, framing: Framing['name']): ReadonlySet<Ability> {
   return new Set([...BY_MEDIUM[medium], ...BY_FRAMING[framing]]);
 }
 
-/** A line as far as faults are concerned. */
+/** What faults need to know about a line. */
 export interface FaultLine {
   readonly name: string;
   readonly abilities: ReadonlySet<Ability>;
 }
 
-/** What keeps a line from doing something: `line lan has no CRC`; undefined when it can. */
+/** Why a line can't do something, such as `line lan has no CRC`; undefined when it can. */
 export function lackOf({ name, abilities }: FaultLine, needed: Ability | undefined): string | undefined {
   return needed === undefined || abilities.has(needed) ? undefined : `line ${name} ${LACKS[needed]}`;
 }

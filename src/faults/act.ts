@@ -5,7 +5,10 @@ import type { Applied, FaultContext } from './kind.js';
 import type { Fault } from './kinds.js';
 import { sizeOf } from './plan.js';
 
-/** Lets one fault change a plan within the budget: the new plan, why the fault can't act, or what would be too much. */
+/**
+ * Lets one fault change a plan within the budget. Returns the new plan, why the fault can't act, or the limit that it
+ * would exceed.
+ */
 export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: FaultContext): Applied | Excess {
   const { budget } = context;
   const before = sizeOf(plan);

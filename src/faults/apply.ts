@@ -9,14 +9,14 @@ import type { Fault } from './kinds.js';
 import type { FaultRule } from './rule.js';
 import type { ActingRule } from './rules.js';
 
-/** One fault that was to act on a reply; `notAchieved` tells why it could not. */
+/** One fault that was to act on a reply; `notAchieved` is the reason why it could not. */
 export interface ActedFault {
   readonly rule: string;
   readonly kind: string;
   readonly notAchieved?: string;
 }
 
-/** True when one of the rules keeps the request from the device. */
+/** True when a fault of these rules keeps the request from the device. */
 export function prevents(acting: readonly ActingRule[]): boolean {
   return acting.some(({ rule }) => rule.faults.some((fault) => fault.prevents));
 }
@@ -24,20 +24,19 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 /** What the bus knows about a reply that faults are to change. */
 type ReplyContext = Omit<FaultContext, 'random' | 'budget'>;
 
-/** A plan, and what came of each fault that was to change it. */
+/** A plan, and the result of each fault that was to change it. */
 interface Outcome {
   plan: ReplyPlan;
   readonly acted: ActedFault[];
 }
 
 /**
- * Lets each fault of each rule change the plan, in order, and notes what came of it on this line. Without a reply,
- * because a fault keeps the request from the device, the faults before that one act on an exception response that
- * stands in for it: so what delays the reply also delays the one that takes its place.
+ * Lets each fault of each rule change the plan, in order, and records whether the fault acted. When a fault keeps the
+ * request from the device, there is no reply. The faults before it then act on an exception response that stands in for
+ * the reply, so a delay before it still takes effect.
  *
- * A fault that would make the reply too long, too slow or too many pieces does not act; those after it still can. When
- * the faults so far were as much work as one reply may be, those after it don't act either, and one entry says so for
- * all of them.
+ * A fault that would make the reply too long, too slow or too many pieces does not act; the faults after it still can.
+ * When the work limit of the reply is reached, no further fault acts, and a single entry reports all of them.
  */
 export function applyFaults(
   reply: ReplyPlan | undefined,
@@ -52,7 +51,7 @@ export function applyFaults(
     for (const fault of rule.faults) {
       if (letAct(outcome, rule, fault, line, known)) continue;
       const last = lastPreventing(acting, outcome.acted.length);
-      // Without this one there would be no reply at all: the device was not asked.
+      // The device was not asked, so this fault must act or there is no reply to send.
       if (last)
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
@@ -68,7 +67,7 @@ export function applyFaults(
   return outcome;
 }
 
-/** False when there is no budget for the work, and nothing was done. */
+/** Returns false, and changes nothing, when the budget has no work left. */
 function letAct(
   outcome: Outcome,
   rule: FaultRule,

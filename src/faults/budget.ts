@@ -1,29 +1,29 @@
-/** What a reply comes to. The time that its bytes take on the wire is not counted. */
+/** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {
   readonly bytes: number;
   /** All waits and breaks, in ms. */
   readonly ms: number;
-  /** Steps of the plan: a transport does each of them by itself. */
+  /** Steps of the plan. The transport performs each step separately. */
   readonly pieces: number;
 }
 
-/** What the faults of all rules together may make of a reply. */
+/** The limits of a reply after the faults of all rules have changed it. */
 export const MAX_REPLY_BYTES = 64 * 1024;
 export const MAX_REPLY_MS = 60 * 60 * 1000;
 const MAX_REPLY_PIECES = 4096;
 
 /**
- * Nothing else runs while faults act on a reply, so their work is limited too. A unit is about 10 ns on the machine
- * where these figures were measured; there the worst rules that were found take 3 ms.
+ * Faults block the event loop while they act on a reply, so their work is limited too. A unit of work is about 10 ns on
+ * the machine where these figures were measured. The worst rules that were found take 3 ms there.
  */
 const MAX_WORK = 250_000;
 
 export const WORK = {
-  /** Every fault, whatever it does. */
+  /** The fixed cost of a fault. */
   fault: 300,
-  /** A step of the plan that a fault goes over, or copies into another list. */
+  /** A step of the plan that a fault visits, or copies into another list. */
   step: 10,
-  /** A frame that is changed, beside its pieces and bytes. */
+  /** A changed frame, not counting its pieces and bytes. */
   frame: 300,
   /** A piece of a frame that is changed or made. */
   piece: 40,
@@ -31,19 +31,19 @@ export const WORK = {
   byte: 1,
   /** A byte that is drawn at random. */
   randomByte: 2,
-  /** One of several different random numbers. */
+  /** One of several distinct random numbers. */
   number: 20,
 } as const;
 
-/** What a helper is about to make, or to do. */
+/** What a helper is about to make or do. */
 export interface Cost {
   readonly bytes?: number;
   readonly pieces?: number;
-  /** Beside that of making the pieces, in the units of `MAX_WORK`. */
+  /** Work besides making the pieces, in the units of `MAX_WORK`. */
   readonly work?: number;
 }
 
-/** More than a reply may have: of what, and how much the fault would have made it. */
+/** A limit that a fault would exceed: which limit, and the value the fault would have reached. */
 export interface Excess {
   readonly kind: 'excess';
   readonly of: keyof Size | 'work';
@@ -51,23 +51,23 @@ export interface Excess {
 }
 
 /**
- * What the faults on one reply may spend. Helpers ask before they make something; a fault that asked for too much goes
- * on as if it had it, so that it is known how much it wanted, and what it made is thrown away.
+ * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was refused
+ * carries on, so that the total it wanted is known; its result is then discarded.
  */
 export class Budget {
   #work = 0;
-  /** What the fault that acts now has made, and what was refused to it. */
+  /** What the current fault has made, and what it was refused. */
   #made = NOTHING;
   #refused = NOTHING;
 
-  /** A fault is going to act on a plan of so many pieces. */
+  /** Starts the account of a fault that acts on a plan with this many pieces. */
   begin({ pieces }: Size): void {
     this.#made = NOTHING;
     this.#refused = NOTHING;
     this.spend({ work: WORK.fault + WORK.step * pieces });
   }
 
-  /** False when a reply can't have so much: then it is not to be made, and the fault will not have acted. */
+  /** False when a limit would be exceeded. The caller must then make nothing, and the fault does not act. */
   spend({ bytes = 0, pieces = 0, work = 0 }: Cost): boolean {
     const wanted = { bytes, pieces, work: work + WORK.piece * pieces };
     const made = sum(this.#made, wanted);
@@ -77,12 +77,12 @@ export class Budget {
       this.#work += wanted.work;
       return true;
     }
-    // What is too long by itself is no work, as it is not made.
+    // A piece that is too long is never made, so it costs no work.
     this.#refused = sum(this.#refused, fits ? wanted : { ...wanted, work: 0 });
     return false;
   }
 
-  /** What is too much when the fault that acts now leaves a plan of this size; undefined when nothing is. */
+  /** The limit that the current fault exceeds if it leaves a plan of this size; undefined when it exceeds none. */
   excess({ bytes, ms, pieces }: Size): Excess | undefined {
     const refused = this.#refused;
     return (
@@ -104,7 +104,7 @@ function beyond(of: Excess['of'], found: number, max: number): Excess | undefine
   return found > max ? { kind: 'excess', of, found } : undefined;
 }
 
-/** Adding up fractions leaves behind what nobody meant. */
+/** Removes the rounding errors of adding binary fractions. */
 function toMicroseconds(ms: number): number {
   return Math.round(1000 * ms) / 1000;
 }
@@ -115,7 +115,7 @@ const WOULD: Readonly<Record<keyof Size, string>> = {
   pieces: `the reply would have more than ${MAX_REPLY_PIECES} pieces`,
 };
 
-/** Why a fault does not act that would make too much of something. */
+/** The reason to report for a fault that would exceed this limit. */
 export function whyNot(of: keyof Size): string {
   return WOULD[of];
 }
@@ -127,7 +127,7 @@ const ALLOWED: Readonly<Record<Excess['of'], string>> = {
   work: `${MAX_WORK} units of work on a reply`,
 };
 
-/** Why a rule is refused that does this to a plain reply. */
+/** The message for a rule that exceeds a limit on a plain reply. */
 export function refusal({ of, found }: Excess): string {
   return `expected at most ${ALLOWED[of]}, got up to ${found}`;
 }

@@ -3,12 +3,12 @@ import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Applied, FaultContext } from './kind.js';
 import { mapFrames } from './plan.js';
 
-/** What a change makes of the fields of a frame: other values for some of them, or undefined where it can't act. */
+/** Computes new values for some fields of a frame; undefined when the change can't act. */
 type FieldChange = (fields: AduContent) => Partial<AduContent> | undefined;
 
 /**
- * The plan with some fields of its frames changed and the CRC (or the length field) made anew, so that the frames
- * are valid. `cannot` is the reason to give when no frame could be changed.
+ * The plan with some fields of its frames changed. The CRC or the length field is recomputed, so the frames are valid.
+ * `cannot` is the reason to report when no frame could be changed.
  */
 export function changeFields(
   plan: ReplyPlan,
@@ -23,7 +23,7 @@ export function changeFields(
   });
 }
 
-/** The same for the PDU alone. */
+/** Like `changeFields`, for the PDU alone. */
 export function changePdu(
   plan: ReplyPlan,
   context: FaultContext,

@@ -4,7 +4,7 @@ import { bounded, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
 import type { FaultLine } from './ability.js';
 import { probability } from './parameters.js';
 
-/** What a rule looks at to decide whether a request is meant. */
+/** The facts that a rule checks to decide whether it applies to a request. */
 export interface RequestFacts {
   readonly line: FaultLine;
   readonly unitId: number;
@@ -13,7 +13,7 @@ export interface RequestFacts {
   readonly ranges: readonly AddressRange[];
 }
 
-/** A longer list is a slip: all of it is looked at for each request. */
+/** A longer list is taken for a mistake, because all of it is searched for each request. */
 const MAX_LISTED = 256;
 
 function listOf<Schema extends z.ZodType>(schema: Schema) {
@@ -30,7 +30,7 @@ const addressRange = z
   .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
   .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
 
-/** `when`: which requests a rule is for. What is absent matches anything. */
+/** `when`: which requests a rule is for. A condition that is absent matches anything. */
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them').optional(),
   unit: oneOrMore(
@@ -59,7 +59,7 @@ export const conditionSchema = section({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/** True when the request is of the kind that the condition names, whatever its turn. */
+/** True when the request meets the conditions, before `after`, `every`, `count` and `probability` are considered. */
 export function matchesRequest(
   { line, unit, function: code, address, quantity }: Condition,
   facts: RequestFacts,

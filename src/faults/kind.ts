@@ -12,27 +12,27 @@ export interface FaultContext {
   readonly requestPdu: Uint8Array;
   readonly framing: Framing;
   readonly random: Random;
-  /** What the faults on this reply may spend: the helpers of `plan.ts` and `random.ts` do. */
+  /** The budget of the faults on this reply. The helpers of `plan.ts` and `random.ts` spend from it. */
   readonly budget: Budget;
-  /** Time of a character on the line, in ms; 0 where there is none. */
+  /** Time of a character on the line, in ms; 0 when the line has no character time. */
   readonly characterTime: number;
-  /** The reply that this client got (or should have got) to its request before. */
+  /** The reply to this client's previous request, as sent or as it should have been sent. */
   readonly previousReply: Uint8Array | undefined;
 }
 
-/** A plan, or why the fault could not act on it. */
+/** The changed plan, or the reason why the fault could not act. */
 export type Applied = ReplyPlan | string;
 
 /**
- * One kind of fault. A kind is a file of its own in `kinds/` and a line in `kinds.ts`.
- * `apply` is pure: from a plan to a plan, all randomness from the context.
+ * One kind of fault. Each kind has its own file in `kinds/` and a line in `kinds.ts`. `apply` is pure: it maps a plan
+ * to a plan and takes all randomness from the context.
  */
 export interface FaultKind<Parameters> {
-  /** The parameters as in files and requests; what it accepts must be safe to apply. */
+  /** The schema of the parameters in files and requests. Any value that it accepts must be safe to apply. */
   readonly schema: z.ZodType<Parameters>;
   /** What the line must be able to do. */
   readonly needs?: Ability;
-  /** The request does not reach the device: nothing is executed. */
+  /** True when the fault keeps the request from the device, so that nothing is executed. */
   readonly prevents?: boolean;
   readonly apply: (plan: ReplyPlan, parameters: Parameters, context: FaultContext) => Applied;
 }

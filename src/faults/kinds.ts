@@ -36,14 +36,14 @@ export interface Fault {
   apply(plan: ReplyPlan, context: FaultContext): Applied;
 }
 
-/** A fault, or what its schema says is wrong with the parameters. */
+/** A fault, or the schema's errors about its parameters. */
 type ParsedFault =
   | { readonly ok: true; readonly fault: Fault }
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] };
 
 type ParseParameters = (parameters: unknown) => ParsedFault;
 
-/** Every kind of fault by the key that names it in a rule's `do`. A new kind is a file in `kinds/` and a line here. */
+/** Every kind of fault by its key in a rule's `do`. A new kind is a file in `kinds/` and a line here. */
 const KINDS: ReadonlyMap<string, ParseParameters> = new Map([
   kind('delay', delay),
   kind('exception', exception),
@@ -70,7 +70,7 @@ const KINDS: ReadonlyMap<string, ParseParameters> = new Map([
   kind('close', close),
 ]);
 
-/** The kind of fault that a key of `do` names, or undefined: then `faultKinds` tells which there are. */
+/** The kind of fault that a key of `do` names, or undefined when there is none; `faultKinds` lists the known ones. */
 export function faultParser(name: string): ParseParameters | undefined {
   return KINDS.get(name);
 }

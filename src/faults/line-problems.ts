@@ -4,8 +4,9 @@ import { aimsAt } from './condition.js';
 import type { FaultRule } from './rule.js';
 
 /**
- * Why a rule can't be used: it names an unknown line, or a line that can't do one of its faults. A rule for any line
- * is refused only when no line at all can do it; on the others its fault is reported as not achieved.
+ * Why a rule can't be used: it names an unknown line, or a line that can't carry out one of its faults. A rule for any
+ * line is refused only when no line at all supports the fault. Lines that don't support it report the fault as not
+ * achieved.
  */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));

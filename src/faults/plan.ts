@@ -8,12 +8,12 @@ export function stepsOf(plan: ReplyPlan): readonly Step[] {
   return plan.kind === 'send' ? plan.steps : [];
 }
 
-/** The plan with other steps; a silent one that gets steps speaks. */
+/** The plan with other steps. A silent plan becomes one that sends. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
 }
 
-/** What a plan comes to. */
+/** The size of the reply that a plan makes. */
 export function sizeOf(plan: ReplyPlan): Size {
   const steps = stepsOf(plan);
   let [bytes, ms] = [0, 0];
@@ -25,7 +25,7 @@ export function sizeOf(plan: ReplyPlan): Size {
   return { bytes, ms, pieces: steps.length };
 }
 
-/** How many frames there are to change. */
+/** The number of frames in a plan. */
 export function countFrames(plan: ReplyPlan): number {
   return frames(plan).filter(isPieces).length;
 }
@@ -33,13 +33,13 @@ export function countFrames(plan: ReplyPlan): number {
 /** The pieces of one frame: at least one. */
 type Pieces = readonly [SendStep, ...SendStep[]];
 
-/** What a helper spends from. */
+/** The budget that a helper spends from. */
 type Spending = Pick<FaultContext, 'budget'>;
 
 /**
- * The plan with every frame changed by `change`, or `cannot` when it returns undefined for all of them. A frame that
- * was cut into pieces is put together, changed, and cut at the same places again; pieces for which no bytes are left
- * disappear.
+ * The plan with every frame changed by `change`, or `cannot` when `change` returns undefined for all frames. A frame
+ * that was cut into pieces is joined, changed, and cut at the same places again. Pieces that would be empty are
+ * dropped.
  */
 export function mapFrames(
   plan: ReplyPlan,
@@ -95,7 +95,7 @@ function lengthOf(pieces: Pieces): number {
   return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** The steps of a plan, those of each frame together. */
+/** The steps of a plan, with the pieces of each frame grouped together. */
 function frames(plan: ReplyPlan): Step[][] {
   const groups: Step[][] = [];
   for (const step of stepsOf(plan)) {
@@ -124,12 +124,12 @@ function recut(pieces: readonly SendStep[], frame: Uint8Array): SendStep[] {
   return cut;
 }
 
-/** Offsets in a frame: all from the first to the last. */
+/** A range of offsets in a frame, both ends included. */
 type Offsets = readonly [first: number, last: number];
 
 /**
- * The plan with its frames cut at the offsets that `offsetsOf` tells for a frame's length, or `cannot` when all are
- * outside. Before each piece that begins there `waitMs` are waited, on top of what was waited there already.
+ * The plan with its frames cut at the offsets that `offsetsOf` returns for a frame's length, or `cannot` when all
+ * offsets are outside. Each piece that begins at a cut waits `waitMs` longer than before.
  */
 export function cutFrames(
   plan: ReplyPlan,
@@ -172,8 +172,8 @@ function cutFrame(pieces: Pieces, [first, last]: Offsets, waitMs: number): SendS
 }
 
 /**
- * The plan with one frame instead of all of its frames, at the time the first of them would have left; before a
- * close or else at the end when it has none.
+ * The plan with a single frame, at the time of the first frame that it replaces. When the plan has no frame, the new
+ * one goes before a close, or else at the end.
  */
 export function withOneFrame(plan: ReplyPlan, bytes: Uint8Array): ReplyPlan {
   const steps = stepsOf(plan);

@@ -1,7 +1,7 @@
 import type { Framing } from '../protocol/framing.js';
 import { type Budget, WORK } from './budget.js';
 
-/** A source of random numbers that a seed decides: the same seed gives the same numbers, on every machine. */
+/** A seeded source of random numbers: the same seed gives the same numbers on every machine. */
 export interface Random {
   /** At least 0, below 1. */
   next(): number;
@@ -9,16 +9,16 @@ export interface Random {
   below(limit: number): number;
 }
 
-/** Seeds are 32-bit: short enough to read out over the telephone. */
+/** Seeds have 32 bits, which is short enough to read out over the telephone. */
 export const MAX_SEED = 0xffffffff;
 
 /**
- * The random source for the `hit`-th use of a seed. Each use has its own, so that what one reply draws never
- * depends on how much an earlier one has drawn.
+ * The random source for the `hit`-th use of a seed. Each use has its own source, so one reply's numbers never depend on
+ * how many an earlier reply drew.
  */
 export function seededRandom(seed: number, hit: number): Random {
-  // SplitMix32 (Steele, Lea, Flood 2014): full period, and good from any starting state. The states of two uses must
-  // not be whole increments apart, or the numbers of one would be those of the other, shifted: so they are mixed too.
+  // SplitMix32 (Steele, Lea, Flood 2014) has a full period and works from any starting state. If two states were a
+  // whole number of increments apart, both would give the same sequence, shifted. So the starting states are mixed too.
   let state = mix(mix(seed) + hit);
   const next = () => {
     state = (state + 0x9e3779b9) >>> 0;
@@ -27,7 +27,7 @@ export function seededRandom(seed: number, hit: number): Random {
   return { next, below: (limit) => Math.floor(next() * limit) };
 }
 
-/** A 32-bit number made of another one, each of a different one. */
+/** Maps a 32-bit number to another; different numbers give different results. */
 function mix(number: number): number {
   let mixed = number ^ (number >>> 16);
   mixed = Math.imul(mixed, 0x21f0aaad);
@@ -36,23 +36,23 @@ function mix(number: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-/** What the random parts of a reply are made of. */
+/** What random parts of a reply are made with. */
 interface Source {
   readonly random: Random;
   readonly framing: Framing;
   readonly budget: Budget;
 }
 
-/** `length` random bytes that the line can carry; none when the reply can't have so many. */
+/** `length` random bytes that the line can carry; empty when the budget does not allow them. */
 export function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
   if (!budget.spend({ bytes: length, work: WORK.randomByte * length })) return new Uint8Array(0);
   const bytes = new Uint8Array(length);
-  // Not with Uint8Array.from, which takes ten times as long.
+  // Uint8Array.from would take ten times as long.
   for (let i = 0; i < length; i++) bytes[i] = random.below(1 << framing.characterBits);
   return bytes;
 }
 
-/** `length` random bytes for each of so many frames, with every call those of the next one. */
+/** Draws `length` random bytes for each of `frames` frames. Each call of the result returns those of the next frame. */
 export function randomBytesFor(frames: number, source: Source, length: number): () => Uint8Array {
   const bytes = randomBytes(source, frames * length);
   let end = 0;
@@ -62,12 +62,12 @@ export function randomBytesFor(frames: number, source: Source, length: number): 
   };
 }
 
-/** `count` different numbers below `limit`, all of them when there are no more. */
+/** `count` distinct numbers below `limit`, or all of them when there are fewer. */
 export function pick({ random, budget }: Source, count: number, limit: number): number[] {
   const length = Math.min(count, limit);
   if (!budget.spend({ work: WORK.number * length })) return [];
-  // The beginning of a shuffle (Fisher, Yates) of all numbers, of which only those are kept that have been moved: a
-  // frame of 64 KiB has half a million bits.
+  // The first steps of a Fisher-Yates shuffle. Only the moved numbers are stored, because a frame of 64 KiB has half a
+  // million bits.
   const moved = new Map<number, number>();
   const at = (index: number) => moved.get(index) ?? index;
   return Array.from({ length }, (_, i) => {

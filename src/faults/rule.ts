@@ -10,7 +10,7 @@ import { excessOf } from './trial.js';
 
 const MAX_NAME_LENGTH = 64;
 
-/** More faults than this on one reply are a slip; each is noted for each request. */
+/** More faults than this on one reply are taken for a mistake, because each one is recorded for each request. */
 const MAX_FAULTS = 64;
 
 /** One entry of `do`: an object with one key, the kind of fault. */
@@ -30,7 +30,7 @@ const faultSchema = z.unknown().transform((input, context): Fault => {
   if (!parse) return fail([kind], unknownName('kind of fault', kind, faultKinds()));
   const parsed = parse(parameters);
   if (parsed.ok) return parsed.fault;
-  // What a schema says is passed on as it is, so that a cursor words as many of the mistakes as are listed.
+  // Schema errors are passed on unchanged, so that a cursor puts only the listed ones into words.
   for (const issue of parsed.issues) {
     context.issues.push({ ...issue, path: [kind, ...issue.path] } as z.core.$ZodRawIssue);
   }
@@ -54,13 +54,13 @@ const faultList = bounded(
   if (excess) context.addIssue({ code: 'custom', message: refusal(excess) });
 });
 
-/** One fault may stand there without a list around it. */
+/** A single fault needs no list around it. */
 const doSchema = z.codec(z.unknown(), faultList, {
   decode: (input) => (isMapping(input) ? [input] : input),
   encode: (faults) => faults,
 });
 
-/** A fault rule as in the native file and over REST. */
+/** A fault rule as written in the native file and over REST. */
 export const ruleSchema = section({
   name: nameSchema,
   when: conditionSchema.default({}),
@@ -75,7 +75,7 @@ export const ruleSchema = section({
   }),
 );
 
-/** A rule, checked. Without a seed one is drawn when the rule is put to use. */
+/** A checked rule. When it has no seed, one is drawn when the rule is put in force. */
 export interface FaultRule {
   readonly name: string;
   readonly when: Condition;

@@ -9,15 +9,17 @@ export interface ActingRule {
   readonly random: Random;
 }
 
-/** A rule and what has come of it. */
+/** A rule and its counts. */
 export interface RuleStatus {
   readonly rule: FaultRule;
   readonly seed: number;
-  /** Requests that the rule was for, whether it was their turn or not. */
+  /**
+   * Requests that match the rule's conditions, including those skipped by `after`, `every`, `count` or `probability`.
+   */
   readonly matches: number;
   readonly hits: number;
   readonly lastHit: Date | undefined;
-  /** How often it will still act; undefined when there is no limit. */
+  /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
 
@@ -29,14 +31,14 @@ interface Entry {
   lastHit: Date | undefined;
 }
 
-/** What is not in the rules, so that a test decides it. */
+/** The outside inputs of the rules, which tests replace. */
 export interface RuleSource {
   now(): Date;
-  /** At least 0, below 1: where seeds come from for rules that have none. */
+  /** At least 0, below 1. Rules without a seed get one from here. */
   random(): number;
 }
 
-/** More rules than this are a slip: each of them is asked about every request. */
+/** More rules than this are taken for a mistake, because every request is checked against every rule. */
 export const MAX_RULES = 256;
 
 export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
@@ -63,12 +65,12 @@ export class FaultRules {
     return Array.from(this.#entries.values(), status);
   }
 
-  /** Whether a rule of this name can be put to use: in the place of another, or because there are few enough. */
+  /** True when a rule of this name can be set: it replaces another, or the limit is not reached. */
   hasRoomFor(name: string): boolean {
     return this.#entries.has(name) || this.#entries.size < MAX_RULES;
   }
 
-  /** Puts a rule to use, with its counts at zero: behind the others, or in the place of the one of the same name. */
+  /** Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others. */
   set(rule: FaultRule): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
     const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined };
@@ -80,7 +82,7 @@ export class FaultRules {
     return this.#entries.delete(name);
   }
 
-  /** The rules that act on a request, in order; counts their matches and hits. */
+  /** The rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
     for (const entry of this.#entries.values()) {
@@ -94,10 +96,10 @@ export class FaultRules {
     return this.#entries.size === 0;
   }
 
-  /** The random numbers for this turn when the rule acts. Each match has its own, whether or not the rule acts. */
+  /** The random source for this request when the rule acts. Each match has its own, whether or not the rule acts. */
   #turn(entry: Entry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
-    // On a line that can do nothing of it, a rule is not for the request: it must not use up its count there.
+    // If the line supports none of the rule's faults, the request must not use up the rule's count.
     const isAble = entry.rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
     if (!isAble || !matchesRequest(when, facts)) return undefined;
     entry.matches++;

@@ -10,12 +10,12 @@ import type { Fault } from './kinds.js';
 import type { Random } from './random.js';
 
 /**
- * Tries the faults of a rule on the longest replies that there are, one of each framing: what the first fault that goes
- * beyond the limits would make too much of; undefined when all of them can act. The lines have no connection that could
- * be closed, as a reply that is cut short is more easily within the limits.
+ * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first limit
+ * that a fault exceeds, or undefined when all of them can act. These lines have no connection to close, because a reply
+ * that is cut short is more easily within the limits.
  *
- * A fault may do more at run time than it does here: `change` with a probability acts on none of these replies. The
- * budget of the reply decides then.
+ * A fault may do more at run time than it does here: `change` with a probability acts on none of these replies. At run
+ * time the budget of each reply applies.
  */
 export function excessOf(faults: readonly Fault[]): Excess | undefined {
   for (const reply of REPLIES) {
@@ -29,13 +29,13 @@ interface Reply {
   readonly framing: Framing;
   readonly line: FaultLine;
   readonly adu: Uint8Array;
-  /** What `stale` would send: without it the reply stays as the faults before have made it. */
+  /** What `stale` sends. When undefined, the reply stays as the faults before `stale` have made it. */
   readonly previousReply: Uint8Array | undefined;
 }
 
 const IDS = { unitId: 1, transactionId: 1 };
 
-/** A request, or a response to it, of which all bytes after the byte count are data. */
+/** A PDU that can stand for a request and for its response. All bytes after the byte count are data. */
 const PDU = Uint8Array.from({ length: MAX_PDU_LENGTH }, (_, i) =>
   i === 0 ? FunctionCode.readHoldingRegisters : 0,
 );
@@ -52,10 +52,10 @@ function repliesIn(framing: Framing, medium: Medium): Reply[] {
   return [adu, undefined].map((previousReply) => ({ framing, line, adu, previousReply }));
 }
 
-/** A character of 12 bits at 50 baud, the slowest that a line can have, in ms. */
+/** The duration of a character of 12 bits at 50 baud, the slowest possible line, in ms. */
 const SLOWEST_CHARACTER_MS = 240;
 
-/** The greatest numbers that there are: the longest of all delays that may vary. */
+/** Always draws the greatest number, so a delay with jitter is as long as it can be. */
 const GREATEST: Random = {
   next: () => 1 - Number.EPSILON / 2,
   below: (limit) => limit - 1,

@@ -5,8 +5,8 @@ import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path } from './problem.js';
 
 /**
- * A cursor into an input: a value, where it stands, and where its mistakes are collected. Reading a file or a request
- * is walking it with `key`, and telling at each place what is wrong there.
+ * A cursor into an input: a value, its place, and the findings that collect its mistakes. A reader walks a file or a
+ * request with `key`, and reports at each place what is wrong there.
  */
 export class At {
   /** Undefined when there is nothing at this place. */
@@ -15,7 +15,7 @@ export class At {
   readonly #parent: At | undefined;
   readonly #part: string | number | undefined;
 
-  /** The input as a whole; `key` makes the cursors into it. */
+  /** Makes the cursor for the input as a whole; `key` makes the cursors into it. */
   constructor(value: unknown, findings: Findings, parent?: At, part?: string | number) {
     this.value = value;
     this.findings = findings;
@@ -27,22 +27,25 @@ export class At {
     return this.#parent && this.#part !== undefined ? [...this.#parent.path, this.#part] : [];
   }
 
-  /** What stands under a key of a mapping or an index of a list, whether or not what is beside it is right. */
+  /** The cursor for a key of a mapping or an index of a list. Mistakes in its neighbours don't matter. */
   key(part: string | number): At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
-  /** The same place with another value in it: what a reader is to take for the one that is there. */
+  /** A cursor at the same place with another value, for readers to use instead. */
   with(value: unknown): At {
     return new At(value, this.findings, this.#parent, this.#part);
   }
 
-  /** What stands at the end of a path from here. */
+  /** The cursor at the end of a path from here. */
   below(path: Path): At {
     return path.reduce<At>((at, part) => at.key(part), this);
   }
 
-  /** Names and contents of a mapping whose names are the user's choice; undefined, and a mistake, when it has none. */
+  /**
+   * Names and contents of a mapping whose names the user chooses. Reports a mistake and returns undefined when the
+   * value is no mapping or an empty one.
+   */
   entries(expected: string): [name: string, content: At][] | undefined {
     if (!isMapping(this.value)) return this.expected(expected);
     const names = Object.keys(this.value);
@@ -50,40 +53,40 @@ export class At {
     return names.map((name) => [name, this.key(name)]);
   }
 
-  /** The items of a list; undefined, and a mistake, when it is none. */
+  /** The items of a list. Reports a mistake and returns undefined when the value is no list. */
   items(expected = 'a list'): At[] | undefined {
     return Array.isArray(this.value) ? this.value.map((_, i) => this.key(i)) : this.expected(expected);
   }
 
-  /** The value as `schema` says; undefined, and a mistake for each reason why not. */
+  /** The value as parsed by `schema`. Reports each mistake and returns undefined when it does not fit. */
   check<Output>(schema: z.ZodType<Output>): Output | undefined {
     const result = schema.safeParse(this.value, { reportInput: true });
     if (result.success) return result.data;
     let before: z.core.$ZodIssue | undefined;
     for (const issue of result.error.issues) {
-      // Two checks of one value may fail alike: too large, and no whole number either.
+      // Two checks of one value may give the same message, such as for a number that is too large and not whole.
       if (!before || !isSame(before, issue)) this.#tell(issue);
       before = issue;
     }
     return undefined;
   }
 
-  /** Tells that something is wrong here. Returns undefined, what readers return then. */
+  /** Reports a mistake here. Returns undefined, so that readers can return the result. */
   wrong(message: string): undefined {
     this.findings.add(() => ({ path: this.path, message }));
   }
 
-  /** Tells what was expected here, and what stands here instead. */
+  /** Reports what was expected here and what was found instead. */
   expected(what: string): undefined {
     this.findings.add(() => ({ path: this.path, message: expectedMessage(what, this.value) }));
   }
 
-  /** Tells that this has no effect; the input can be used all the same. */
+  /** Reports that this value has no effect. The input stays usable. */
   warn(message: string): void {
     this.findings.warnings.push({ path: this.path, message });
   }
 
-  /** What `read` makes of the input; undefined when it tells a mistake, however it goes on then. */
+  /** The result of `read`, or undefined when `read` reported a mistake. */
   unlessWrong<Result>(read: () => Result): Result | undefined {
     const { count } = this.findings;
     const result = read();
@@ -99,7 +102,7 @@ export class At {
         break;
       }
       case 'custom':
-        // A message of our own is whole; those of schemas are the part after "expected".
+        // Our own messages are complete; those of schemas are the part after "expected".
         place.wrong(issue.message);
         break;
       default:

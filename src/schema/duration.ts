@@ -4,14 +4,14 @@ import { UNLIMITED } from './parts.js';
 /** Milliseconds of each unit that a duration can be written in. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Never two ways to match a run of digits: a long text must not be searched again and again. */
+/** There is only one way to match a run of digits, so that a long text is not searched again and again. */
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
 /** The milliseconds of `250ms`, `20s`, `5m` or `1.5h`; undefined for any other text. */
 function parseDuration(text: string): number | undefined {
   const [, digits, unit] = DURATION.exec(text) ?? [];
   const factor = unit === undefined ? undefined : UNITS[unit];
-  // What the multiplication leaves behind the millionth of a millisecond is not meant: 1.1s is 1100.
+  // Rounds off the error of the multiplication, beyond a millionth of a millisecond: 1.1s is 1100.
   return factor === undefined ? undefined : Math.round(Number(digits) * factor * 1e6) / 1e6;
 }
 

@@ -1,6 +1,6 @@
 import type { Issue } from './problem.js';
 
-/** Mistakes that an answer over REST lists: more help nobody, and wording each of them takes time. */
+/** The most mistakes that a REST answer lists. More would not help, and putting each into words takes time. */
 const MOST_LISTED = 20;
 
 /** The first mistakes that were found, and how many there are besides. */
@@ -10,8 +10,8 @@ export interface Mistakes {
 }
 
 /**
- * Collects what is wrong with an input and what is odd about it. Mistakes beyond the limit are counted, not worded.
- * A warning is about something that is read and has no effect; the input can be used all the same.
+ * Collects the mistakes in an input and the warnings about it. Mistakes beyond the limit are counted, not put into
+ * words. A warning is about a part that is read but has no effect; the input stays usable.
  */
 export class Findings implements Mistakes {
   readonly listed: Issue[] = [];

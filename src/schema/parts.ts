@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /*
- * Schemas of files and requests are made of these parts. Their `error` is what a message puts after "expected";
- * for unknown keys it is the list of known ones. `At.check` makes mistakes of them, and says what was found.
+ * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts after
+ * "expected"; for unknown keys it lists the known ones. `At.check` turns these errors into mistakes and adds what was
+ * found.
  */
 
 /** A mapping with these keys and no others. */
@@ -13,10 +14,10 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   });
 }
 
-/** Between the known keys that the error for an unknown key lists. */
+/** Separates the known keys in the error for an unknown key. */
 export const KEY_SEPARATOR = ', ';
 
-/** The end of a range that has none. */
+/** The upper end of a range without a limit. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** A whole number of the range, ends included; `what` names it in messages. */
@@ -43,8 +44,8 @@ export function oneOf<const Value extends string | number>(values: readonly Valu
 }
 
 /**
- * What `schema` says of a value that may be a list, unless the list is longer than `max`: that is refused before any
- * element is looked at. A codec and no preprocessing, because answers are encoded with the same schema.
+ * `schema` for a value that may be a list. A list longer than `max` is refused before any element is checked. This is a
+ * codec, not a preprocessing step, because answers are encoded with the same schema.
  */
 export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
   return z.codec(z.unknown(), schema, {
@@ -75,12 +76,12 @@ export const identityText = z
   .string({ error: 'text (in quotes)' })
   .regex(/^[\x20-\x7e]{0,244}$/, { error: 'printable ASCII text of at most 244 bytes' });
 
-/** True for what YAML and JSON write as keys with their contents; a list is none. */
+/** True for a mapping of YAML or an object of JSON, false for a list. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands under a key of a mapping. */
+/** The value of a key of a mapping; undefined when there is none. */
 export function sectionOf(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

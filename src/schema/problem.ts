@@ -1,7 +1,7 @@
 /** Where something stands in a file: keys of mappings, indices of lists. */
 export type Path = readonly (string | number)[];
 
-/** A mistake, while it is still known by its path alone. */
+/** A mistake at a path; its line and column are not known yet. */
 export interface Issue {
   readonly path: Path;
   readonly message: string;

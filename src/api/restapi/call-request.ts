@@ -24,7 +24,7 @@ const DEFAULT_JUNK = 10;
 
 const CODES = [...ERROR_CODES.keys()].join(', ');
 
-/** Looked at first: what else is expected depends on it. */
+/** Checked first, because the other expected fields depend on it. */
 export const callsSubmit = z.object({ submit: oneOf(['Simulate', 'Reset', 'Add', 'Monitor', 'Stop']) });
 
 /** The error of a check that zod has no word for. */

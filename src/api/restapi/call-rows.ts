@@ -25,9 +25,9 @@ const MAX_ROWS = 1000;
 /** Bytes of a row: replies of 64 KiB are possible. */
 const MAX_BYTES = 1024;
 
-/** Lists calls from the moment it is made. */
+/** Lists the calls since its creation. */
 export class CallMonitor {
-  /** Which of them `rows` tells. */
+  /** The calls that `rows` returns. */
   filter: MonitorRequest;
   readonly #ledger: Ledger;
   readonly #since: number;
@@ -43,7 +43,7 @@ export class CallMonitor {
     return callRows(this.#ledger.newestFirst(undefined, this.#since), this.filter);
   }
 
-  /** Lists no more calls. What was listed stays to be read, whatever the ledger forgets. */
+  /** Stops listing calls. The calls so far stay readable, even after the ledger drops them. */
   stop(): StoppedCalls {
     const { filter } = this;
     const exchanges = this.#ledger
@@ -107,7 +107,7 @@ function rowsOf(
   ];
 }
 
-/** The bytes of the response; of one that has ended, those that really left. */
+/** The bytes of the response. When playing it has ended, only the bytes that were really sent. */
 function sentBytes(plan: Exchange['plan'], report: Exchange['report']): Uint8Array {
   const steps = plan.kind === 'send' ? plan.steps : [];
   const sent = steps.filter((_, i) => !report || report.steps[i]?.outcome === 'achieved');

@@ -76,7 +76,7 @@ export class CallsEndpoint {
     return this.#simulation.start(settings) ?? this.#state();
   }
 
-  /** Begins to list calls; while they are listed, shows those since then with another filter. */
+  /** Begins to list calls. When calls are already listed, this only replaces the filter. */
   #watch(body: unknown): Outcome<CallsAnswer> {
     const findings = new Findings();
     const filter = new At(body, findings).check(monitorRequest);

@@ -3,8 +3,9 @@ import { MAX_REPLY_MS } from '../../faults/budget.js';
 import { thousandths } from '../thousandths.js';
 
 /*
- * What fields hold; `error` is what a message puts after "expected". Numbers arrive as numbers or, from HTML forms
- * and scripts, as their text. Every option of a union has the error of all: which of them is told is zod's choice.
+ * The values of fields. `error` is the text that a message puts after "expected". Numbers arrive as numbers or, from
+ * HTML forms and scripts, as text. Every option of a union has the error of the whole union, because zod chooses which
+ * option's error it reports.
  */
 
 const INTEGER = 'a whole number, 0 or more';
@@ -20,12 +21,12 @@ export const integer = z
   )
   .transform(Number);
 
-/** The schema where an empty field of a form stands for `unset`. */
+/** The schema, with an empty form field read as `unset`. */
 export function orEmpty<Schema extends z.ZodType>(schema: Schema, unset: unknown) {
   return z.preprocess((value) => (value === '' ? unset : value), schema);
 }
 
-/** The same where an empty field means that nothing was chosen. */
+/** A whole number; an empty field counts as absent. */
 export const optionalInteger = orEmpty(integer.nullish(), undefined);
 
 const MS_PER_S = 1000;
@@ -48,15 +49,17 @@ export const seconds = z
   )
   .pipe(z.number().min(0, { error: SECONDS }).max(LONGEST_WAIT_S, { error: SECONDS }));
 
-/** Seconds in ms, to the µs: what is beyond comes of binary fractions and could make two times more than their sum. */
+/**
+ * Converts seconds to ms, rounded to the µs. Without rounding, two times could exceed their sum by binary fractions.
+ */
 export function inMs(seconds: number): number {
   return thousandths(MS_PER_S * seconds);
 }
 
-/** A flag that is on when its key is there, whatever its value: the specification wants it so. */
+/** A flag that is on when its key is present, whatever its value, as the specification requires. */
 export const anyValue = z.unknown().optional();
 
-/** A flag of the web page's form: on when its key is there; off too when a script says false. */
+/** A flag of the web page's form: on when its key is present, unless a script sends false. */
 export const formFlag = z
   .unknown()
   .optional()
@@ -64,7 +67,7 @@ export const formFlag = z
 
 const FLAG = 'true or false';
 
-/** true or false, or their text; an empty field says nothing. */
+/** true or false, or their text; an empty field counts as absent. */
 export const textFlag = orEmpty(
   z
     .union(

@@ -12,7 +12,7 @@ const selection = {
   table: oneOf(TABLE_NAMES).optional(),
 };
 
-/** Looked at first: what else is expected depends on it. */
+/** Checked first, because the other expected fields depend on it. */
 export const registerSubmit = z.object({ submit: oneOf(['Register', 'Registers', 'Set']) });
 
 /** Unknown keys are ignored: existing clients send fields of the web page along. */

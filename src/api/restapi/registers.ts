@@ -61,7 +61,7 @@ function hasRangeOfText(body: unknown): boolean {
   });
 }
 
-/** The list of registers that is meant, or what is wrong with its name. */
+/** The list of registers that the request names, or an error message. */
 function findList(simulator: Simulator, { device: name, table }: RegisterRequest): RegisterList | string {
   const device = name === undefined ? simulator.defaultDevice : simulator.devices.get(name);
   if (device) return listOf(device, table);
@@ -77,7 +77,7 @@ function listOf({ name, cells, tables }: Device, table: RegisterRequest['table']
   return { image: cells, size: cells.size };
 }
 
-/** First and last register, or what is wrong with them. Without any, a Set answers with the register it set. */
+/** First and last register, or an error message. Without a range, a Set answers with the register it set. */
 function findRange(
   request: RegisterRequest,
   { size }: RegisterList,
@@ -104,12 +104,12 @@ function findRange(
     : { start, end };
 }
 
-/** Sets the value or the access flag, or both; says what is wrong and does nothing otherwise. */
+/** Sets the value or the access flag, or both. On a mistake it sets nothing and returns a message. */
 function setRegister(
   { image }: RegisterList,
   { register, writeable, ...request }: Extract<RegisterRequest, { submit: 'Set' }>,
 ): string | undefined {
-  // A form sends the field of the value along when only the flag is meant.
+  // A form sends an empty value field even when only the flag is to be set.
   const value = writeable && request.value === '' ? undefined : request.value;
   const span = image.valueSpan(register);
   if (!span) return `register: ${register} is not defined`;

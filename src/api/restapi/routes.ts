@@ -16,9 +16,9 @@ interface Endpoint {
 }
 
 /**
- * The REST interface of pymodbus' simulator. What a body asks for wrongly is answered with status 200 and
- * `result: "error"`, as its clients expect; HTTP's own errors keep their status with the same kind of body. So bodies
- * are checked by the endpoints, and not by schemas of their routes.
+ * The REST interface of pymodbus' simulator. Its clients expect mistakes in a body to be answered with status 200 and
+ * `result: "error"`. HTTP's own errors keep their status, with the same kind of body. For this reason the endpoints
+ * check bodies, not the schemas of the routes.
  */
 export function restapiRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(simulator);

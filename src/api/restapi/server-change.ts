@@ -5,7 +5,7 @@ import { sectionOf } from '../../schema/parts.js';
 import type { Issue, Path } from '../../schema/problem.js';
 import type { ServerSettings } from './server-request.js';
 
-/** Where a line of the native file has the settings that have flat names here. */
+/** Maps the flat setting names of this interface to their places in a line of the native file. */
 type Places = ReadonlyMap<string, Path>;
 
 const SERIAL_PLACES: Places = new Map([
@@ -31,7 +31,7 @@ function placesOf({ kind }: LineDefinition): Places {
   ]);
 }
 
-/** The settings as a change of the native line; tells which of the request's fields this line can't have. */
+/** The settings as a change of the native line. Reports the request's fields that this line can't have. */
 export function nativeChange(definition: LineDefinition, settings: ServerSettings, request: At): LineSource {
   const places = placesOf(definition);
   const change: Record<string, unknown> = {};
@@ -48,7 +48,9 @@ export function nativeChange(definition: LineDefinition, settings: ServerSetting
   return withoutLeftovers(definition, change);
 }
 
-/** What only a virtual line or only a real port can have stays behind when one becomes the other. */
+/**
+ * Removes the settings that only a virtual line or only a real port can have when a line changes from one to the other.
+ */
 function withoutLeftovers(definition: LineDefinition, change: LineSource): LineSource {
   const path = sectionOf(change.serial, 'path');
   if (definition.kind !== 'serial' || path === undefined) return change;
@@ -58,7 +60,7 @@ function withoutLeftovers(definition: LineDefinition, change: LineSource): LineS
   return { ...change, serial: { ...(change.serial as object), ...leftovers } };
 }
 
-/** Text of a form as what the native file has there; what is none of it is left for the file's schema to refuse. */
+/** Converts form text to the value of the native file. Other text is left for the file's schema to refuse. */
 function nativeValue({ kind }: LineDefinition, at: At, value: unknown): unknown {
   const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.

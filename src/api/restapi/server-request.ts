@@ -3,7 +3,7 @@ import { oneOf, section } from '../../schema/parts.js';
 import { unitsWithinReason } from '../units.js';
 import { integer, milliseconds } from './fields.js';
 
-/** Looked at first: what else is expected depends on it. */
+/** Checked first, because the other expected fields depend on it. */
 export const serverSubmit = z.object({ submit: oneOf(['Status', 'Start', 'Stop', 'Restart', 'Set']) });
 
 /** What every request may have; `null`, as an empty field, means that no line was chosen. */
@@ -22,13 +22,13 @@ const turnaround = z.union([z.literal(['t3.5', 'eager'], { error: TURNAROUND }),
 });
 
 /**
- * Set: settings by the names that pymodbus has for them, those of its own where it has none. Which values make sense
- * is checked where the native file's are. Null is the default again, where there is one that follows from others.
+ * Set: settings under their pymodbus names; settings that pymodbus lacks have names of our own. The native file's
+ * checks decide which values are valid. Null restores a default that follows from other settings.
  */
 export const setRequest = section({
   ...anyRequest,
   framer: oneOf(['socket', 'rtu', 'ascii', 'tls']).optional(),
-  /** Of a serial port the path, or its name; of a socket the number. */
+  /** The path or name of a serial port, or the port number of a socket. */
   port: z
     .union([z.string(), z.number()], { error: 'the path of a serial port, or a port number' })
     .optional(),
@@ -48,7 +48,7 @@ export const setRequest = section({
 /** The settings of a Set, without what says where they are meant. */
 export type ServerSettings = Omit<z.output<typeof setRequest>, 'submit' | 'line'>;
 
-/** Fields of a form that were left empty say nothing. */
+/** Drops empty form fields, which count as absent. */
 export function withoutEmptyFields(body: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
 }

@@ -91,7 +91,7 @@ async function setLine(
   return mistakes({ listed: listed.map((issue) => flatIssue(definition, issue)), more });
 }
 
-/** The line that is meant, or what is wrong with its name. Where there is one line only, it is meant. */
+/** The line with this name, or an error message. Without a name, the only line is used. */
 function findLine({ lines }: Simulator, name: string | null | undefined): Line | string {
   const known = [...lines.keys()];
   const [first, second] = lines.values();

@@ -23,7 +23,7 @@ export class ResponseSimulation {
   get active(): Simulation | undefined {
     if (!this.#started) return undefined;
     const status = this.#faults.rules.get(RULE);
-    // Whoever edits the fault rules may have put another one in its place.
+    // Another client may have replaced or removed the rule.
     if (status?.rule !== this.#started.rule || !status.remaining) return undefined;
     return { ...this.#started.settings, clearAfter: status.remaining };
   }
@@ -32,7 +32,10 @@ export class ResponseSimulation {
     return this.active ?? NO_SIMULATION;
   }
 
-  /** What keeps it from being started, and nothing has changed: too many fault rules, or this can't be one. */
+  /**
+   * Starts a simulation. Returns why it can't start, with nothing changed: there are too many fault rules, or the
+   * settings make no valid rule.
+   */
   start(settings: Simulation): Failure | undefined {
     if (!this.#faults.rules.hasRoomFor(RULE)) return failure(TOO_MANY_RULES);
     const findings = new Findings();
@@ -50,7 +53,10 @@ export class ResponseSimulation {
   }
 }
 
-/** The settings as faults, in the order in which they act. A rule needs at least one: no delay at all is one too. */
+/**
+ * The settings as faults, in the order in which they act. A rule needs at least one fault, so a delay of 0 is added if
+ * there is no other.
+ */
 function faultsOf({ type, errorCode, junkLength, delay, splitDelay, changeRate }: Simulation): object[] {
   const faults: object[] = [];
   if (type === 'error') faults.push({ exception: errorCode });

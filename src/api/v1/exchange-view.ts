@@ -5,8 +5,8 @@ import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { Exchange } from '../../traffic/ledger.js';
 
 /**
- * What is shown of one exchange: replies of 64 KiB and of thousands of pieces are possible, made by as many faults, and
- * nothing else, no line either, runs while an answer is made.
+ * The most that is shown of one exchange. A reply can have 64 KiB, thousands of pieces and as many faults, and the
+ * lines are not served while an answer is made.
  */
 const MAX_FAULTS = 64;
 const MAX_STEPS = 64;
@@ -19,7 +19,7 @@ const stepView = z.object({
   bytes: z.string().optional(),
   plannedUs: z.number().nullable(),
   achievedUs: z.number().nullable(),
-  /** The true moment lies between `achievedUs` and so many µs later; null where nothing is known of the port. */
+  /** The true moment is between `achievedUs` and this many µs later; null when nothing is known about the port. */
   uncertaintyUs: z.number().nullable(),
   outcome: z.enum(['achieved', 'not achieved', 'pending']),
   reason: z.string().optional(),
@@ -32,7 +32,7 @@ export const exchangeViewSchema = z.object({
   client: z.string().nullable(),
   unitId: z.number(),
   request: z.string(),
-  /** Why nothing was sent; null for a reply. */
+  /** Why nothing was sent; null when a reply was sent. */
   silence: z.string().nullable(),
   /** The faults that were to act on the reply, in order. */
   faults: z.array(
@@ -48,9 +48,9 @@ export const exchangeViewSchema = z.object({
   steps: z.array(stepView),
   /** Steps that are not shown: those after the 64th. */
   omittedSteps: z.number(),
-  /** Bytes of the steps shown that are not: those after the 1024th. */
+  /** Bytes omitted from the shown steps: those after the 1024th. */
   omittedBytes: z.number(),
-  /** `not sent`: the plan was played to its end, and not a byte of it left. */
+  /** `not sent`: the plan was played to its end, but no byte of it was sent. */
   ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected', 'pending']),
 });
 
@@ -79,7 +79,7 @@ export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSch
   };
 }
 
-/** The first faults and the last one: that one tells of faults that were not tried. */
+/** The first faults and the last one, because the last one reports faults that were not tried. */
 function ends(acted: Exchange['acted']): Exchange['acted'] {
   return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
 }
@@ -90,7 +90,7 @@ function endOf(plan: ReplyPlan, report: PlayReport | undefined): z.infer<typeof 
   return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
 }
 
-/** Steps with no more bytes than are shown. */
+/** Steps cut down to the bytes that are shown. */
 function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number } {
   let bytes = 0;
   const shown = steps.map((step) => {

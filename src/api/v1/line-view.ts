@@ -52,7 +52,7 @@ const countersView = z.object({
   rejected: z.number(),
 });
 
-/** What makes no sense on a line is absent: clients and port of a stopped one, times of a socket. */
+/** A line. Fields that do not apply are absent: clients and port of a stopped line, times of a socket. */
 export const lineViewSchema = z.object({
   name: z.string(),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
@@ -66,7 +66,7 @@ export const lineViewSchema = z.object({
   settings: z.record(z.string(), z.unknown()),
   /** Unit identifiers with the names of their devices. */
   units: z.record(z.string(), z.string()),
-  /** For so long it has been open, in seconds. */
+  /** How long the line has been open, in seconds. */
   uptime: z.number().nullable(),
   clients: z.number().optional(),
   times: timesView.optional(),

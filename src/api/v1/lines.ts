@@ -16,7 +16,7 @@ const settingsOfLine = z.looseObject(
   { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
 );
 
-/** What POST /lines/{name}/{command} does; an open line that is started stays as it is. */
+/** The commands of POST /lines/{name}/{command}. Starting an open line changes nothing. */
 const COMMANDS: Readonly<Record<string, (line: Line) => Promise<LineOutcome>>> = {
   start: (line) => line.start(),
   restart: (line) => line.restart(),
@@ -88,7 +88,7 @@ function* lineViews({ lines }: Simulator): Generator<ReturnType<typeof lineView>
   for (const line of lines.values()) yield lineView(line);
 }
 
-/** The port, or the system, said no. */
+/** The answer when the port or the system refused. */
 function refused({ error }: Extract<LineChange, { error: string }>): ErrorBody {
   return errorBody([{ path: '', message: error }]);
 }

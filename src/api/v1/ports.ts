@@ -4,7 +4,7 @@ import { type PortStatus, portStatuses } from '../../simulator/ports.js';
 import type { Simulator } from '../../simulator/simulator.js';
 
 const portView = z.object({
-  /** May be another one after the next start of the machine. */
+  /** This path may change with the next start of the machine. */
   path: z.string(),
   /** Links in /dev/modbus-sim and /dev/serial that stay the same. */
   stableNames: z.array(z.string()),
@@ -13,7 +13,7 @@ const portView = z.object({
     name: z.string(),
     /** Characters of one frame that may lie between two chunks. */
     fifoCharacters: z.number(),
-    /** For so long a USB adapter may hold bytes back. */
+    /** How long a USB adapter may hold bytes back. */
     latencyMs: z.number(),
   }),
   hints: z.array(z.string()),

@@ -23,7 +23,7 @@ import { errorBody, errorSchema, issuesBody } from './problem.js';
 import { inQuery } from './query.js';
 import { registerViewSchema, valueViewSchema, viewRegister, viewValue } from './value-view.js';
 
-/** Nothing else, no line either, runs while an answer is made: this many take some ms. */
+/** The most values in an answer. They take some ms, and the lines are not served while an answer is made. */
 const MAX_VALUES = 8192;
 const MAX_CHANGES = 1000;
 

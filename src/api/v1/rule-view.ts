@@ -9,9 +9,9 @@ export const ruleViewSchema = z.object({
   name: z.string(),
   when: conditionSchema,
   do: z.array(z.record(z.string(), z.unknown())),
-  /** The seed in use: drawn when the rule has none of its own; feed it back to get the same faults again. */
+  /** The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again. */
   seed: z.number(),
-  /** Requests that the rule was for, whether it was their turn or not. */
+  /** Requests that match the rule's conditions, including those it skipped. */
   matches: z.number(),
   /** Requests that the rule acted on. */
   hits: z.number(),

@@ -5,7 +5,7 @@ import type { Line } from '../../simulator/line.js';
 /** The unit identifier of broadcasts, which no device has for its own. */
 const BROADCAST = 0;
 
-/** Warnings about unit identifiers of a rule that no line it aims at serves: for them the rule will never act. */
+/** Warnings about unit identifiers of a rule that none of its lines serves. The rule never acts for these units. */
 export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
   const unserved = [when.unit ?? []]

@@ -79,7 +79,7 @@ function inJson(value: Value): number | string {
   return isExact ? number : String(value);
 }
 
-/** What the multiplication by the scale leaves behind the twelfth digit is not meant: 2301 * 0.1 is 230.1. */
+/** Rounds to twelve digits to remove the error of the multiplication by the scale: 2301 * 0.1 is 230.1. */
 function tidy(number: number): number {
   return Number(number.toPrecision(12));
 }

@@ -5,7 +5,7 @@ import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { entryOf } from './life.js';
 
-/** Tells names that no value has, and values that depend upon themselves. */
+/** Reports names that no value has, and values that depend on themselves. */
 export function tellDependencies(definitions: readonly DeviceDefinition[], devices: At): void {
   const network = networkOf(definitions);
   for (const { message, device, point } of dependencyProblems(network)) {
@@ -27,7 +27,7 @@ function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
   );
 }
 
-/** What is wrong with the names that values need, each with the value. */
+/** The mistakes in the names that values need, each with the value concerned. */
 export function dependencyProblems(
   network: readonly DependentPoint[],
 ): (DependentPoint & { message: string })[] {

@@ -10,7 +10,7 @@ import { readLife, tellSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
 
-/** Finds the device of a pymodbus file that a native file refers to; the messages say why it can't be had. */
+/** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;
 
 type PymodbusResult = { readonly warnings: readonly string[] } & (
@@ -18,7 +18,9 @@ type PymodbusResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: false; readonly messages: readonly string[] }
 );
 
-/** Builds the devices of one file. Equal tables become one layout: images share its memory until they are written. */
+/**
+ * Builds the devices of one file. Equal tables become one layout, whose memory the images share until they are written.
+ */
 export class NativeDeviceReader {
   readonly #pymodbusDevices: PymodbusDevices;
   readonly #directory: string;
@@ -66,7 +68,7 @@ export class NativeDeviceReader {
 
   #table(table: TableName, at: At): NativeTable | undefined {
     if (at.value === undefined) return undefined;
-    // The table's name is part of the key: within a device, tables with one layout share their registers.
+    // The table's name is part of the key, because tables of a device with the same layout share their registers.
     const key = `${table} ${JSON.stringify(at.value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
     const known = this.#tables.get(key);
     if (known) return known;
@@ -78,7 +80,10 @@ export class NativeDeviceReader {
     return shared;
   }
 
-  /** Devices of one make differ in their values, not in their types: 64 KiB for each of 988 tables of a full line. */
+  /**
+   * Shares equal type data. Devices of one make differ in values, not in types, and each of the 988 tables of a full
+   * line would take 64 KiB.
+   */
   #sharedMeta(meta: Uint8Array): Uint8Array {
     const digest = createHash('sha256').update(meta).digest('base64');
     const known = this.#metas.get(digest) ?? meta;

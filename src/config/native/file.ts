@@ -22,7 +22,7 @@ export interface NativeContext {
   readonly directory: string;
 }
 
-/** The configuration that a native file's data describes, unless mistakes were told. Never throws. */
+/** The configuration in a native file's data, usable only if no mistakes were reported. Never throws. */
 export function nativeConfiguration(at: At, context: NativeContext): Configuration {
   const { directory } = context;
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
@@ -52,7 +52,7 @@ function readDevices(
     checkName('device', name, content);
     return reader.read(name, content) ?? [];
   });
-  // Of a device that could not be read, nobody knows the names.
+  // The names in an unreadable device are unknown, so references are checked only when all devices were read.
   if (definitions.length === entries.length) tellDependencies(definitions, at);
   return { names: entries.map(([name]) => name), definitions };
 }
@@ -65,7 +65,7 @@ function readLines(at: At, context: LineContext): LineDefinition[] {
   });
 }
 
-/** The copies that units ask for: like their source, which keeps its layouts for all of them. */
+/** The copies that units ask for. A copy is like its source and shares its layouts. */
 function copiedDevices(
   definitions: readonly DeviceDefinition[],
   { names, copies }: DeviceNames,
@@ -82,13 +82,13 @@ const faultList = z
   .array(z.unknown(), { error: 'a list of fault rules' })
   .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
 
-/** Names of lines that are there and could not be read. */
+/** Names of lines in the file that could not be read. */
 function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] {
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return names.filter((name) => !lines.some((line) => line.name === name));
 }
 
-/** @param broken names of lines of which nothing is known: rules that may mean them can't be judged yet. */
+/** @param broken names of lines that could not be read: rules that may be for them are not checked against lines. */
 function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly string[]): FaultRule[] {
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const names = new Set<string>();
@@ -106,7 +106,7 @@ function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly s
   });
 }
 
-/** Names appear in addresses of the REST interface, in logs and metrics. */
+/** Device and line names appear in addresses of the REST interface, in logs and in metrics. */
 function checkName(kind: string, name: string, at: At): void {
   if (/^[^\p{Cc}]{1,64}$/u.test(name)) return;
   at.wrong(`expected a ${kind} name of 1 to 64 printable characters`);
@@ -118,7 +118,7 @@ function readApi(file: At, overrides: ApiOverrides): ApiDefinition {
   return configured ? resolveApi(configured, overrides, file) : DEFAULT_API;
 }
 
-/** Tells what two would open at once: a serial port, a link, a TCP port. */
+/** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
 function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
   const take = (place: string, at: At, what: string) => {
@@ -127,7 +127,7 @@ function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, 
     else users.set(place, at);
   };
   const takePort = (kind: string, { host, port }: { host: string; port: number }, at: At) => {
-    // Port 0 is any free one, so it is never the same. UDP has ports of its own.
+    // Port 0 means any free port, so two of them never collide. UDP has its own ports.
     const protocol = kind === 'udp' ? 'udp' : 'tcp';
     if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, at, `${host}:${port}`);
   };

@@ -8,7 +8,7 @@ import type {
   UnitNames,
 } from '../configuration.js';
 
-/** A line as the native file has it, complete: read again it is the same definition. */
+/** A complete line in the form of the native file. Reading it again gives the same definition. */
 export type LineSource = Readonly<Record<string, unknown>>;
 
 export function lineSource(definition: LineDefinition): LineSource {
@@ -45,9 +45,9 @@ function unitsSource(units: UnitNames): Record<string, string> {
 }
 
 /**
- * The line with some of its settings changed: what `change` leaves out stays as it is, null is the default again.
- * Units are changed as a whole. Naming another transport leaves the old one's settings behind, and naming another
- * framing the character format that was the old one's.
+ * The line with some of its settings changed. Settings that `change` leaves out stay as they are, and null restores the
+ * default. Units are replaced as a whole. Another transport drops the old transport's settings, and another framing
+ * drops the old framing's character format.
  */
 export function mergedSource(source: LineSource, change: Readonly<Record<string, unknown>>): LineSource {
   const transports = ['serial', 'tcp', 'udp', 'tls'];
@@ -58,8 +58,8 @@ export function mergedSource(source: LineSource, change: Readonly<Record<string,
 }
 
 /**
- * The change that makes `after` of `before` (see `mergedSource`), and leaves alone what is the same in both: settings
- * that `after` does not have are null.
+ * The change that turns `before` into `after` (see `mergedSource`). Equal settings are left out; settings that `after`
+ * does not have are null.
  */
 export function sourceChange(before: LineSource, after: LineSource): LineSource {
   const gone = Object.keys(before).filter((key) => !(key in after));

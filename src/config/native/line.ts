@@ -29,7 +29,7 @@ function whatInstead(value: unknown): string {
   return isMapping(value) ? 'none of them' : describeFound(value);
 }
 
-/** Builds one line; undefined after telling its mistakes. */
+/** Builds one line. Reports its mistakes and returns undefined when there are any. */
 export function nativeLine(
   name: string,
   at: At,
@@ -87,12 +87,12 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
   });
 }
 
-/** Undefined where nothing is to be done: the adapter switches by itself. */
+/** Undefined for an adapter that switches direction by itself. */
 function directionOf({ mode, ...rest }: z.output<typeof rs485Schema>): Rs485Settings | undefined {
   return mode === 'auto' ? undefined : { mode, ...compact(rest) };
 }
 
-/** The longest delay that the kernel's RS-485 mode knows, in ms; it has whole ones only. */
+/** The longest delay of the kernel's RS-485 mode, in ms. It supports whole milliseconds only. */
 const MAX_KERNEL_DELAY = 100;
 
 function checkKernelDelays(rs485: Rs485Settings, at: At): void {
@@ -103,7 +103,7 @@ function checkKernelDelays(rs485: Rs485Settings, at: At): void {
   }
 }
 
-/** t3.5 as messages tell it, in hundredths of a ms: whoever writes down what they were told is right. */
+/** t3.5 as messages show it, rounded down to hundredths of a ms, so that the value from a message is accepted. */
 function shortestGap(t35: number): number {
   return Math.floor(100 * t35) / 100;
 }

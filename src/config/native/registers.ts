@@ -34,7 +34,7 @@ export function nativeTable(table: TableName, at: At, directory: string): Native
   });
 }
 
-/** What an entry defines; undefined when not even its addresses are certain. */
+/** What an entry defines; undefined when its addresses can't be determined. */
 function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   const entry: RegisterEntry | undefined = at.check(isBits ? bitEntrySchema : registerEntrySchema);
   if (!entry) return undefined;
@@ -75,7 +75,9 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   };
 }
 
-/** A timestamp fills seven registers; what is one value to the person who writes it is defined as a whole. */
+/**
+ * The number of values when the entry gives none. A timestamp fills seven registers, but users write it as one value.
+ */
 function usualQuantity(entry: RegisterEntry, values: number): number {
   return values === 1 ? fieldsOf(entry) : values;
 }
@@ -93,7 +95,7 @@ function longestString(inputs: readonly At[]): number {
   );
 }
 
-/** A value, or after a mistake a harmless one, so that the entry still takes its addresses. */
+/** The value. After a mistake it is 0 or empty text, so that the entry still takes its addresses. */
 function readValue(type: ValueType, input: At, cells: number): Value {
   const none = type === 'string' ? '' : 0;
   if (input.value === undefined) return none;
@@ -119,7 +121,7 @@ function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undef
     at.key('min').wrong(`expected at most max, which is ${max}, got ${min}`);
   }
   if (!kind.hasBounds) return { name };
-  // Without a bound random numbers begin with 1, which would leave a random coil always on.
+  // Without a minimum, random numbers begin with 1, so a random coil would always be on.
   const minval = min ?? (type === 'bit' ? 0 : undefined);
   return compact({ name, minval, maxval: max });
 }

@@ -18,8 +18,8 @@ import { TIME_NAME } from '../../signals/expression/parse.js';
 import { MAX_SEED } from '../../signals/random.js';
 
 /*
- * The native file, part by part: each part is checked on its own, so that a mistake in one hides none in another.
- * What may stand together, and which values a type can hold, is checked where the part is built.
+ * The schemas of the native file. Each part is checked separately, so that a mistake in one part hides none in another.
+ * Which parts go together, and which values a type can hold, is checked where the part is built.
  */
 
 /** The file as a whole. A new section begins here; native.ts builds it. */
@@ -153,12 +153,12 @@ export const registerEntrySchema = section({
 
 export type RegisterEntry = z.output<typeof registerEntrySchema>;
 
-/** The longest wait that makes sense on a line; anything beyond is a slip of the unit. */
+/** The longest useful wait on a line; a longer one is probably in the wrong unit. */
 const LONGEST_WAIT = 60_000;
 
 const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
 
-// A union passes on the error of the only option that fits by type, so every option has the error of all.
+// When only one option fits by type, a union reports that option's error. So every option has the error of the union.
 const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
   error: TURNAROUND,
 });

@@ -14,7 +14,10 @@ export class DeviceNames {
     this.names = names;
   }
 
-  /** A device like `name` with registers of its own; the same one wherever it is asked for. */
+  /**
+   * Names the copy of device `name` for a unit. The copy has its own registers and is the same on every line that asks
+   * for it.
+   */
   copy(name: string, unit: number): string {
     const copy = `${name}-${unit}`;
     this.copies.set(copy, name);
@@ -32,8 +35,8 @@ const NO_COPIES =
   'expected the name of a device; copies are for units that are listed, such as 1-247: {copyOf: meter}';
 
 /**
- * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its
- * unit identifiers; what is listed alone goes before a range.
+ * `units` of a line: `{1: meter, 2-9: meter, 10-247: {copyOf: meter}, "*": other}`. A range stands for each of its unit
+ * identifiers. A single unit identifier takes precedence over a range.
  */
 export function readUnits(at: At, isSocket: boolean, devices: DeviceNames): UnitNames {
   const single = new Map<number | '*', string>();
@@ -72,7 +75,10 @@ function readDevice(
   return { name, copy };
 }
 
-/** RTU and ASCII know 1 to 247 (Serial Line V1.02, 2.2); with MBAP 0 and 255 name the server itself, and some use more. */
+/**
+ * RTU and ASCII allow 1 to 247 (Serial Line V1.02, 2.2). With MBAP, 0 and 255 address the server itself, and values
+ * above 247 are in use.
+ */
 function unitsOf(key: string, isSocket: boolean): (number | '*')[] {
   if (key === '*') return ['*'];
   const range = RANGE_TEXT.exec(key);

@@ -65,7 +65,10 @@ function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
   return type === 'uint32' || type === 'float32' ? 2 : 1;
 }
 
-/** The entry's value, or the default one; after a mistake a harmless one, so that the entry still takes its cells. */
+/**
+ * The entry's value, or the default value. After a mistake it is 0 or empty text, so that the entry still takes its
+ * cells.
+ */
 function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cells: number): Value {
   const at = entry.key('value');
   const input = at.value === undefined ? cellDefault.value : at.value;
@@ -76,7 +79,7 @@ function readValue(type: PymodbusType, entry: At, cellDefault: CellDefault, cell
   return type === 'string' ? '' : 0;
 }
 
-/** The action with its bounds, where it has any: the other actions take no notice of parameters, as in pymodbus. */
+/** The action with its bounds if it has any. Other actions ignore parameters, as in pymodbus. */
 function withBounds(
   type: PymodbusType,
   name: ActionName,
@@ -84,7 +87,7 @@ function withBounds(
   at: At,
 ): Action {
   if (!ACTIONS[name].hasBounds) return { name };
-  // pymodbus' own default for maxval is one more than 16 bits hold: files may have it, and 65535 is meant.
+  // The default maxval of pymodbus is one more than 16 bits hold. A file may contain it, and 65535 is meant.
   const bounds = { minval, maxval: maxval === RANDOM_MAX ? undefined : maxval };
   for (const [key, bound] of Object.entries(bounds)) {
     const problem = bound === undefined ? undefined : boundProblem(type, bound);
@@ -96,9 +99,9 @@ function withBounds(
   return compact({ name, minval, maxval });
 }
 
-/** The type must hold a bound: pymodbus fails at the first value that it can't. */
+/** The type must be able to hold a bound: pymodbus fails at the first value that does not fit. */
 function boundProblem(type: PymodbusType, bound: number): string | undefined {
-  // What is behind the point of a bound, it cuts off.
+  // pymodbus cuts off the fraction of a bound.
   const whole = integerRange(type) ? Math.trunc(bound) : bound;
   const parsed = parseValue(type === 'string' ? 'float64' : type, whole, 1);
   return parsed.ok ? undefined : expectedMessage(parsed.expected, bound);

@@ -22,7 +22,7 @@ export function pymodbusDevice(at: At): DeviceRegisters | undefined {
 
 const NO_DEFAULT = { value: 0, action: undefined };
 
-/** Stands in for a section `setup` with mistakes, so that the others are checked as far as they can be. */
+/** Replaces a section `setup` that has mistakes, so that the other sections can still be checked. */
 const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
   size: 4 * 65536,
   defaults: {
@@ -35,7 +35,7 @@ const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
 };
 
 function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 'defaults'>): RegisterLayout {
-  // Cells are invalid until a section defines them, so here this section has nothing to do, as in pymodbus.
+  // Cells are invalid until a section defines them, so the section `invalid` changes nothing, as in pymodbus.
   for (const item of readList(device.key('invalid'))) readRange(item, size);
   const sections = PYMODBUS_TYPES.map((type) =>
     readTypeSection(type, device.key(type), defaults[type], size),
@@ -49,7 +49,9 @@ function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 
   return builder.build();
 }
 
-/** With an incomplete list of defined cells, an undefined one may only follow from another mistake. */
+/**
+ * When some definitions could not be read, an undefined cell may only follow from that mistake, so it is not reported.
+ */
 function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
   for (const item of readList(section)) {
     const range = readRange(item, builder.size);
@@ -64,7 +66,7 @@ function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): vo
   }
 }
 
-/** Shared blocks: every table is the whole list. Otherwise they follow one another, in pymodbus' order. */
+/** With shared blocks, every table is the whole list. Otherwise the tables follow one another, in pymodbus' order. */
 function windows(setup: PymodbusSetup, layout: RegisterLayout): DeviceRegisters['tables'] {
   const window = (base: number, size: number): WindowDefinition => ({
     layout,

@@ -11,7 +11,10 @@ import {
 import { type Issue, type Path, type Problem, pathText } from '../../schema/problem.js';
 import { keyOf } from './yaml-nodes.js';
 
-/** Finds the places of issues. Mappings are indexed when one is first looked into: a file may have a mistake per line. */
+/**
+ * Finds the places of issues. A mapping is indexed once, when first searched, because each of its lines may have a
+ * mistake.
+ */
 export class Locator {
   readonly #root: Node | null;
   readonly #targets: ReadonlyMap<Alias, Node>;
@@ -35,7 +38,7 @@ export class Locator {
       }));
   }
 
-  /** Offset of the last part of `path` that is there, of its key or of its item; undefined when nothing of it is. */
+  /** Offset of the key or item of the last part of `path` that exists; undefined when no part exists. */
   #offsetOf(path: Path): number | undefined {
     let offset: number | undefined;
     let node = this.#root;
@@ -49,7 +52,7 @@ export class Locator {
     return offset;
   }
 
-  /** The node whose place stands for `part`, and the one that further parts are looked for in. */
+  /** The node that marks the place of `part`, and the node in which the next part is searched. */
   #step(node: Node | null, part: string | number): [at: Node | null, next: Node | null] {
     if (isMap(node)) {
       const pair = this.#indexOf(node).get(String(part));
@@ -60,7 +63,7 @@ export class Locator {
   }
 
   #indexOf(map: YAMLMap): Map<string, Pair> {
-    // Of two equal keys the last one is kept: when a path leads there, it is the one to blame.
+    // Of two equal keys the index keeps the last one, because a path to a duplicate key means that one.
     const index = this.#indices.get(map) ?? new Map(map.items.map((pair) => [keyOf(pair) ?? '', pair]));
     this.#indices.set(map, index);
     return index;

@@ -16,7 +16,7 @@ export type ParsedText =
   | { readonly ok: true; readonly source: SourceText }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** What the library's lexer may find in a file: each one costs the parser some 350 bytes, for as long as it runs. */
+/** The most lexemes in a file. The parser keeps some 350 bytes for each of them while it runs. */
 const MOST_LEXEMES = 1_000_000;
 
 /** Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. */
@@ -26,7 +26,7 @@ export function parseText(text: string): ParsedText {
   const lines = new LineCounter();
   let document: Document.Parsed;
   try {
-    // Unique keys are checked by the reader: the library compares every key with every other.
+    // The reader checks that keys are unique, because the library would compare every key with every other.
     document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
@@ -34,7 +34,7 @@ export function parseText(text: string): ParsedText {
       intAsBigInt: true,
     });
   } catch (error) {
-    // The library's composer recurses, so deep nesting ends its stack.
+    // The library's composer is recursive, so deep nesting overflows the stack.
     if (error instanceof RangeError) return failed(TOO_DEEP);
     throw error;
   }
@@ -54,7 +54,7 @@ function failed(message: string): ParsedText {
   return { ok: false, problems: [{ path: '', message }] };
 }
 
-/** What would make the library run out of memory or stack, found before it begins. */
+/** Finds, before parsing, what would make the library run out of memory or stack. */
 function findExcess(text: string): string | undefined {
   let count = 0;
   let depth = 0;
@@ -71,10 +71,10 @@ function findExcess(text: string): string | undefined {
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];
 
-/** How the library says that a bracket is missing, at the place where it noticed. */
+/** The library's message for a missing bracket, reported where the library noticed it. */
 const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
 
-/** One problem for each place: what else the library says there only follows from it. */
+/** One problem for each place. Further errors at the same place only follow from the first. */
 function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
   const tell = (offset: number, message: string) => {

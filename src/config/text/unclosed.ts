@@ -8,15 +8,15 @@ export interface Unclosed {
 
 const CLOSED_BY = { '{': '}', '[': ']' } as const;
 
-/** What the library's lexer inserts between the parts of a text: the beginning of a document, an early end, a scalar. */
+/** Markers that the library's lexer inserts: the beginning of a document, an early end, a scalar. */
 const DOCUMENT = '\x02';
 const FLOW_END = '\x18';
 const SCALAR = '\x1f';
 
 /**
- * The bracket that is probably missing its other half: the library reports where it can't go on, which is the next line
- * or the end of the file. A closing bracket that begins a line further out than the line of the innermost open bracket
- * was written for another one.
+ * Finds the bracket that is probably not closed. The library reports only where it can't go on: the next line or the
+ * end of the file. When a closing bracket begins a line and is indented less than the line of the innermost open
+ * bracket, it belongs to another bracket, so the innermost one is not closed.
  */
 export function findUnclosed(text: string): Unclosed | undefined {
   const open: (Unclosed & { readonly indent: number })[] = [];

@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 import { describeFound, type Issue, type Path, quote } from '../../schema/problem.js';
 
-/** What a file may grow to when its aliases are followed; a device with every address listed takes 262,144. */
+/** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;
 
 /** Levels of lists and mappings; a configuration has about six. */

@@ -3,7 +3,10 @@ import { wholeNumber } from '../../schema/parts.js';
 import { changePdu } from '../change-pdu.js';
 import type { FaultKind } from '../kind.js';
 
-/** `byteCount: n`: a byte count that does not fit the data, which stays as it is; the CRC is that of the frame sent. */
+/**
+ * `byteCount: n`: a byte count that does not fit the data. The data is unchanged, and the CRC matches the frame as
+ * sent.
+ */
 export const byteCount: FaultKind<number> = {
   schema: wholeNumber(0, 255, 'a byte count'),
   apply: (plan, count, context) =>

@@ -7,8 +7,8 @@ import { percent, probability } from '../parameters.js';
 import { pick } from '../random.js';
 
 /**
- * `change: percent`: that share of the data bytes altered, at least one unless it is 0; the frame stays valid, so a client that
- * does not check plausibility is fooled. `{percent, probability}` alters only some of the replies.
+ * `change: percent`: that share of the data bytes is altered, at least one unless it is 0. The frame stays valid, so
+ * only a client that checks plausibility notices. `{percent, probability}` alters only some of the replies.
  */
 export const change: FaultKind<{ percent: number; probability: number }> = {
   schema: z.union(
@@ -25,7 +25,7 @@ export const change: FaultKind<{ percent: number; probability: number }> = {
       if (count === 0) return undefined;
       const changed = pdu.slice();
       for (const index of pick(context, count, length)) {
-        // 1 to 255: the byte is another one in any case.
+        // XOR with 1 to 255 always changes the byte.
         changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
       }
       return changed;

@@ -7,8 +7,8 @@ import { stepsOf, withSteps } from '../plan.js';
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
 
 /**
- * `close: "end" | "reset"`: the connection is closed after the reply, in an orderly way or with a reset;
- * `{how, after}` closes after so many bytes.
+ * `close: "end" | "reset"`: the connection is closed after the reply, in an orderly way or with a reset. `{how, after}`
+ * closes it after `after` bytes.
  */
 export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
   schema: z.union(
@@ -22,7 +22,7 @@ export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
   apply(plan, { how, after }) {
     const steps = stepsOf(plan);
     const kept = firstBytes(steps, after);
-    // Without a byte before it the connection is closed at the time of the reply.
+    // When no byte is sent first, the connection is closed at the time of the reply.
     const waitMs = kept.length === 0 ? (steps[0]?.waitMs ?? 0) : 0;
     return withSteps(plan, [...kept, { kind: 'close', waitMs, how }]);
   },

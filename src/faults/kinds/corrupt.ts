@@ -4,8 +4,8 @@ import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';
 
 /**
- * `corrupt: n`: n different bits of the frame flipped after the CRC was made, anywhere in it. On an ASCII line they
- * are bits that seven data bits carry.
+ * `corrupt: n`: n different bits of the frame are flipped, anywhere in it, after the CRC was computed. On an ASCII line
+ * only the lower seven bits of each byte are flipped.
  */
 export const corrupt: FaultKind<number> = {
   schema: wholeNumber(1, 2048, 'a number of bits'),

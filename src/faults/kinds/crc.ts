@@ -6,8 +6,8 @@ import { mapFrames } from '../plan.js';
 type WrongCrc = 'invert' | 'zero' | 'swap' | number;
 
 /**
- * `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, its bytes in the wrong order, or this one.
- * On an ASCII line it is the LRC, one byte: its digits are swapped, and of the value the low byte counts.
+ * `crc: "invert" | "zero" | "swap" | value`: a wrong CRC: inverted, 0, with its bytes swapped, or the given value. An
+ * ASCII line has an LRC of one byte instead: its two digits are swapped, and the low byte of a value is used.
  */
 export const crc: FaultKind<WrongCrc> = {
   schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
@@ -22,7 +22,7 @@ export const crc: FaultKind<WrongCrc> = {
   },
 };
 
-/** The bytes as sent, of a CRC the low one first. */
+/** The bytes as sent; a CRC is sent low byte first. */
 function wrongCheck(wrong: WrongCrc, check: readonly number[]): readonly number[] {
   switch (wrong) {
     case 'invert':

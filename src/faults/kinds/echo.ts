@@ -4,9 +4,9 @@ import type { FaultKind } from '../kind.js';
 import { stepsOf, withOneFrame, withSteps } from '../plan.js';
 
 /**
- * `echo: true`: the request's own bytes right before the reply, as a two-wire adapter gives them that hears what it
- * sends; alone where nothing is sent. Clients must skip them. They are made anew from the request, so the digits of
- * an ASCII message are upper case, whatever the client wrote.
+ * `echo: true`: the request's own bytes right before the reply, as from a two-wire adapter that receives what it sends.
+ * When no reply is sent, the echo is sent alone. Clients must skip the echo. It is encoded anew from the request, so an
+ * ASCII echo has upper-case digits, whatever the client wrote.
  */
 export const echo: FaultKind<true> = {
   schema: z.literal(true, { error: 'true' }),
@@ -16,7 +16,7 @@ export const echo: FaultKind<true> = {
     const index = steps.findIndex(({ kind }) => kind === 'bytes');
     const first = steps[index];
     if (!first) return withOneFrame(plan, bytes);
-    // A frame of its own at the time of the reply, which follows without a pause.
+    // The echo is a separate frame at the time of the reply. The reply follows without a pause.
     const heard: SendStep = { kind: 'bytes', waitMs: first.waitMs, bytes, continues: false };
     return withSteps(plan, [
       ...steps.slice(0, index),
