@@ -20,6 +20,12 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
  */
 const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
 
+/**
+ * By address: the program may not be built when the types are checked.
+ * @type {{HELP: string}}
+ */
+const { HELP } = await import(new URL('../dist/config/help.js', import.meta.url).href);
+
 /** @type {{version: string}} */
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const { SOURCE_DATE_EPOCH } = process.env;
@@ -64,7 +70,7 @@ for (const architecture of architectures) {
   }
   const root = `build/${architecture}`;
   const file = `build/packages/modbus-sim_${version}_${architecture}.deb`;
-  makeTree(root, { cpu, version, time });
+  makeTree(root, { cpu, version, time }, HELP);
   control(root, architecture);
   mkdirSync('build/packages', { recursive: true });
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) };

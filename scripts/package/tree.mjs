@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { HELP } from '../../dist/config/help.js';
 import { manPage } from './man-page.mjs';
 
 /** What installs where; `packaging/`, `systemd/` and `udev/` have them as they are. */
@@ -43,8 +42,9 @@ const SERVICE_CONF = ['modbus-sim.service.d', 'modbus-sim@.service.d'].map(
  * Makes the tree of files that the package installs, below `root`, which is made anew.
  * @param {string} root
  * @param {Target} target
+ * @param {string} help The help text of the program, for its man page.
  */
-export function makeTree(root, { cpu, version, time }) {
+export function makeTree(root, { cpu, version, time }, help) {
   rmSync(root, { recursive: true, force: true });
   const at = (/** @type {string} */ path) => {
     const place = join(root, path);
@@ -54,7 +54,7 @@ export function makeTree(root, { cpu, version, time }) {
   for (const [from, to] of Object.entries(FILES)) copyFileSync(from, at(to));
   for (const to of SERVICE_CONF) copyFileSync('systemd/service.conf', at(to));
   const date = new Date(time * 1000).toISOString().slice(0, 10);
-  writeFileSync(at('usr/share/man/man1/modbus-sim.1.gz'), compressed(manPage(HELP, { version, date })));
+  writeFileSync(at('usr/share/man/man1/modbus-sim.1.gz'), compressed(manPage(help, { version, date })));
   const doc = 'usr/share/doc/modbus-sim';
   writeFileSync(at(`${doc}/CHANGELOG.md.gz`), compressed(readFileSync('CHANGELOG.md', 'utf8')));
   program(at('usr/lib/modbus-sim/dist'), cpu);

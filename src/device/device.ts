@@ -75,9 +75,12 @@ export class Device {
     };
   }
 
-  /** As after a restart: registers as configured but those that are retained, signals from the beginning. */
+  /**
+   * As after a restart: registers as configured but those that are retained, signals from the beginning. Without
+   * supply, the clock begins when the supply is back.
+   */
   restart(): void {
-    this.#restartAt(undefined);
+    this.#restartAt(this.supply.state === 'off' ? this.supply.back : undefined);
   }
 
   /** Takes the supply away, for a time or until it is restored. The restart is at the moment when it is back. */

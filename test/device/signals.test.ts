@@ -202,6 +202,18 @@ describe('a device that loses its supply', () => {
     meter.restore(1000);
     expect(meter.supply.state).toBe('on');
   });
+
+  it('has its clock stand until the supply is back, also when it is reset meanwhile', () => {
+    const { meter, wait } = liveDevices(setup);
+    meter.interrupt({ forMs: 20_000, bootMs: 0 });
+    wait(5000);
+    meter.restart();
+    wait(5000);
+    expect(meter.clock.time).toBe(0);
+    wait(12_000);
+    expect(meter.supply.state).toBe('on');
+    expect(meter.clock.time).toBe(2);
+  });
 });
 
 describe('the nearest value of a type', () => {

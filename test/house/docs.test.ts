@@ -160,7 +160,10 @@ describe('the counts in the documents', () => {
 });
 
 describe('the commands in the documents', () => {
-  it.each(DOCUMENTS.filter((path) => path !== 'CHANGELOG.md'))('of %s work in a clone', (path) => {
+  // On a Raspberry Pi the package is installed, which has the command.
+  const others = ['CHANGELOG.md', 'docs/raspberry-pi.md'];
+
+  it.each(DOCUMENTS.filter((path) => !others.includes(path)))('of %s work in a clone', (path) => {
     const wrong = [...text(path).matchAll(/(?:^|\$ |`)(?:npx )?modbus-sim (?:check|ports|selftest|--)/gm)];
     expect(wrong.map(([command]) => command)).toEqual([]);
   });
