@@ -11,48 +11,48 @@ import { exceptionResponse } from '../protocol/response.js';
 import { BROADCAST } from '../protocol/rtu.js';
 import { type Executed, Station } from './station.js';
 
-/** A request as the bus sees it, whatever carried it. */
+/** A request, independent of the transport that carried it. */
 export interface BusRequest {
   readonly unitId: number;
   readonly pdu: Uint8Array;
-  /** 0 where the framing has none. */
+  /** 0 where the framing has no transaction identifier. */
   readonly transactionId: number;
-  /** Which client of the line it came from, never used twice; a serial line has one. */
+  /** The client of the line that sent the request. An id is never reused. A serial line has one client. */
   readonly clientId: number;
 }
 
-/** What to do about a request, and which faults made it so. */
+/** The reply plan for a request, and the faults that shaped the plan. */
 export interface Answer {
   readonly plan: ReplyPlan;
   readonly acted: readonly ActedFault[];
-  /** What the reply is in. */
+  /** The framing of the reply. */
   readonly framing: Framing;
-  /** What everything after this reply is in, where the request has changed that: the delimiter of an ASCII line. */
+  /** The framing after this reply. Set only when the request changed the delimiter of an ASCII line. */
   readonly next: Framing | undefined;
 }
 
-/** Which device answers for a unit identifier; `*` for every one that is not listed. */
+/** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
 export type Units = ReadonlyMap<number | '*', Device>;
 
 /** The line that a bus belongs to. */
 export interface BusLine extends FaultLine {
-  /** As the line begins with it. */
+  /** The framing when the line opens. */
   readonly framing: Framing;
-  /** In ms; 0 where characters have no time of their own. */
+  /** Time of one character on the wire in ms; 0 where characters take no time. */
   readonly characterTime: number;
-  /** What a request gets whose unit is not there, on a line without broadcasts: exception 11 (default), or nothing. */
+  /** The reply to an unknown unit on a line without broadcasts: exception 11 (default), or nothing. */
   readonly missingUnit?: 'exception' | 'silence';
 }
 
 const NO_FAULTS: readonly ActedFault[] = [];
 
-/** The devices of one line: finds who is meant by a request, makes a plan of the answer, lets the faults change it. */
+/** The devices of one line. For each request it finds the device, plans the reply and applies the faults. */
 export class Bus {
   #line: BusLine;
-  /** That of the line, with the delimiter that was set last. */
+  /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
   #stations: ReadonlyMap<number | '*', Station>;
-  /** What is heard on the line: the line counts, the devices' diagnostics read. */
+  /** Counts of the traffic on the line. The line updates them, and the devices' diagnostics read them. */
   readonly activity: Activity = { messages: 0, errors: 0, overruns: 0 };
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
@@ -65,10 +65,10 @@ export class Bus {
     this.#faults = faults;
   }
 
-  /** Gives the bus another line and other units; a unit that keeps its device keeps its counters. */
+  /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
   change(line: BusLine, units: Units): void {
     if (line.framing !== this.#line.framing) {
-      // A late reply would not be in the framing that the client speaks now.
+      // A stored reply would have the old framing, which the client no longer uses.
       this.#lastReplies.clear();
       this.#framing = line.framing;
     }
@@ -101,8 +101,8 @@ export class Bus {
   }
 
   /**
-   * Answers a request, or executes it silently where it is a broadcast. Undefined when no device of this line has the
-   * unit identifier and another device of the bus may answer.
+   * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the unit
+   * identifier and another device on the bus may answer.
    */
   answer(request: BusRequest): Answer | undefined {
     const framing = this.#framing;
@@ -118,12 +118,12 @@ export class Bus {
     return this.#answerOf(plan, acted, station.framing);
   }
 
-  /** A client is gone: what was kept for it is not needed any more. */
+  /** Drops the stored reply of a client that has disconnected. */
   forget(clientId: number): void {
     this.#lastReplies.delete(clientId);
   }
 
-  /** The line was closed and is opened again: nobody knows what a client had asked it before. */
+  /** Call when a closed line opens again: earlier replies are dropped, and the framing is the line's own again. */
   reopened(): void {
     this.#lastReplies.clear();
     this.#framing = this.#line.framing;
@@ -141,7 +141,7 @@ export class Bus {
     );
   }
 
-  /** What was answered in the framing so far; from now on it is `next`. */
+  /** An answer in the current framing. The framing of everything after this answer is `next`. */
   #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Answer {
     const framing = this.#framing;
     if (next === framing) return { plan, acted, framing, next: undefined };
@@ -160,7 +160,7 @@ export class Bus {
     return this.#answerOf(silence('broadcast'), NO_FAULTS, framing);
   }
 
-  /** A gateway says that the device behind it did not respond (Application Protocol V1.1b3, 7); others are silent. */
+  /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), unless the line is set to silence. */
   #missingUnit({ transactionId, unitId, pdu }: BusRequest): ReplyPlan {
     if (this.#line.missingUnit === 'silence') return silence('no such unit');
     const response = exceptionResponse(pdu[0] as number, ExceptionCode.gatewayTargetFailedToRespond);
@@ -190,7 +190,7 @@ export class Bus {
   }
 }
 
-/** The response PDU of the first frame of a plan, when there is one to be read. */
+/** The response PDU of the first frame of a plan; undefined when the plan sends no readable frame. */
 function firstResponse(plan: ReplyPlan, framing: Framing): Uint8Array | undefined {
   const step = plan.kind === 'send' ? plan.steps.find(({ kind }) => kind === 'bytes') : undefined;
   return step?.kind === 'bytes' ? framing.fields(step.bytes)?.pdu : undefined;

@@ -4,10 +4,10 @@ import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
 
-/** Response PDUs of the devices that have executed a broadcast, whose every unit identifier counts it. */
+/** Response PDUs by device for one broadcast. A device executes once, and each of its unit identifiers counts. */
 export type Executed = Map<Device, Uint8Array | undefined>;
 
-/** A device under one unit identifier of one line: the line's own view of it, with its counters. */
+/** A device under one unit identifier of one line, with the counters of that unit. */
 export class Station {
   readonly device: Device;
   readonly #activity: Activity;
@@ -19,12 +19,12 @@ export class Station {
     this.#current = { losses: device.supplyLosses, diagnostics: new Diagnostics(activity) };
   }
 
-  /** True unless the device is without its supply, or boots. */
+  /** False while the device has no supply or is booting. */
   get hasPower(): boolean {
     return this.device.supply.state === 'on';
   }
 
-  /** Counters and listen-only mode; they are lost with the supply. */
+  /** Counters and listen-only mode. Both are lost when the device loses its supply. */
   get #diagnostics(): Diagnostics {
     const { supplyLosses: losses } = this.device;
     if (this.#current.losses !== losses) {
@@ -33,12 +33,12 @@ export class Station {
     return this.#current.diagnostics;
   }
 
-  /** What the messages after the last request to this unit are in; undefined before the first. */
+  /** The framing of messages after the last request to this unit; undefined before the first request. */
   get framing(): Framing | undefined {
     return this.#diagnostics.framing;
   }
 
-  /** Lets the device process a request that came in this framing; undefined when nothing is answered. */
+  /** Processes a request that came in this framing. @returns the response PDU; undefined when there is no reply. */
   process(requestPdu: Uint8Array, framing: Framing): Uint8Array | undefined {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;
@@ -51,7 +51,7 @@ export class Station {
     return isSent ? response : undefined;
   }
 
-  /** A fault rule answered in the device's place: an exception counts as the device's own, as its client sees it. */
+  /** A fault rule answered instead of the device. An exception counts as the device's, since the client sees it so. */
   stoodIn(responsePdu: Uint8Array | undefined, framing: Framing): void {
     this.#diagnostics.framing = framing;
     if (((responsePdu?.[0] ?? 0) & EXCEPTION_FLAG) === 0) return;
@@ -59,7 +59,7 @@ export class Station {
     this.#diagnostics.processed(responsePdu, true);
   }
 
-  /** Takes a broadcast: counts it, and executes it once on the device if its function may be broadcast. */
+  /** Counts a broadcast, and executes it once on the device if its function may be broadcast. */
   broadcast(requestPdu: Uint8Array, framing: Framing, executed: Executed): void {
     const wasListening = this.#diagnostics.listenOnly;
     this.#diagnostics.framing = framing;
@@ -73,7 +73,7 @@ export class Station {
     this.#diagnostics.processed(this.#execute(requestPdu, executed), false);
   }
 
-  /** Function 8 is about this unit's own state, everything else about the device's. */
+  /** Function 8 acts on the state of this unit. All other functions act on the device, once per broadcast. */
   #execute(requestPdu: Uint8Array, executed: Executed): Uint8Array | undefined {
     if (requestPdu[0] === FunctionCode.diagnostics) return this.device.respond(requestPdu, this.#diagnostics);
     if (!executed.has(this.device)) {

@@ -12,7 +12,7 @@ import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
 
-/** What moves in a device by itself. */
+/** The parts of a device that change over time without a client. */
 export interface DeviceLife {
   readonly points: readonly PointDefinition[];
   readonly clock: Partial<ClockSettings>;
@@ -22,14 +22,14 @@ export interface DeviceLife {
 
 const STILL: DeviceLife = { points: [], clock: {}, seed: 0 };
 
-/** What a device is built from; the constructor has a default for every part but its name and tables. */
+/** The parts of a device. Every part but the name and the tables has a default. */
 export interface DeviceOptions extends Partial<Server> {
   readonly name: string;
   readonly tables: Tables;
-  /** The list of cells behind all tables, where registers are numbered through (pymodbus files). */
+  /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
-  /** The values of other devices that its signals may need. */
+  /** The values of other devices that signals of this device may depend on. */
   readonly network?: Network;
   /** Real time in ms, never going back. */
   readonly now?: () => number;
@@ -43,7 +43,7 @@ export class Device {
   readonly clock: DeviceClock;
   readonly points: Points;
   readonly supply: Supply;
-  /** How often the supply was lost: whoever keeps something that is lost with it compares this. */
+  /** How often the supply was lost. State that is lost with the supply is discarded when this number changes. */
   supplyLosses = 0;
   readonly #server: Server;
   readonly #network: Network;
@@ -83,21 +83,21 @@ export class Device {
     this.#restartAt(this.supply.state === 'off' ? this.supply.back : undefined);
   }
 
-  /** Takes the supply away, for a time or until it is restored. The restart is at the moment when it is back. */
+  /** Takes the supply away, for a time or until `restore`. The device restarts when the supply is back. */
   interrupt(interruption: Interruption): void {
     this.supply.interrupt(interruption);
     this.supplyLosses++;
     this.#restartAt(this.supply.back);
   }
 
-  /** Gives the supply back; the device restarts unless it has it. */
+  /** Gives the supply back and restarts the device. Does nothing unless the supply is off. */
   restore(bootMs: number): void {
     if (this.supply.state !== 'off') return;
     this.supply.restore(bootMs);
     this.#restartAt(this.supply.back);
   }
 
-  /** Changes how the clock runs, or steps it; every value that adds up keeps what it has. */
+  /** Changes the settings of the clock, or steps the clock. Accumulators keep what they have added up. */
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.#network.settleAll();
     this.clock.set(settings);
@@ -121,15 +121,15 @@ export class Device {
   }
 
   /**
-   * The response PDU to a request PDU of at least one byte, an exception response where the specification asks for
-   * one; undefined when it is not answered (force listen only). `diagnostics` is that of the line it came from.
+   * The response PDU to a request PDU of at least one byte. The specification's errors are exception responses.
+   * Undefined when there is no reply (force listen only). `diagnostics` belongs to the line of the request.
    */
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
     return answer(this.#server, diagnostics, requestPdu);
   }
 }
 
-/** Cut to what a response holds besides its byte count, the identifier and the run indicator. */
+/** The name is cut to fit into a response beside the function code, byte count, identifier and run indicator. */
 function productName(identity: IdentityObjects): string {
   const name = `${identity.get(0) ?? ''} ${identity.get(1) ?? ''}`;
   return name.trim().slice(0, MAX_PDU_LENGTH - 4);

@@ -6,7 +6,7 @@ import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
 
-/** Events of the log, a byte each (Application Protocol V1.1b3, 6.10). */
+/** Events of the log. Each is one byte (Application Protocol V1.1b3, 6.10). */
 const Event = {
   restart: 0x00,
   listenOnly: 0x04,
@@ -19,10 +19,10 @@ const IN_LISTEN_ONLY = 0x20;
 const RECEIVED_OVERRUN = 0x10;
 const RECEIVED_ERROR = 0x02;
 
-/** It is counted (6.8) and logged (6.10), although the list of exception codes (7) does not have it. */
+/** NAK is counted (6.8) and logged (6.10), although it is not in the list of exception codes (7). */
 const NEGATIVE_ACKNOWLEDGE = 7;
 
-/** Bit of a send event by the exception that was sent: read, abort, busy or NAK. Others have none. */
+/** The bit of a send event for each exception: read, abort, busy or NAK. Other exceptions set no bit. */
 const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
   [ExceptionCode.illegalFunction, 0x01],
   [ExceptionCode.illegalDataAddress, 0x01],
@@ -35,11 +35,11 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
 
 const LOG_SIZE = 64;
 
-/** What was heard on a line since it was made, by whomever it was meant. Counts only ever grow. */
+/** Counts of all traffic on a line since the line was made, whoever it was meant for. Counts never decrease. */
 export interface Activity {
   /** Valid frames. */
   messages: number;
-  /** Bursts of bytes that were no valid frames. */
+  /** Bursts of bytes that were not valid frames. */
   errors: number;
   /** Characters that the UART lost. */
   overruns: number;
@@ -56,26 +56,26 @@ type OwnCounter =
 const BITS_16 = 0xffff;
 
 /**
- * What a server knows of the communication on its line: counters, event log, listen-only mode
- * (Application Protocol V1.1b3, 6.8 to 6.10; counted as in Modbus over Serial Line V1.02, 2.7).
+ * The communication state of one server on its line: counters, event log, listen-only mode
+ * (Application Protocol V1.1b3, 6.8 to 6.10). Counting follows Modbus over Serial Line V1.02, 2.7.
  */
 export class Diagnostics {
-  /** That of the line: set before each request. Function 8/3 and a restart change it for what follows their response. */
+  /** The line's framing, set before each request. Function 8/3 and a restart change it after their response. */
   framing: Framing | undefined;
   readonly #activity: Activity;
   /** The line's activity when this server's counters were cleared. */
   #cleared: Activity;
-  /** What it had counted at this server's last request. */
+  /** The line's counts at this server's last request. */
   #lastErrors: number;
   #lastOverruns: number;
-  /** By sub-function; they wrap at 16 bits. */
+  /** Counters by sub-function. They wrap at 16 bits. */
   readonly #own = new Uint16Array(SubFunction.clearOverrunCounter);
   #eventCount = 0;
-  /** A ring: the newest entry is the one before `#logged`. */
+  /** A ring buffer. The newest entry is the one before `#logged`. */
   readonly #log = new Uint8Array(LOG_SIZE);
   #logged = 0;
   #listenOnly = false;
-  /** What the request being processed does once it is done: a restart comes after its own response (6.8). */
+  /** Runs after the current request has been answered: a restart comes after its own response (6.8). */
   #afterwards: (() => void) | undefined;
 
   constructor(activity: Activity) {
@@ -85,19 +85,19 @@ export class Diagnostics {
     this.#lastOverruns = activity.overruns;
   }
 
-  /** In listen-only mode a server answers nothing and does nothing, but for a restart. */
+  /** In listen-only mode a server obeys only a restart request, and sends no replies. */
   get listenOnly(): boolean {
     return this.#listenOnly;
   }
 
-  /** Successful requests since the last restart, without those that ask for events. */
+  /** Successful requests since the last restart, except requests that ask for events. */
   get eventCount(): number {
     return this.#eventCount;
   }
 
   /**
-   * A request to this server came in: the first event it makes, before it is processed. In listen-only mode it is
-   * "monitored, but no actions will be taken", so it is a message without a response.
+   * Counts and logs a request to this server. Call before the request is processed. In listen-only mode messages are
+   * "monitored, but no actions will be taken", so the request counts as a message without a response.
    */
   received(broadcast: boolean): void {
     this.#add(this.#listenOnly ? SubFunction.serverNoResponseCount : SubFunction.serverMessageCount);
@@ -111,8 +111,8 @@ export class Diagnostics {
   }
 
   /**
-   * The request was processed with this response, if any. One that is not sent, as to a broadcast, counts as no
-   * response, and its exception as an error all the same (Modbus over Serial Line V1.02, counter 3).
+   * Counts and logs the response to a request, if there is one. A response that is not sent, as to a broadcast, counts
+   * as no response. An exception counts as an error even then (Modbus over Serial Line V1.02, counter 3).
    */
   processed(responsePdu: Uint8Array | undefined, isSent: boolean): void {
     const functionCode = responsePdu?.[0] ?? 0;
@@ -126,7 +126,7 @@ export class Diagnostics {
     this.#afterwards = undefined;
   }
 
-  /** The request was none that is executed, or answered: a broadcast that reads. */
+  /** Counts a request that is neither executed nor answered, such as a broadcast read. */
   ignored(): void {
     this.#add(SubFunction.serverNoResponseCount);
     this.#enter(Event.send | this.#mode());
@@ -184,7 +184,7 @@ export class Diagnostics {
     }
   }
 
-  /** False where there is no delimiter, and for one that would make messages unreadable. */
+  /** False when the framing has no delimiter, or when the new delimiter would make messages unreadable. */
   #changeDelimiter(delimiter: number): boolean {
     const changed = this.framing?.withDelimiter?.(delimiter);
     this.framing = changed ?? this.framing;
@@ -224,7 +224,7 @@ export class Diagnostics {
   }
 }
 
-/** True for function 8, sub-function 1, right to the last byte: what a server in listen-only mode still obeys. */
+/** True for a valid request of function 8, sub-function 1. A server in listen-only mode obeys only this request. */
 export function isRestart(requestPdu: Uint8Array): boolean {
   if (requestPdu[0] !== FunctionCode.diagnostics) return false;
   const decoded = decodeDiagnostics(requestPdu);

@@ -40,8 +40,8 @@ export function executeDiagnostics(
 }
 
 /**
- * The mapped coils, packed; those that are not mapped or not defined are 0. This is no read of the coils: none of
- * their actions runs, and no read is counted.
+ * The mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not count as a read of
+ * the coils, and runs none of their actions.
  */
 function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
   const bits = Array.from({ length: 8 }, (_, i) => {

@@ -10,7 +10,7 @@ const MAX_FIFO_COUNT = 31;
 
 const REFERENCE_TYPE = 6;
 
-/** Functions 20, 21 and 24. Undefined stands for exception 02; then nothing has been done. */
+/** Executes functions 20, 21 and 24. Undefined means exception 02, and that nothing was changed. */
 export function executeFiles({ files, queues }: Server, request: FileRequest, pdu: Uint8Array) {
   switch (request.code) {
     case FunctionCode.readFileRecord: {

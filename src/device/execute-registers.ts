@@ -3,7 +3,7 @@ import type { RegisterRequest } from '../protocol/request.js';
 import { bitsResponse, echoResponse, wordsResponse } from '../protocol/response.js';
 import type { Tables } from './tables.js';
 
-/** The functions on coils and registers. Undefined stands for exception 02; then nothing has been done. */
+/** Executes the functions on coils and registers. Undefined means exception 02, and that nothing was changed. */
 export function executeRegisters(
   tables: Tables,
   request: RegisterRequest,

@@ -1,20 +1,20 @@
 import type { FilePart } from '../protocol/request.js';
 
-/** A file of a device: `records` words, from record 0 on. */
+/** A file of a device with `records` records of one word, numbered from 0. */
 export interface FileDefinition {
   readonly records: number;
   readonly writable: boolean;
-  /** First words; the others are 0. */
+  /** The first words of the file. The others are 0. */
   readonly values: readonly number[];
 }
 
-/** Reference type of extended files, the only one that there is (Application Protocol V1.1b3, 6.14). */
+/** The only reference type that is defined (Application Protocol V1.1b3, 6.14). */
 const EXTENDED_FILE = 6;
 
-/** Records that the specification lets a file have: 0 to 9999. */
+/** The specification allows records 0 to 9999. */
 export const MAX_RECORDS = 10_000;
 
-/** What a device has that defines no files. */
+/** The files of a device that defines none. */
 const DEFAULT_FILES: ReadonlyMap<number, FileDefinition> = new Map(
   Array.from({ length: 10 }, (_, i) => [i + 1, { records: MAX_RECORDS, writable: true, values: [] }]),
 );
@@ -28,7 +28,7 @@ export class Files {
     this.#definitions = definitions;
   }
 
-  /** May these records be read? False stands for exception 02. */
+  /** Whether these records can be read. False means exception 02. */
   canRead({ referenceType, file, record, length }: FilePart): boolean {
     const definition = this.#definitions.get(file);
     return (
@@ -40,13 +40,13 @@ export class Files {
     return this.canRead(part) && this.#definitions.get(part.file)?.writable === true;
   }
 
-  /** The records of a part that can be read. */
+  /** Reads records. The part must be readable. */
   read({ file, record, length }: FilePart): number[] {
     const words = this.#written.get(file) ?? this.#definitions.get(file)?.values ?? [];
     return Array.from({ length }, (_, i) => words[record + i] ?? 0);
   }
 
-  /** Writes the records of a part that can be written. */
+  /** Writes records. The part must be writable. */
   write({ file, record }: FilePart, words: readonly number[]): void {
     const definition = this.#definitions.get(file);
     if (!definition) return;

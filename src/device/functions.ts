@@ -10,8 +10,8 @@ import { executeRegisters } from './execute-registers.js';
 import type { Server } from './server.js';
 
 /**
- * Answers a request PDU (Application Protocol V1.1b3, 6): function code, then quantity and byte count,
- * then address range, then execution, each with its exception. Undefined when nothing is answered.
+ * Answers a request PDU (Application Protocol V1.1b3, 6). It checks the function code, then quantity and byte count,
+ * then the address range, then executes the request. Each step has its exception. Undefined when there is no reply.
  */
 export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array): Uint8Array | undefined {
   const functionCode = pdu[0] as number;

@@ -19,14 +19,14 @@ const IDENTITY_NAMES = [
 
 export type IdentityName = (typeof IDENTITY_NAMES)[number];
 
-/** The basic objects are mandatory: what a device has that does not say. */
+/** The basic objects are mandatory. These are their defaults. */
 const BASIC_IDENTITY: Readonly<Partial<Record<IdentityName, string>>> = {
   vendorName: 'modbus-sim',
   productCode: 'simulator',
   majorMinorRevision: '1.0',
 } as const;
 
-/** The objects of a device: the basic ones in any case, then what it says of itself. */
+/** The objects of a device: the defaults of the basic objects, overridden and extended by the given ones. */
 export function identityObjects(
   names: Readonly<Partial<Record<IdentityName, string>>> = {},
   extended: IdentityObjects = new Map(),
@@ -39,7 +39,7 @@ export function identityObjects(
   return new Map([...named, ...extended]);
 }
 
-/** First identifier of the objects that are a vendor's own. */
+/** First identifier of the vendor-specific objects. */
 export const FIRST_EXTENDED_OBJECT = 0x80;
 
 const LAST_BASIC = 0x02;
@@ -55,8 +55,8 @@ const OBJECT_HEAD_LENGTH = 2;
 const INDIVIDUAL = 4;
 
 /**
- * The response to function 43/14: `access` 1 to 3 streams the basic, regular or all objects from `objectId` on, as
- * many as fit, and says where to go on; 4 reads one object. Undefined stands for exception 02.
+ * The response to function 43/14. `access` 1, 2 or 3 streams the basic, regular or all objects from `objectId` on, as
+ * many as fit, with the identifier of the next object. `access` 4 reads one object. Undefined means exception 02.
  */
 export function readIdentification(
   objects: IdentityObjects,
@@ -103,7 +103,7 @@ function response(
   return concatBytes(head, ...sent.map(([id, text]) => [id, text.length, ...Buffer.from(text, 'latin1')]));
 }
 
-/** How many of the three categories the device has; all of them can be read as a stream or one by one. */
+/** The conformity level: the highest of the three categories that the device has, for stream and single access. */
 function conformity(objects: IdentityObjects): number {
   const highest = Math.max(...objects.keys());
   const category = highest > LAST_REGULAR ? 3 : highest > LAST_BASIC ? 2 : 1;

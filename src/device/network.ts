@@ -1,27 +1,27 @@
 import type { DeviceClock } from '../signals/clock.js';
 import type { Point } from './point.js';
 
-/** The values of one device, as the others need them. */
+/** The values of one device, for signals of other devices. */
 export interface NetworkDevice {
   readonly device: string;
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
-  /** The value at the moment at which a clock shows a time. */
+  /** The value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
-  /** Those of the accumulators that belong to this device keep what they have added up. */
+  /** Settles those of the accumulators that belong to this device: they keep what they have added up. */
   settle(accumulators: Iterable<Point>): void;
 }
 
-/** A value that another one needs, and the device that it belongs to. */
+/** A value and the device that it belongs to. */
 interface Found {
   readonly points: NetworkDevice;
   readonly point: Point;
 }
 
-/** All values with names, of all devices of a simulator: what signals may depend on. */
+/** The named values of all devices of a simulator. Signals may depend on them. */
 export class Network {
   readonly #devices = new Map<string, NetworkDevice>();
-  /** Changes with everything that a computed value may depend on besides the time. */
+  /** Changes whenever something that a computed value may depend on changes, other than the time. */
   revision = 0;
 
   add(points: NetworkDevice): void {
@@ -32,7 +32,7 @@ export class Network {
     this.#devices.delete(device);
   }
 
-  /** `voltage` of the same device, or `other.voltage`. A name of a value has no dot; that of a device may have. */
+  /** Finds `voltage` of the same device, or `other.voltage`. Value names have no dot; device names may have dots. */
   find(device: string, name: string): Found | undefined {
     const dot = name.lastIndexOf('.');
     const points = this.#devices.get(dot < 0 ? device : name.slice(0, dot));
@@ -40,7 +40,7 @@ export class Network {
     return points && point && { points, point };
   }
 
-  /** Call when values, names or signals have come or gone: finds anew which accumulators depend on which values. */
+  /** Updates which accumulators depend on which values. Call after values, names or signals have changed. */
   link(): void {
     this.revision++;
     const all = Array.from(this.#devices.values());
@@ -52,13 +52,13 @@ export class Network {
     }
   }
 
-  /** Every accumulator keeps what it has added up: the clocks, or a signal, are about to change. */
+  /** Call before a clock or a signal changes: every accumulator keeps what it has added up. */
   settleAll(): void {
     for (const points of this.#devices.values()) points.settle(points.all);
     this.revision++;
   }
 
-  /** The accumulators that depend on a value keep what they have added up: the value is about to change. */
+  /** Call before the value changes: the accumulators that depend on the value keep what they have added up. */
   settleDependents({ dependents }: Point): void {
     for (const points of dependents.size > 0 ? this.#devices.values() : []) points.settle(dependents);
     this.revision++;

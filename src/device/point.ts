@@ -7,16 +7,16 @@ import type { Track } from '../signals/recording/track.js';
 import type { Signal } from '../signals/signal.js';
 import type { TableName } from './tables.js';
 
-/** A signal of a register, with what its parameters name. */
+/** The signal of a register, with the recording that its parameters name. */
 export interface PlacedSignal {
   readonly definition: SignalDefinition;
-  /** Absent where the seed of the device decides. */
+  /** Absent where the signal uses the seed of the device. */
   readonly seed?: number;
-  /** Opens the recording that the signal plays; absent where it plays none. */
+  /** Opens the recording that the signal plays; absent for other signals. */
   readonly openTrack?: () => Track;
 }
 
-/** What is known of a value besides its place and type: what it means, and what moves it. */
+/** The definition of a value: its place and type, its meaning, and its signal. */
 export interface PointDefinition {
   readonly table: TableName;
   /** The first address of the value in its table. */
@@ -26,12 +26,12 @@ export interface PointDefinition {
   /** Unique in its device. */
   readonly name?: string;
   readonly unit?: string;
-  /** The value in its unit for one of the raw value. */
+  /** The value in its unit is the raw value times this scale. */
   readonly scale: number;
   readonly description?: string;
-  /** Words for raw values. */
+  /** Texts for raw values. */
   readonly labels?: ReadonlyMap<number, string>;
-  /** The value stays when the device loses its supply. */
+  /** Whether the value is kept when the device loses its supply. */
   readonly retain: boolean;
   readonly signal?: PlacedSignal;
 }
@@ -41,13 +41,13 @@ export class Point {
   readonly definition: PointDefinition;
   readonly image: RegisterImage;
   readonly place: PlacedValue;
-  /** Accumulators whose value depends on this one, directly or not, in the time of their own device. */
+  /** Accumulators that depend on this value, directly or not. Each follows the clock of its own device. */
   readonly dependents = new Set<Point>();
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
-  /** When an accumulator was written; the value is taken when it is read next, because words come one by one. */
+  /** When an accumulator was written. Words are written one by one, so the next read takes over the new value. */
   #writtenAt: number | undefined;
   #computed = { time: -1, revision: -1, value: 0 };
 
@@ -59,12 +59,12 @@ export class Point {
     this.place = { address: base + address, cells, type };
   }
 
-  /** The signal as it was defined; undefined for a value that stays. */
+  /** The signal as defined; undefined for a value without a signal. */
   get placedSignal(): PlacedSignal | undefined {
     return this.#placedSignal;
   }
 
-  /** The value moves by the signal from now on; without one it stays as it is. */
+  /** Sets the signal that computes the value from now on. Without a signal the value stays as it is. */
   setSignal(placed: PlacedSignal | undefined, signal: Signal | undefined): void {
     this.#placedSignal = placed;
     this.#signal = signal;
@@ -87,8 +87,9 @@ export class Point {
   }
 
   /**
-   * The value in its unit at a time of the device's clock, as exact as it is known: not rounded to the type.
-   * @param revision a number that changes with everything that is no signal: within one, a value is computed once.
+   * The value in its unit at a time of the device's clock, not rounded to the type.
+   * @param revision changes with everything but the time that values depend on. Per time and revision, the value is
+   * computed once.
    */
   valueAt(time: number, revision: number): number {
     if (!this.#signal) return this.stored;
@@ -102,7 +103,7 @@ export class Point {
     return value;
   }
 
-  /** Shows the value of the signal in the registers. */
+  /** Writes the current value of the signal to the registers. */
   refresh(time: number, revision: number): void {
     if (!this.#signal) return;
     const { value, fits } = nearestValue(
@@ -113,7 +114,7 @@ export class Point {
     this.image.show(this.place, value);
   }
 
-  /** Somebody is about to change the registers of the value. */
+  /** Call before a client, a person or an action changes the registers of the value. */
   written(time: number): void {
     if (this.#signal?.accumulator) this.#writtenAt = time;
   }

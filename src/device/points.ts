@@ -24,7 +24,7 @@ export class Points implements NetworkDevice {
   readonly #clock: DeviceClock;
   readonly #seed: number;
   readonly #network: Network;
-  /** The values by the cells that they take. */
+  /** The values by image and cell. A value has an entry for each of its cells. */
   readonly #byImage = new Map<RegisterImage, Map<number, Point>>();
 
   constructor(definitions: readonly PointDefinition[], context: PointsContext) {
@@ -46,18 +46,18 @@ export class Points implements NetworkDevice {
     this.#startAll();
   }
 
-  /** The value that takes a cell of an image, if it has a name or a signal. */
+  /** The value at a cell of an image, if the value has a name or a signal. */
   at(image: RegisterImage, cell: number): Point | undefined {
     return this.#byImage.get(image)?.get(cell);
   }
 
-  /** The value at a moment that another clock shows as `time`. */
+  /** The value at the moment when `clock`, which may belong to another device, shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number {
     const own = clock === this.#clock ? time : this.#clock.timeAt(clock.realAt(time));
     return point.valueAt(own, this.#network.revision);
   }
 
-  /** Those of the accumulators that belong to this device keep what they have added up. */
+  /** Settles those of the accumulators that belong to this device: they keep what they have added up. */
   settle(accumulators: Iterable<Point>): void {
     const { time } = this.#clock;
     for (const point of accumulators) {
@@ -65,14 +65,14 @@ export class Points implements NetworkDevice {
     }
   }
 
-  /** All signals as defined, from the beginning; accumulators that are retained go on from what they show. */
+  /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
     this.#startAll();
     for (const point of this.all) if (point.definition.retain) point.written(0);
     this.#network.link();
   }
 
-  /** Moves a value by another signal from now on; without one, the value stays as it is now. */
+  /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
     this.#network.settleDependents(point);
     point.refresh(this.#clock.time, this.#network.revision);
@@ -91,7 +91,7 @@ export class Points implements NetworkDevice {
     return this.at(point.image, point.place.address) === point;
   }
 
-  /** Lets the images ask for computed values, cell by cell. */
+  /** Makes the images update computed values when their cells are read. */
   #watch(): void {
     for (const point of this.all) {
       const { image, place } = point;
@@ -134,7 +134,7 @@ export class Points implements NetworkDevice {
     return definition.start(context);
   }
 
-  /** The value of that name, whatever moves it at the time; what it is worth is looked up when it is needed. */
+  /** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */
   #signalNamed(name: string): Signal {
     const find = () => this.#network.find(this.device, name);
     const clock = this.#clock;
@@ -152,7 +152,7 @@ export class Points implements NetworkDevice {
   }
 }
 
-/** The exact integral of a value of the same device: of a signal that has one, or of a value that stays. */
+/** The exact integral of a value of the same device. It exists for some signals, and for values without a signal. */
 function integralOf(point: Point): Signal['integral'] {
   if (point.signal) return point.signal.integral;
   return (from, to) => (point.stored * (to - from)) / 1000;

@@ -1,15 +1,15 @@
 export type SupplyState = 'on' | 'off' | 'booting';
 
-/** How the supply of a device is interrupted, in ms: for how long (absent: until it is turned on), and its boot time. */
+/** An interruption of the supply: its length in ms (absent: until the supply is restored), and the boot time in ms. */
 export interface Interruption {
   readonly forMs?: number | undefined;
   readonly bootMs: number;
 }
 
-/** The supply of a device. Without it, and while it boots, the device answers nothing on any line. */
+/** The supply of a device. A device without supply, or while booting, answers nothing on any line. */
 export class Supply {
   readonly #now: () => number;
-  /** When the supply comes back, and when the device has booted, in ms of `now`. */
+  /** When the supply comes back, and when the device has finished booting, in ms of `now`. */
   #back = Number.NEGATIVE_INFINITY;
   #booted = Number.NEGATIVE_INFINITY;
 
@@ -24,7 +24,7 @@ export class Supply {
     return now < this.#booted ? 'booting' : 'on';
   }
 
-  /** When the supply came back last, or will come back; infinite while nobody has turned it on again. */
+  /** When the supply last came back, or will come back; infinite until `restore` when there is no end. */
   get back(): number {
     return this.#back;
   }
@@ -35,7 +35,7 @@ export class Supply {
     this.#booted = this.#back + bootMs;
   }
 
-  /** Gives the supply back; nothing happens to a device that has it. */
+  /** Gives the supply back. Does nothing unless the supply is off. */
   restore(bootMs: number): void {
     if (this.state !== 'off') return;
     this.#back = this.#now();

@@ -4,7 +4,7 @@ import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
 import { complain, warn } from './say.js';
 
-/** The configuration that the command line asks for; undefined after printing every mistake in it. Warnings are printed. */
+/** Loads the configuration and prints its warnings. Undefined after printing every mistake in it. */
 export function load(source: ConfigurationSource, api: ApiOverrides): Configuration | undefined {
   const loaded = loadConfiguration(source, api);
   const file = sourceName(source);
@@ -14,7 +14,7 @@ export function load(source: ConfigurationSource, api: ApiOverrides): Configurat
   return undefined;
 }
 
-/** What people call the place that a configuration is from. */
+/** The name of a configuration source in messages. */
 export function sourceName(source: ConfigurationSource): string {
   return source.kind === 'demo' ? 'demo' : source.file;
 }

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { LogOptions } from '../config/command-line.js';
 import { complain } from './say.js';
 
-/** Levels of pymodbus.simulator's --log, as pino names them. */
+/** The levels of pymodbus.simulator's --log, with their names in pino. */
 const LEVELS = {
   critical: 'fatal',
   error: 'error',
@@ -13,9 +13,9 @@ const LEVELS = {
 } as const;
 
 /**
- * Logs are JSON lines on standard error, so that standard output stays readable for people; or in a file. On a
- * terminal the usual events would only bury what has been printed.
- * @returns the log, or why there is none, as a sentence.
+ * Creates a log of JSON lines, in a file or on standard error, so that standard output stays readable for people. On a
+ * terminal the default level is warning, because the usual events would bury the printed text.
+ * @returns the log, or an error as a sentence.
  */
 export function createLog({ level, file }: LogOptions): Logger | string {
   const usual = file === undefined && process.stderr.isTTY ? 'warning' : 'info';
@@ -34,7 +34,7 @@ function openLogFile(file: string): number | string {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats?.isDirectory()) return 'is a directory, expected a file';
-    // Opening a FIFO waits until somebody reads it, and a full one would hold up every line.
+    // Opening a FIFO blocks until it has a reader, and a full FIFO would block every line.
     if (stats?.isFIFO() || stats?.isSocket()) return 'is not a regular file';
     return openSync(file, 'a');
   } catch (error) {
@@ -48,9 +48,9 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return `can't be opened: ${message}`;
 }
 
-/** An entry that can't be written, on a full disk say, is lost; the simulator goes on, and says so once. */
+/** Entries that can't be written, for example on a full disk, are lost. The simulator reports this once. */
 function logStream(descriptor: number): DestinationStream {
-  // Losses of standard error itself can't be reported on it.
+  // Losses on standard error can't be reported on standard error.
   let reported = descriptor === process.stderr.fd;
   return {
     write(entry) {

@@ -8,7 +8,7 @@ import { complain, OK, say, WRONG_USAGE, warn } from './say.js';
 import { selftest } from './selftest.js';
 import { serve } from './serve.js';
 
-/** Does what the command line asks for; resolves with the exit code. */
+/** Runs the command on the command line; resolves with the exit code. */
 export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const withToken = withCredentials(environment);
   return typeof withToken === 'string' ? complain(withToken) : run(parseCommandLine([...args], withToken));

@@ -8,7 +8,7 @@ import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 
-/** Opens that one line, and plays no faults on it. Asked to stop, it closes the line and judges nothing. */
+/** Tests one line, without faults. When asked to stop, it closes the line and prints no verdict. */
 export async function selftest(command: Extract<Command, { kind: 'selftest' }>): Promise<number> {
   const { source, api, line: name, seconds } = command;
   const configuration = load(source, api);

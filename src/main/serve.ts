@@ -53,12 +53,12 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   );
 }
 
-/** At the usual level Fastify would only repeat what has been printed for people. */
+/** At level `info` Fastify would only repeat text that has been printed already. */
 function quieter(log: Logger): Logger {
   return log.level === 'info' ? log.child({}, { level: 'warn' }) : log;
 }
 
-/** What keeps a demo from starting is most often another demo: its TCP port is always the same. */
+/** A demo most often fails to start because another demo is running: both use the same TCP port. */
 function demoHint({ kind }: ConfigurationSource): string {
   const pid = kind === 'demo' ? servingProcess(defaultLink('demo')) : undefined;
   return pid === undefined
@@ -70,7 +70,7 @@ type Listening =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** The addresses are those listened on: of 0.0.0.0 it is 0.0.0.0, and a name may stand for two. */
+/** Returns the addresses as bound: 0.0.0.0 stays 0.0.0.0, and a host name may stand for two addresses. */
 async function listen(app: FastifyInstance, { host, port }: ApiDefinition): Promise<Listening> {
   try {
     await app.listen({ host, port, backlog: BACKLOG });

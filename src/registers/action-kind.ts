@@ -3,23 +3,23 @@ import type { PlacedValue, Value } from './value.js';
 
 /** A kind of action: what a register does by itself each time a client reads it (pymodbus simulator, "actions"). */
 export interface ActionKind {
-  /** True when `minval` and `maxval` bound its values. */
+  /** True when `minval` and `maxval` limit the values of the action. */
   readonly hasBounds: boolean;
-  /** How many registers side by side one use of it fills. */
+  /** How many adjacent registers one use of the action fills. */
   readonly fields: number;
-  /** Why a value of this type can't have it; undefined when it can. */
+  /** Why a value of this type can't have the action; undefined when it can. */
   whyUnfit(type: ValueType): string | undefined;
-  /** Does it to the cell at `address`, just before the cell is read. */
+  /** Runs the action on the cell at `address`, just before the cell is read. */
   run(image: ActiveCells, address: number, bounds: Bounds, source: ActionSource): void;
 }
 
-/** Smallest and largest value of an action, ends included; they need not be such that the type can hold them. */
+/** Smallest and largest value of an action, both included. They may lie outside the range of the type. */
 export interface Bounds {
   readonly minval?: number;
   readonly maxval?: number;
 }
 
-/** What an action needs of the register image. */
+/** The part of a register image that actions use. */
 export interface ActiveCells {
   typeAt(address: number): CellType;
   actionAt(address: number): { readonly name: string } | undefined;
@@ -31,7 +31,7 @@ export interface ActiveCells {
   restart(): void;
 }
 
-/** Where actions get what is not in the registers, so that a test decides it. */
+/** Random numbers and times for actions. Tests supply their own. */
 export interface ActionSource {
   /** At least 0, below 1. */
   random(): number;

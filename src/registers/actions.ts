@@ -5,7 +5,7 @@ import { reset } from './actions/reset.js';
 import { timestamp } from './actions/timestamp.js';
 import { uptime } from './actions/uptime.js';
 
-/** Every action by the name that files have for it. A new one is a file in `actions/` and a line here. */
+/** Every action by its name in files. A new action is a file in `actions/` and a line here. */
 export const ACTIONS = { increment, random, reset, timestamp, uptime } as const satisfies Record<
   string,
   ActionKind
@@ -20,7 +20,7 @@ export interface Action extends Bounds {
   readonly name: ActionName;
 }
 
-/** Does what the action of the cell at `address` does when a client reads it. */
+/** Runs the action of the cell at `address`, as a client's read does. */
 export function runAction(image: ActiveCells, address: number, action: Action, source: ActionSource): void {
   ACTIONS[action.name].run(image, address, action, source);
 }

@@ -1,6 +1,6 @@
 /**
- * Types of a cell, what is stored behind one address. A value of several cells has its type in the first one;
- * the others are of type `next`. `bits` is a cell of 16 coils, `bit` a cell of one.
+ * Types of a cell. A cell is the storage of one address. In a value of several cells the first cell has the type of
+ * the value, and the others are of type `next`. A `bits` cell holds 16 coils, a `bit` cell holds one.
  */
 export const CELL_TYPES = [
   'invalid',
@@ -20,10 +20,10 @@ export const CELL_TYPES = [
 
 export type CellType = (typeof CELL_TYPES)[number];
 
-/** Types that a value can have: all but the two that mark cells without a value of their own. */
+/** Types that a value can have. `invalid` and `next` mark cells without a value of their own. */
 export type ValueType = Exclude<CellType, 'invalid' | 'next'>;
 
-/** Cells that one value takes; a string takes as many as it was defined with. */
+/** Cells per value of each type. The length of a string is set where the string is defined. */
 export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, number>> = {
   bits: 1,
   bit: 1,
@@ -39,7 +39,7 @@ export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, numb
 
 export type Order = 'big' | 'little';
 
-/** How a value of several cells lies in them: `big` puts the most significant word (or byte of a word) first. */
+/** Order of words in a value, and of bytes in a word: `big` puts the most significant first. */
 export interface ValueOrder {
   readonly wordOrder: Order;
   readonly byteOrder: Order;

@@ -1,7 +1,7 @@
 const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** A counter per cell, in pages made when first counted: most cells of a large device are never touched. */
+/** A counter per cell. Memory is allocated in pages on first use, since most cells of a large device stay unused. */
 export class Counters {
   readonly #pages = new Map<number, Uint32Array>();
 
@@ -13,7 +13,7 @@ export class Counters {
     this.incrementAll(address, 1);
   }
 
-  /** Counts `count` cells from `address` on, once each. */
+  /** Adds one to the counters of `count` cells from `address` on. */
   incrementAll(address: number, count: number): void {
     for (let done = 0; done < count; ) {
       const page = this.#page((address + done) >>> PAGE_BITS);

@@ -5,17 +5,17 @@ import { Counters } from './counters.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
-/** What computes values of an image at the moment when they are read. */
+/** Computes values of an image when they are read. */
 export interface LiveValues {
-  /** Brings the values of `count` cells from `address` up to date: they are about to be read. */
+  /** Call before a read: updates the values of `count` cells from `address`. */
   refresh(address: number, count: number): void;
-  /** The cell at `address` is about to be changed, by a client, a person or an action. */
+  /** Call before a client, a person or an action changes the cell at `address`. */
   changing(address: number): void;
 }
 
 /**
- * The registers of a device as they are now: a layout's cells with current words, access flags and counters.
- * Words and flags are the layout's own until the first write, so devices that share a layout share its memory.
+ * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags are
+ * copied from the layout at the first write, so devices that share a layout share its memory until then.
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
@@ -29,7 +29,7 @@ export class RegisterImage implements ActiveCells {
   readonly reads = new Counters();
   readonly writes = new Counters();
 
-  /** @param restart what the action `reset` does: all images of the device go back; by default this one alone. */
+  /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
     this.#source = source;
@@ -73,7 +73,7 @@ export class RegisterImage implements ActiveCells {
     return this.#layout.actions.get(address);
   }
 
-  /** The value that the cell belongs to; undefined for an undefined cell. */
+  /** The place of the value that includes the cell; undefined for an undefined cell. */
   valueSpan(address: number): PlacedValue | undefined {
     let start = address;
     while (start > 0 && this.typeAt(start) === 'next') start--;
@@ -97,18 +97,18 @@ export class RegisterImage implements ActiveCells {
     });
   }
 
-  /** Shows a computed value: like `setValue`, but nobody has changed anything. */
+  /** Stores a computed value. Unlike `setValue`, this does not count as a change. */
   show({ address, cells, type }: PlacedValue, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
-  /** Brings computed values of `count` cells from `address` up to date. */
+  /** Updates the computed values of `count` cells from `address`. */
   refresh(address: number, count: number): void {
     this.live?.refresh(address, count);
   }
 
-  /** Runs the actions of `count` cells from `address` and counts a read of each: what a client's read does first. */
+  /** Call before a client's read: runs the actions of `count` cells from `address` and counts a read of each. */
   touch(address: number, count: number): void {
     this.live?.refresh(address, count);
     if (this.#layout.actions.size === 0) {
@@ -122,7 +122,7 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
-  /** Back to the configured values, access flags and zero counters, as after a restart of the device. */
+  /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
   reset(): void {
     this.#words = this.#layout.words;
     this.#meta = this.#layout.meta;

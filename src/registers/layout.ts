@@ -2,7 +2,7 @@ import type { Action } from './actions.js';
 import { BIG_ENDIAN, CELL_TYPES, type CellType, type ValueOrder, type ValueType } from './cell-type.js';
 import { type Value, wordsOfValue } from './value.js';
 
-/** One value to define: where it begins, how many cells it takes, what it holds at first. */
+/** The definition of one value: its first cell, number of cells, and first value. */
 export interface ValueDefinition {
   readonly address: number;
   readonly type: ValueType;
@@ -13,12 +13,12 @@ export interface ValueDefinition {
   readonly action?: Action;
 }
 
-/** Why a value can't be defined: the cells it needs end outside, or a value is there already. */
+/** Why a value can't be defined: its cells end outside the layout, or another value uses one of them. */
 export type LayoutConflict =
   | { readonly kind: 'outside'; readonly address: number; readonly size: number }
   | { readonly kind: 'overlap'; readonly address: number };
 
-/** Meta byte of a cell: its type's index, and flags. One byte, because a device may define 262,144 cells. */
+/** Meta byte of a cell: index of the type, and flags. A single byte, because a device may define 262,144 cells. */
 const TYPE_MASK = 0x0f;
 const WRITABLE = 0x10;
 const WORDS_LITTLE = 0x20;
@@ -54,8 +54,8 @@ function metaOf(type: CellType, { wordOrder, byteOrder }: ValueOrder, writable: 
 }
 
 /**
- * How a list of cells is configured: types, access, first values, actions. Never changed once it is built, so that
- * any number of images share it and a reset finds the configured values in it.
+ * The configuration of a list of cells: types, access, first values, actions. A layout never changes after it is built,
+ * so any number of images share one, and a reset takes the configured values from it.
  */
 export interface RegisterLayout {
   readonly size: number;
@@ -83,7 +83,7 @@ export class LayoutBuilder {
     return address < this.size && typeOfMeta(this.#meta[address] as number) !== 'invalid';
   }
 
-  /** Defines one value, or nothing at all when it doesn't fit. */
+  /** Defines one value. Defines nothing and returns the conflict when the value doesn't fit. */
   define(definition: ValueDefinition): LayoutConflict | undefined {
     const { address, type, cells, value, order = BIG_ENDIAN, writable = false, action } = definition;
     if (address + cells > this.size)
@@ -103,7 +103,7 @@ export class LayoutBuilder {
     this.#meta[address] = withWritable(this.#meta[address] as number, true);
   }
 
-  /** Makes the cell at `to` like the cell at `from`, whatever it was. */
+  /** Overwrites the cell at `to` with the cell at `from`. */
   copyCell(from: number, to: number): void {
     this.#meta[to] = this.#meta[from] as number;
     this.#words[to] = this.#words[from] as number;

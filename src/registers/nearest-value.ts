@@ -2,15 +2,15 @@ import { narrow, withinFloat } from './actions/numbers.js';
 import type { ValueType } from './cell-type.js';
 import { integerRange, type Value } from './value.js';
 
-/** A number as a type holds it; `fits` is false when it had to become another one, other than by rounding. */
+/** A number converted to a type. `fits` is false when the conversion changed it by more than rounding. */
 export interface NearestValue {
   readonly value: Value;
   readonly fits: boolean;
 }
 
 /**
- * The value of a type that is nearest to a number. Integers are rounded; what lies beyond the ends of the type becomes
- * the nearest end, and what is not a number becomes 0. Floats hold NaN and the infinities as such.
+ * The value of a type that is nearest to a number. For integers the number is rounded and limited to the range of the
+ * type, and NaN becomes 0. Floats keep NaN and the infinities.
  */
 export function nearestValue(type: ValueType, number: number): NearestValue {
   const range = integerRange(type);

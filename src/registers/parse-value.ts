@@ -7,12 +7,12 @@ export type ParsedValue =
 
 const INTEGER_TEXT = /^[+-]?\d+$/;
 const HEX_TEXT = /^0x[0-9a-f]+$/i;
-/** Never two ways to match a run of digits: a long text must not be searched again and again. */
+/** A run of digits matches in only one way, so that a long text does not cause backtracking. */
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
- * A value from a file or a request, as a type and a number of cells can hold it. Numbers and their text are alike,
- * `0x` text is taken for every integer type. The error says what was expected, not where: the caller knows the place.
+ * Converts a value from a file or a request to a type and a number of cells. A number may be given as text. Integer
+ * types accept `0x` text. The error says what was expected; the caller adds the place.
  */
 export function parseValue(type: ValueType, input: unknown, cells: number): ParsedValue {
   if (type === 'string') return parseString(input, cells);
@@ -56,7 +56,7 @@ function parseFloatValue(type: ValueType, input: unknown): ParsedValue {
   return { ok: true, value: stored };
 }
 
-/** NaN and the infinities are values a real meter sends, so they can be set: as the text that YAML uses too. */
+/** Real meters send NaN and the infinities, so they can be set. Their texts are the same as in YAML. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
   ['.nan', Number.NaN],
@@ -74,7 +74,7 @@ function toNumber(input: unknown): number | undefined {
   return SPECIAL.get(text) ?? (NUMBER_TEXT.test(text) ? finite(Number(text)) : undefined);
 }
 
-/** A number too large for a double is not the infinity that JavaScript makes of it. */
+/** Undefined for a number too large for a double, which JavaScript turns into infinity. */
 function finite(number: number): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }

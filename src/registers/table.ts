@@ -13,7 +13,7 @@ export interface TableWindow {
   /** Cells in the window. */
   readonly size: number;
   readonly bitsPerCell: 1 | 16;
-  /** Refuse access that takes only a part of a value of several cells (pymodbus' `type exception`). */
+  /** Refuse access to only a part of a value of several cells (pymodbus' `type exception`). */
   readonly wholeValues: boolean;
   /**
    * Count as pymodbus' simulator does: functions 5, 6 and 22 also count a read of the cell they write, and each bit
@@ -22,7 +22,7 @@ export interface TableWindow {
   readonly countsAsPymodbus: boolean;
 }
 
-/** Reading and writing as a client does it: nothing happens at all unless every cell that is touched allows it. */
+/** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
 export class Table {
   readonly window: TableWindow;
 
@@ -30,7 +30,7 @@ export class Table {
     this.window = window;
   }
 
-  /** May `quantity` registers at `address` be read? False stands for exception 02. */
+  /** Whether `quantity` registers at `address` can be read. False means exception 02. */
   canReadWords(address: number, quantity: number): boolean {
     return this.#allows(address, address + quantity - 1, false);
   }
@@ -65,13 +65,13 @@ export class Table {
     });
   }
 
-  /** Writes one word, as functions of their own do (6.6). Call only where {@link canWriteWords}. */
+  /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call only where {@link canWriteWords}. */
   writeWord(address: number, word: number): void {
     this.writeWords(address, [word]);
     this.#countReadOfWritten(address);
   }
 
-  /** The word at `address` with the bits of `andMask` kept and the others taken from `orMask` (6.16). */
+  /** Keeps the bits of the word at `address` that are set in `andMask`, and takes the others from `orMask` (6.16). */
   maskWord(address: number, andMask: number, orMask: number): void {
     const { image, base } = this.window;
     image.refresh(base + address, 1);
@@ -87,7 +87,7 @@ export class Table {
     return Array.from({ length: quantity }, (_, i) => this.bitAt(address + i));
   }
 
-  /** A bit as it is, computed if it is a signal's: no action is run and nothing counted. Only where {@link canReadBits}. */
+  /** The current bit, updated by its signal. Runs no action and counts no read. Only where {@link canReadBits}. */
   currentBit(address: number): boolean {
     this.window.image.refresh(this.window.base + this.#cellOfBit(address), 1);
     return this.bitAt(address);
@@ -117,7 +117,7 @@ export class Table {
     });
   }
 
-  /** No action runs: the client has read nothing. */
+  /** Runs no action, because the client has read nothing. */
   #countReadOfWritten(cell: number): void {
     const { image, base, countsAsPymodbus } = this.window;
     if (countsAsPymodbus) image.reads.increment(base + cell);
@@ -127,7 +127,7 @@ export class Table {
     return this.window.bitsPerCell === 1 ? address : address >>> 4;
   }
 
-  /** Cells behind the 4096th have no bit addresses, although they may be there for registers. */
+  /** Cells after the 4096th have no bit addresses. They can still be accessed as registers. */
   #allowsBits(first: number, last: number, write: boolean): boolean {
     return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
   }

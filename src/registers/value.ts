@@ -3,7 +3,7 @@ import type { ValueOrder, ValueType } from './cell-type.js';
 /** A typed value: a number, a bigint for the 64-bit integers, text for strings. */
 export type Value = number | bigint | string;
 
-/** Where a value lies: its first cell, how many cells it takes, its type. */
+/** The place of a value: its first cell, number of cells, and type. */
 export interface PlacedValue {
   readonly address: number;
   readonly cells: number;

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
 
-/** What is different in a configuration that was read again; fault rules know it themselves. */
+/** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
-  /** Lines that are defined otherwise. */
+  /** Lines whose definitions have changed. */
   readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
-  /** What only a restart can change, in words: `device meter`. */
+  /** Changes that need a restart, in words such as `device meter`. */
   readonly atRestart: readonly string[];
 }
 
-/** Compares what the file said with what it says now; changes made over REST are not looked at. */
+/** Compares the old and the new content of the file. Changes made over REST are ignored. */
 export function changesOf(before: Configuration, after: Configuration): Changes {
   const others = new Map(after.lines.map((line) => [line.name, line]));
   const lines = before.lines.flatMap((line) => {
@@ -30,12 +30,12 @@ interface Named {
   readonly name: string;
 }
 
-/** Without the copies: they come and go with the units of lines. */
+/** The devices without the copies, which depend on the units of lines. */
 function ownDevices(configuration: Configuration): DeviceDefinition[] {
   return configuration.devices.filter(({ name }) => sourceOfCopy(configuration, name) === undefined);
 }
 
-/** The device that a copy is of, by their names; a copy shares the tables of its source, which comes before it. */
+/** The name of the device that a copy was made from. A copy shares the tables of its source, which comes first. */
 export function sourceOfCopy({ devices }: Configuration, name: string): string | undefined {
   const tables = devices.find((device) => device.name === name)?.tables;
   const source = devices.find((device) => device.tables === tables)?.name;

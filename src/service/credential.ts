@@ -4,9 +4,9 @@ import { join } from 'node:path';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with the token of REST that systemd handed over as a credential (`LoadCredential=token:FILE`), which
- * no other user and no other process can read. MODBUS_SIM_TOKEN goes before it; an empty credential is none.
- * @returns the environment, or what is wrong, in one sentence: a token that can't be read must not become no token.
+ * Adds to the environment the REST token that systemd passed as a credential (`LoadCredential=token:FILE`). No other
+ * user and no other process can read a credential. MODBUS_SIM_TOKEN takes precedence. An empty credential is ignored.
+ * @returns the environment, or an error in one sentence: an unreadable token must not leave REST without a token.
  */
 export function withCredentials(env: Environment): Environment | string {
   if (env.CREDENTIALS_DIRECTORY === undefined || env.MODBUS_SIM_TOKEN) return env;

@@ -5,20 +5,20 @@ import { formatProblems, pathText } from '../schema/problem.js';
 import type { LineChange, Simulator } from '../simulator/simulator.js';
 import { changesOf, sourceOfCopy } from './changes.js';
 
-/** What came of reading the configuration again; every text is for people. */
+/** The result of reading the configuration again. The texts are for people. */
 export interface Reloaded {
-  /** What the simulator has been built and changed from: the basis of the next comparison. */
+  /** The configuration that now applies. The next reload compares with it. */
   readonly configuration: Configuration;
-  /** What is as the file says now: `line bench`. */
+  /** What was changed, such as `line bench`. */
   readonly done: readonly string[];
-  /** What stays as it was, and why: the file is wrong, a port refused, it needs a restart. */
+  /** What was not changed, and why: the file is wrong, a port refused, or a restart is needed. */
   readonly refused: readonly string[];
 }
 
 /**
- * Changes a running simulator to what its file says now, as far as that can be: settings and units of lines, and fault
- * rules. What the file has not changed is left alone, with whatever REST has made of it. A wrong file changes nothing.
- * @param file its name, for messages
+ * Applies the changes in a configuration file to a running simulator: settings and units of lines, and fault rules.
+ * Parts that are unchanged in the file are left alone, even if REST has changed them. A wrong file changes nothing.
+ * @param file name of the file, for messages
  */
 export async function reload(
   simulator: Simulator,
@@ -44,12 +44,12 @@ export async function reload(
     }
   }
   if (simulator.faults.configure(after.faults)) done.push('faults');
-  // What needs a restart, and what was refused, is still different the next time.
+  // Changes that were refused or need a restart must be found again by the next reload.
   const lines = before.lines.map((line) => kept.get(line.name) ?? line);
   return { configuration: { ...before, lines, faults: after.faults }, done, refused };
 }
 
-/** A line as its file has it, copies of devices included. */
+/** A line as written in its file, including copies of devices. */
 function sourceIn(configuration: Configuration, line: LineDefinition): LineSource {
   const units = Array.from(line.units, ([unitId, device]) => {
     const source = sourceOfCopy(configuration, device);
@@ -58,7 +58,7 @@ function sourceIn(configuration: Configuration, line: LineDefinition): LineSourc
   return { ...lineSource(line), units: Object.fromEntries(units) };
 }
 
-/** @returns why the line stays as it was. */
+/** @returns why the line was not changed; undefined on success. */
 async function changeLine(
   simulator: Simulator,
   name: string,

@@ -1,10 +1,10 @@
 import type { KoffiFunc } from 'koffi';
 
-/** systemd, or another service manager that listens as systemd does (sd_notify(3)). */
+/** systemd, or another service manager with the same protocol (sd_notify(3)). */
 export interface ServiceManager {
-  /** It ends this program when it has heard no `WATCHDOG=1` for so long, in ms; undefined when it does not watch. */
+  /** The manager ends this program after this time without `WATCHDOG=1`, in ms; undefined without a watchdog. */
   readonly watchdogMs: number | undefined;
-  /** Tells it assignments such as `READY=1`, one a line. What can't be delivered is lost. */
+  /** Sends assignments such as `READY=1`, one per line. Messages that can't be delivered are lost. */
   tell(assignments: Readonly<Record<string, string | number>>): void;
 }
 
@@ -15,12 +15,12 @@ export type ServiceManagerResult =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The file name that systemd has promised to keep. */
+/** systemd guarantees that this file name stays. */
 const LIBRARY = 'libsystemd.so.0';
 
 /**
- * Finds the service manager that started this program; undefined when none did. Node has no datagram sockets of the
- * local kind, so the message goes through systemd's own library.
+ * Finds the service manager that started this program; undefined when none did. Node has no Unix datagram sockets, so
+ * messages are sent through systemd's own library.
  */
 export async function findServiceManager(env: Environment): Promise<ServiceManagerResult | undefined> {
   if (!env.NOTIFY_SOCKET) return undefined;
@@ -41,14 +41,14 @@ export async function findServiceManager(env: Environment): Promise<ServiceManag
   };
 }
 
-/** sd_watchdog_enabled(3): both variables are inherited by programs that this one may start, and not meant for them. */
+/** See sd_watchdog_enabled(3). Child processes inherit both variables, so WATCHDOG_PID names the process meant. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
   const microseconds = Number(WATCHDOG_USEC);
   if (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== pid) return undefined;
   return microseconds > 0 ? microseconds / 1000 : undefined;
 }
 
-/** Assignments end with their line, so a value has only one. */
+/** A line break ends an assignment, so values must not contain any. */
 function textOf(assignments: Readonly<Record<string, string | number>>): string {
   return Object.entries(assignments)
     .map(([name, value]) => `${name}=${String(value).replaceAll('\n', ' ')}`)

@@ -8,7 +8,7 @@ import { supervise } from './supervision.js';
 
 export interface Service {
   readonly simulator: Simulator;
-  /** What the simulator was built from. */
+  /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
   readonly manager: ServiceManager;
   readonly log: Logger;
@@ -19,15 +19,15 @@ export interface Service {
 }
 
 /**
- * What a service manager expects of a service that is ready: to be told so, to be told that all is well, and that
- * SIGHUP makes the service read its configuration again. @returns how to end it, before the simulator is stopped.
+ * Does what a service manager expects of a ready service: reports that it is ready and then that it is alive, and reads
+ * the configuration again on SIGHUP. @returns a function to call before the simulator is stopped.
  */
 export function runService({ simulator, configuration, manager, log, file, load }: Service): () => void {
   const supervision = supervise(simulator, manager, log);
   let current = configuration;
 
   const onReload = async (): Promise<void> => {
-    // Type=notify-reload of systemd 253 and later wants to know the time, too.
+    // Type=notify-reload (systemd 253 and later) also requires the time.
     manager.tell({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
     const reloaded = await reload(simulator, current, load(), file);
     current = reloaded.configuration;
@@ -36,7 +36,7 @@ export function runService({ simulator, configuration, manager, log, file, load 
     supervision.note(problem === undefined ? undefined : `reload: ${problem}`);
     manager.tell({ READY: 1 });
   };
-  // Each starts from what the one before has left.
+  // Reloads run one after another, because each compares with the result of the one before.
   let reloads = Promise.resolve();
   const onSignal = (): void => {
     reloads = reloads.then(onReload);

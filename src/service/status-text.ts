@@ -1,6 +1,6 @@
 import type { LineStatus } from '../simulator/line-status.js';
 
-/** What a service tells of its lines, `3 lines open, 1 waiting for /dev/ttyUSB0`. */
+/** The status text for the service manager, such as `3 lines open, 1 waiting for /dev/ttyUSB0`. */
 export function statusText(lines: readonly Pick<LineStatus, 'state' | 'place'>[]): string {
   const placesOf = (state: LineStatus['state']) =>
     lines.filter((line) => line.state === state).map(({ place }) => place);

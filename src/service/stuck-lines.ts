@@ -1,23 +1,23 @@
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Exchange } from '../traffic/ledger.js';
 
-/** A line, as far as it matters here. */
+/** The properties of a line that {@link StuckLines} needs. */
 export interface WatchedLine {
   readonly name: string;
-  /** Of one character on the wire, in ms; 0 where there is no wire. */
+  /** Time of one character on the wire, in ms; 0 where there is no wire. */
   readonly characterTime: number;
 }
 
-/** Far above what a busy machine or a slow client takes, so that a line is called stuck only when it is; ms. */
+/** In ms. Far above the delays of a busy machine or a slow client, so that those don't make a line count as stuck. */
 const PATIENCE_MS = 60_000;
 
-/** Finds lines that took a request, have decided what to answer, and do not get it done. */
+/** Finds lines that have planned a reply but do not finish playing it. */
 export class StuckLines {
-  /** The oldest reply of each line that has not ended, and since when it is the oldest. */
+  /** The oldest unfinished reply of each line, and since when it has been the oldest. */
   readonly #oldest = new Map<string, { readonly id: number; readonly since: number }>();
 
   /**
-   * To be called again and again.
+   * Finds stuck lines. Call regularly.
    * @param exchanges the newest first
    * @param now in ms
    * @returns names of the lines that are stuck
@@ -30,7 +30,7 @@ export class StuckLines {
         this.#oldest.delete(name);
         return [];
       }
-      // A reply waits for those before it, so its time counts from when it became the oldest.
+      // A reply waits for those before it, so its time counts from the moment when it became the oldest.
       const known = this.#oldest.get(name);
       const since = known?.id === exchange.id ? known.since : now;
       this.#oldest.set(name, { id: exchange.id, since });
@@ -39,7 +39,7 @@ export class StuckLines {
   }
 }
 
-/** How long a plan takes when all goes well, in ms; faults can make it an hour. */
+/** How long a plan takes without trouble, in ms. Faults can make a plan last an hour. */
 function durationOf(plan: ReplyPlan, characterTime: number): number {
   if (plan.kind === 'silence') return 0;
   return plan.steps.reduce((sum, step) => {

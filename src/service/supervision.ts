@@ -6,18 +6,18 @@ import { statusText } from './status-text.js';
 import { StuckLines } from './stuck-lines.js';
 
 export interface Supervision {
-  /** What follows the state of the lines in the status text, until it is replaced. */
+  /** Sets the text that follows the state of the lines in the status text. */
   note(text: string | undefined): void;
-  /** Tells the service manager that the program is about to end, and nothing more. */
+  /** Reports to the service manager that the program is about to end, and stops all other reports. */
   end(): void;
 }
 
-/** A port that comes or goes shows in the status within this time, in ms. */
+/** Interval of status updates, in ms. */
 const LOOK_MS = 1000;
 
 /**
- * Tells the service manager that the simulator is ready, how its lines are, and that it is alive: as long as the event
- * loop turns and no line is stuck.
+ * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the watchdog as
+ * long as the event loop runs and no line is stuck.
  */
 export function supervise(simulator: Simulator, manager: ServiceManager, log: Logger): Supervision {
   const stuckLines = new StuckLines();
@@ -36,7 +36,7 @@ export function supervise(simulator: Simulator, manager: ServiceManager, log: Lo
     manager.tell({ ...more, STATUS: text });
   };
   const feed = (now: number): void => {
-    // Twice as often as needed (sd_watchdog_enabled(3)), and the next look is a second away.
+    // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is LOOK_MS away.
     if (manager.watchdogMs === undefined || now - fedAt < manager.watchdogMs / 2 - LOOK_MS) return;
     const lines = Array.from(simulator.lines.values(), (line) => ({
       name: line.name,

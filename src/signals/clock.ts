@@ -1,6 +1,6 @@
 /** How a device's clock runs. */
 export interface ClockSettings {
-  /** Seconds of the device for each second. */
+  /** Seconds of the device's time per real second. */
   readonly speed: number;
   readonly paused: boolean;
 }
@@ -9,13 +9,13 @@ export interface ClockSettings {
 export const MAX_SPEED = 100_000;
 
 /**
- * The clock of a device, which its signals follow. It can run faster, stand still, jump ahead and begin again, and it
- * never goes back otherwise.
+ * The clock of a device, which its signals follow. The clock can run faster, stand still, jump ahead and restart at 0.
+ * Apart from a restart it never goes back.
  */
 export class DeviceClock {
   readonly #now: () => number;
   #settings: ClockSettings;
-  /** The device's time at a moment of the real one, both in ms. */
+  /** A known pair of device time and real time, both in ms. */
   #known: { readonly time: number; readonly real: number };
 
   /** @param now real time in ms, never going back; it need not be the time of day. */
@@ -25,18 +25,18 @@ export class DeviceClock {
     this.#known = { time: 0, real: now() };
   }
 
-  /** ms of the device's time since it began. */
+  /** The device's time since its clock began, in ms. */
   get time(): number {
     return this.timeAt(this.#now());
   }
 
-  /** The device's time at a moment of the real one, as the clock runs now. Before the clock's start it is 0. */
+  /** The device's time at a real time, with the present settings. Before the clock's start it is 0. */
   timeAt(real: number): number {
     const { paused, speed } = this.#settings;
     return paused ? this.#known.time : Math.max(0, this.#known.time + (real - this.#known.real) * speed);
   }
 
-  /** The moment at which the clock shows this time, as it runs now; the present one while it stands still. */
+  /** The real time at which the clock shows `time`, with the present settings; now while the clock stands still. */
   realAt(time: number): number {
     const { paused, speed } = this.#settings;
     return paused || speed === 0 ? this.#now() : this.#known.real + (time - this.#known.time) / speed;
@@ -46,23 +46,24 @@ export class DeviceClock {
     return this.#settings;
   }
 
-  /** Runs on from now as the settings say. */
+  /** Changes the settings. The clock continues from its present time. */
   set(settings: Partial<ClockSettings>): void {
     this.#goOnFrom(this.time);
     this.#settings = { ...this.#settings, ...settings };
   }
 
-  /** Jumps ahead by so many ms of the device's time, whether or not the clock is paused. */
+  /** Jumps ahead by `ms` of the device's time, even while the clock is paused. */
   step(ms: number): void {
     this.#goOnFrom(this.time + ms);
   }
 
-  /** Begins again at 0 with the same settings; at a later moment when one is given, and stands at 0 until then. */
+  /** Restarts at 0 with the same settings. With a later `real` time the clock stands at 0 until then. */
   restart(real = this.#now()): void {
     this.#known = { time: 0, real };
   }
 
   #goOnFrom(time: number): void {
-    this.#known = { time, real: this.#now() };
+    // A clock that stands until a later moment goes on standing.
+    this.#known = { time, real: Math.max(this.#now(), this.#known.real) };
   }
 }

@@ -1,17 +1,17 @@
-/** The longest chain of values that depend upon each other: each of them is a call within a call. */
+/** The longest chain of values that depend on each other. Each value in the chain is a nested call. */
 const MAX_CHAIN = 100;
 
-/** Values in an order in which each comes after those that it needs, or why there is none, and of which value. */
+/** Values in an order where each comes after those that it needs; or the error, with the value that causes it. */
 export type Dependencies =
   | { readonly ok: true; readonly order: readonly string[] }
   | { readonly ok: false; readonly name: string; readonly message: string };
 
 /**
- * Orders values by what they need. Refuses circles, naming the path around, and chains that are too long.
+ * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the path.
  * Names that are needed but not listed depend on nothing.
  */
 export function orderOf(needs: ReadonlyMap<string, readonly string[]>): Dependencies {
-  /** Length of the longest chain that begins with the value; 0 for one that needs none of the others. */
+  /** Length of the longest chain that begins with the value; 0 if the value needs no others. */
   const depths = new Map<string, number>();
   for (const start of needs.keys()) {
     const path: { readonly name: string; next: number }[] = [];

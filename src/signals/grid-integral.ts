@@ -1,9 +1,9 @@
 import type { Signal } from './signal.js';
 
-/** Steps from one checkpoint to the next: 8 bytes for more than an hour of steps of a second. */
+/** Steps between checkpoints. With steps of 1 s, 8 bytes are kept for more than an hour. */
 const STEPS_PER_CHECKPOINT = 4096;
 
-/** A line of the grid: the sum up to there, and the value of the signal there. */
+/** A grid line, with the sum up to the line and the value of the signal at the line. */
 interface Reached {
   readonly line: number;
   readonly sum: number;
@@ -12,19 +12,19 @@ interface Reached {
 
 /**
  * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a line every
- * `every` ms. Within a step the signal counts as the straight line between its ends, so the integral never jumps, and
- * of a signal that is never negative it never falls.
+ * `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps. The integral of a
+ * signal that is never negative never falls.
  *
- * The sum at the last grid line and at every 4096th is kept. Sums are always added up in the same order from there, so
- * the result is the same to the last bit whatever was asked before. A read costs as many values of the signal as there
- * are grid lines since the read before it.
+ * The sums at the last grid line and at every 4096th are kept. Sums are always added in the same order from there, so
+ * earlier reads never change the result, not even its last bit. A read evaluates the signal once for each grid line
+ * since the previous read.
  */
 export function gridIntegral(signal: Signal, start: number, every: number): (time: number) => number {
   const checkpoints = [0];
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);
   let latest: Reached | undefined;
 
-  /** The sum of the values between the lines before `line`, each the mean of its ends. */
+  /** The sum over the steps before `line`. Each step counts the mean of its two ends. */
   const sumAt = (line: number): Reached => {
     let { line: at, sum, value } = latest && latest.line <= line ? latest : fromCheckpoint(line);
     while (at < line) {

@@ -16,7 +16,7 @@ import { walk } from './kinds/walk.js';
 import type { TrackSource } from './recording/track.js';
 import type { Fits, Signal, SignalContext, SignalKind } from './signal.js';
 
-/** A `signal` entry: a kind with its parameters, checked, ready to be started. */
+/** A checked `signal` entry: a kind with its parameters, ready to be started. */
 export interface SignalDefinition {
   readonly kind: string;
   /** The parameters as they were written. */
@@ -27,18 +27,18 @@ export interface SignalDefinition {
   start(context: SignalContext): Signal;
 }
 
-/** A signal, or what its schema says is wrong with the parameters. */
+/** A signal, or the schema's issues with its parameters. */
 type ParsedSignal =
   | { readonly ok: true; readonly signal: SignalDefinition }
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] };
 
-/** A kind whose parameters are known to nobody but the kind. */
+/** A kind of signal, without the type of its parameters. */
 interface KindEntry {
   readonly doc: SignalKind<unknown>['doc'];
   parse(parameters: unknown): ParsedSignal;
 }
 
-/** Every kind of signal by the key that names it in `signal`. A new kind is a file in `kinds/` and a line here. */
+/** Every kind of signal by its key in `signal`. A new kind is a file in `kinds/` and a line here. */
 const KINDS: ReadonlyMap<string, KindEntry> = new Map([
   kind('sine', sine),
   kind('triangle', triangle),
@@ -77,7 +77,7 @@ export const signalSchema = z.unknown().transform((input, context): SignalDefini
   if (!found) return fail([name], unknownName('kind of signal', name, [...KINDS.keys()]));
   const parsed = found.parse(parameters);
   if (parsed.ok) return parsed.signal;
-  // What a schema says is passed on as it is, so that a cursor words as many of the mistakes as are listed.
+  // Issues are passed on unchanged. Their text is made later, only for as many mistakes as are listed.
   for (const issue of parsed.issues) {
     context.issues.push({ ...issue, path: [name, ...issue.path] } as z.core.$ZodRawIssue);
   }

@@ -1,4 +1,4 @@
-/** The index of the last of the rising `times` that is not after `time`; 0 when all of them are. */
+/** The index of the last of the ascending `times` that is not after `time`; 0 if all are after `time`. */
 export function lastBefore(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;

@@ -2,8 +2,8 @@
 export const MAX_SEED = 0xffffffff;
 
 /**
- * A random number from 0 to below 1 that a seed and an index decide, so that any of them can be had without those
- * before it. Indices are whole numbers from 0 to 2^53 - 1.
+ * A random number from 0 to below 1, determined by a seed and an index. Each number can be computed without the
+ * earlier ones. Indices are whole numbers from 0 to 2^53 - 1.
  */
 export function randomAt(seed: number, index: number): number {
   const low = index >>> 0;
@@ -11,14 +11,14 @@ export function randomAt(seed: number, index: number): number {
   return mix(mix(mix(seed) + low) + high + 0x9e3779b9) / 0x1_0000_0000;
 }
 
-/** A seed for each name, so that the signals of a device differ when it has one seed for all. */
+/** Derives a seed for each name, so that the signals of a device differ even if the device has a single seed. */
 export function seedOf(seed: number, name: string): number {
   let mixed = seed;
   for (let i = 0; i < name.length; i++) mixed = mix(mixed + name.charCodeAt(i));
   return mix(mixed);
 }
 
-/** A 32-bit number made of another one, each of a different one (the finalizer of MurmurHash3, Appleby 2011). */
+/** A one-to-one mapping of 32-bit numbers (the finalizer of MurmurHash3, Appleby 2011). */
 function mix(number: number): number {
   let mixed = number ^ (number >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

@@ -2,34 +2,34 @@ import type { z } from 'zod';
 import type { Track, TrackSource } from './recording/track.js';
 
 /**
- * A value over time, in the unit of its register. Times are in ms since the device's clock began. A signal keeps
- * nothing that a read could change: its value at a time is the same whatever was read before.
+ * A value over time, in the unit of its register. Times are in ms since the device's clock began. Reads never change a
+ * signal: its value at a time does not depend on earlier reads.
  */
 export interface Signal {
   valueAt(time: number): number;
   /** The exact integral between two times, in value-seconds. Absent where there is no closed form. */
   readonly integral?: ((from: number, to: number) => number) | undefined;
-  /** Says why the value is not what it should be, such as a file that has vanished. */
+  /** Returns why the value is not as intended, for example because a file has vanished. */
   readonly trouble?: () => string | undefined;
-  /** What a change of the values it depends on needs, and presetting; only a signal that accumulates has it. */
+  /** Settling and presetting. Only a signal that accumulates has this. */
   readonly accumulator?: Accumulator;
 }
 
 /** The part of a signal that adds up another value. */
 interface Accumulator {
-  /** Keeps what was added up until `time`; call it before a value that it depends on is changed from outside. */
+  /** Fixes the sum up to `time`. Call before a value that the signal depends on is changed from outside. */
   settle(time: number): void;
-  /** Goes on from `value` at `time`, as a meter does whose counter is preset. */
+  /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
 }
 
-/** What a signal is given when it is made for a register. */
+/** The surroundings of a signal, passed when the signal is made for a register. */
 export interface SignalContext {
-  /** Decides all random values. */
+  /** The seed of all random values. */
   readonly seed: number;
-  /** The value of that name: `voltage` of the same device, or `other.voltage`. Every name in `needs` has one. */
+  /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists. */
   named(name: string): Signal;
-  /** The recording that the parameters name; it was found and checked before. */
+  /** The recording that the parameters name. It has already been found and checked. */
   trackOf(source: TrackSource): Track;
 }
 

@@ -2,14 +2,14 @@ import { duration } from '../schema/duration.js';
 import { number, section } from '../schema/parts.js';
 import type { Signal } from './signal.js';
 
-/** One cycle of a wave between -1 and 1, as a function of the share of the cycle that is over (0 to below 1). */
+/** One cycle of a wave between -1 and 1, as a function of the completed share of the cycle (0 to below 1). */
 export interface Shape {
   at(share: number): number;
-  /** The integral of `at` from 0 to `share`; 1 is asked for too. */
+  /** The integral of `at` from 0 to `share`, which may be 1. */
   area(share: number): number;
 }
 
-/** The shortest period of anything: signals are computed when they are read, at most every millisecond or so. */
+/** The shortest period, in ms. Signals are computed when they are read, which is at most about once per ms. */
 export const MIN_PERIOD = 1;
 
 const waveShape = {
@@ -22,7 +22,7 @@ const waveShape = {
 /** The parameters of a wave: period in ms, phase in degrees. */
 export const waveSchema = section(waveShape);
 
-/** The same with parameters of the kind's own beside them. */
+/** The schema of a wave with additional parameters of its kind. */
 export function waveSchemaWith<Own extends Parameters<typeof section>[0]>(own: Own) {
   return section({ ...waveShape, ...own });
 }

@@ -8,7 +8,7 @@ import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';
 
-/** A device with its registers as configured. Tables that name one layout share one image. */
+/** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,

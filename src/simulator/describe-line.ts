@@ -17,13 +17,13 @@ export function describeLine(line: Line): string {
   return `${protocolName(definition)} on ${path} ${settings}, units ${units}; ${pauses}`;
 }
 
-/** Only where it is not the usual one. */
+/** Empty for the default turnaround, t3.5. */
 function turnaround({ timing: { turnaround } }: SerialLineDefinition): string {
   if (turnaround === 't3.5') return '';
   return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
 }
 
-/** The field's name for a framing on a transport. */
+/** The usual name of a framing on a transport. */
 function protocolName({ kind, framing }: LineDefinition): string {
   const carrier = { serial: '', tcp: 'TCP', udp: 'UDP', tls: 'TLS' }[kind];
   if (kind === 'serial') return framing.toUpperCase();
@@ -31,7 +31,7 @@ function protocolName({ kind, framing }: LineDefinition): string {
   return kind === 'tls' ? 'Modbus/TCP Security' : `Modbus ${carrier}`;
 }
 
-/** `1-3, 17, *`: three or more in a row become a range. */
+/** Unit identifiers such as `1-3, 17, *`. Three or more in a row become a range. */
 function unitRanges(units: readonly (number | '*')[]): string {
   const numbers = units.filter((unit) => unit !== '*').sort((a, b) => a - b);
   const runs: [first: number, last: number][] = [];

@@ -4,7 +4,7 @@ import { Network } from '../device/network.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { buildDevice } from './build-device.js';
 
-/** The devices of a simulator: those of its configuration, and the copies of devices made while it runs. */
+/** The devices of a simulator: the configured devices, and copies that were made at run time. */
 export class Devices {
   readonly #devices = new Map<string, Device>();
   readonly #definitions = new Map<string, DeviceDefinition>();
@@ -31,7 +31,7 @@ export class Devices {
   }
 
   /**
-   * Names of copies that other devices have.
+   * Returns the names in `copies` that other devices already have.
    * @param copies the source of each copy by the name of the copy
    */
   takenNames(copies: ReadonlyMap<string, string>): string[] {
@@ -42,7 +42,7 @@ export class Devices {
     });
   }
 
-  /** Makes the copies that are not there yet; `copies` as for `takenNames`. */
+  /** Makes the copies that do not exist yet; `copies` as for `takenNames`. */
   copy(copies: ReadonlyMap<string, string>): void {
     for (const [name, source] of copies) {
       const definition = this.#definitions.get(source);
@@ -53,7 +53,7 @@ export class Devices {
     this.network.link();
   }
 
-  /** Drops the copies made here that are not in use, with their registers. */
+  /** Drops copies made at run time that are not in use, with their registers. */
   keepCopies(inUse: ReadonlySet<string>): void {
     for (const name of this.#copies) {
       if (inUse.has(name)) continue;

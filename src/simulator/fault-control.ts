@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FaultRule } from '../faults/rule.js';
 import { FaultRules } from '../faults/rules.js';
 
-/** The fault rules of a simulator: those of the configuration, and those that come and go while it runs. */
+/** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
 export class FaultControl {
   readonly rules = new FaultRules({ now: () => new Date(), random: Math.random });
   #configured: readonly FaultRule[];
@@ -12,16 +12,16 @@ export class FaultControl {
     this.reset();
   }
 
-  /** Back to the rules of the configuration, with their counts at zero, as after a restart. */
+  /** Restores the configured rules with their counts at zero, as after a restart. */
   reset(): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
     for (const rule of this.#configured) this.rules.set(rule);
   }
 
   /**
-   * Takes the rules of a configuration that was read again: what is gone there is removed, what is new or different
-   * is set. Rules that are the same there keep their counts, and rules of other origin stay.
-   * @returns whether there was a difference
+   * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and changed
+   * rules are set. Unchanged rules keep their counts. Rules of other origin stay.
+   * @returns whether the configured rules have changed
    */
   configure(configured: readonly FaultRule[]): boolean {
     const before = new Map(this.#configured.map((rule) => [rule.name, rule]));
@@ -34,7 +34,7 @@ export class FaultControl {
   }
 }
 
-/** The rules whose names are not among those of the others. */
+/** The rules whose names are not used in `others`. */
 function without(rules: readonly FaultRule[], others: readonly FaultRule[]): FaultRule[] {
   const names = new Set(others.map(({ name }) => name));
   return rules.filter(({ name }) => !names.has(name));

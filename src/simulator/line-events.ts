@@ -4,16 +4,16 @@ import { hex } from '../protocol/bytes.js';
 import type { LineEvent } from '../transport/transport.js';
 import type { LineCounters } from './line-record.js';
 
-/** So many bytes of noise are logged. */
+/** Limit of the noise bytes in one log entry. */
 const MAX_LOGGED = 64;
 
 /**
- * What happens on a line besides requests: counted for REST and for the devices' diagnostics, and logged. A
- * message that arrives damaged is one communication error (Application Protocol V1.1b3, 6.8, sub-function
- * 12), however many reports there are on its pieces.
+ * Logs an event other than a request, and counts it for REST and for the devices' diagnostics. A message that
+ * arrives damaged counts as one communication error (Application Protocol V1.1b3, 6.8, sub-function 12), even if
+ * several events report its pieces.
  */
 export function recordEvent(event: LineEvent, bus: Bus, counters: LineCounters, log: Logger): void {
-  // Whoever floods a line causes thousands of these each second: no text is made of what nobody reads.
+  // A flooded line causes thousands of these events per second, so log texts are made only when they are logged.
   const debugs = log.isLevelEnabled('debug');
   switch (event.kind) {
     case 'open':

@@ -7,35 +7,35 @@ import { BROADCAST } from '../protocol/rtu.js';
 import type { Exchange, Ledger } from '../traffic/ledger.js';
 import type { LineRequest } from '../transport/transport.js';
 
-/** What has passed over a line since it was made. */
+/** Counts of the traffic on a line since the line was made. */
 export interface LineCounters {
-  /** Requests to units of ours, broadcasts included. */
+  /** Requests to our units, including broadcasts. */
   requests: number;
   broadcasts: number;
-  /** Requests that came while a reply was pending and were not executed. */
+  /** Requests that were not executed, because they came while a reply was pending. */
   dropped: number;
-  /** Replies of which something was sent. */
+  /** Replies that were sent, at least in part. */
   replies: number;
-  /** Responses of another device that has one of our unit identifiers. */
+  /** Responses of another device that uses one of our unit identifiers. */
   duplicates: number;
-  /** Replies that came back, because the adapter hears what it sends; they were taken out. */
+  /** Echoes of our own replies, from an adapter that hears what it sends. Echoes are discarded. */
   echoes: number;
-  /** Replies during which somebody else spoke. */
+  /** Replies during which another device sent bytes. */
   collisions: number;
-  /** Frames between others. */
+  /** Frames between other devices. */
   foreignFrames: number;
-  /** Bytes that were no part of a valid frame. */
+  /** Bytes that belong to no valid frame. */
   noiseBytes: number;
   /** Characters that the port marked as damaged. */
   damagedCharacters: number;
-  /** Clients turned away or dropped: limit, idle, slow, no Modbus, no certificate. */
+  /** Clients refused or dropped: client limit, idle, slow, not speaking Modbus, no certificate. */
   rejected: number;
 }
 
-/** So many bytes of a reply are logged: faults can make long ones. */
+/** Limit of the reply bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 1024;
 
-/** What passes over one line: counted, entered into the ledger, logged. */
+/** Counts and logs the requests and replies of one line, and enters them into the ledger. */
 export class LineRecord {
   readonly counters: LineCounters = {
     requests: 0,
@@ -53,7 +53,7 @@ export class LineRecord {
   readonly #line: string;
   readonly #ledger: Ledger;
   readonly #log: Logger;
-  /** Exchanges whose plans are still being played, by the request that the transport hands back. */
+  /** Exchanges whose plans are still being played, by the request object that the transport passes to `played`. */
   readonly #open = new Map<object, Exchange>();
 
   constructor(line: string, ledger: Ledger, log: Logger) {
@@ -62,7 +62,7 @@ export class LineRecord {
     this.#log = log;
   }
 
-  /** A request came and this is the answer to it; passes the plan on. */
+  /** Records a request with its answer. @returns the plan of the answer */
   asked(request: LineRequest, { plan, acted, framing }: Answer): ReplyPlan {
     const { unitId, pdu, adu, receivedAt, client } = request;
     this.counters.requests++;
@@ -74,7 +74,7 @@ export class LineRecord {
       client,
       unitId,
       requestPdu: pdu,
-      // A copy: what the transport hands over may be a view of much more.
+      // Copied, because `adu` may be a view of a much larger buffer.
       requestAdu: new Uint8Array(adu),
       framing,
       receivedAt,
@@ -85,13 +85,13 @@ export class LineRecord {
     return plan;
   }
 
-  /** The plan for `request` has been played. */
+  /** Call when the plan for `request` has been played. */
   played(request: LineRequest, report: PlayReport): void {
     const exchange = this.#open.get(request);
     this.#open.delete(request);
     if (exchange) exchange.report = report;
     const [first] = report.steps;
-    // Of one that is not achieved nothing was sent: nobody had the line open, or a newer request came.
+    // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request came.
     if (first?.outcome === 'achieved') this.counters.replies++;
     if (!this.#log.isLevelEnabled('debug')) return;
     const turnaround =

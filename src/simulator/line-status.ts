@@ -6,16 +6,16 @@ import { type SerialTimes, serialTimes } from '../transport/serial/serial-times.
 import { hostPort } from '../transport/socket/address.js';
 import type { Line } from './line.js';
 
-/** How a line is, for people and programs. */
+/** The status of a line, for people and programs. */
 export interface LineStatus {
   readonly state: 'open' | 'waiting' | 'stopped' | 'failed';
-  /** Why it is not open; a sentence. */
+  /** Why the line is not open, as a sentence. */
   readonly reason: string | undefined;
-  /** Where clients find it: the path of the port, or address and port. */
+  /** Where clients find the line: the path of the port, or address and port. */
   readonly place: string;
-  /** The name of a virtual line that stays. */
+  /** The permanent link to the port of a virtual line. */
   readonly link: string | undefined;
-  /** For so long it has been open, in seconds. */
+  /** How long the line has been open, in seconds. */
   readonly uptime: number | undefined;
   readonly clients: number | undefined;
   /** Serial lines only. */
@@ -44,7 +44,7 @@ function placeOf({ definition }: Line): string {
   return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
 }
 
-/** By the adapter that was found, and before there was one, by what its path tells. */
+/** The times for the adapter that was found. Before one is found, the times follow from the path of the port. */
 function timesOf(definition: SerialLineDefinition, found: Adapter | undefined): SerialTimes {
   const { path } = definition;
   return serialTimes(definition, found ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path)));

@@ -3,14 +3,14 @@ import { realPathOf } from '../transport/port/adapter.js';
 import { listPorts, type PortInfo } from '../transport/port/list-ports.js';
 import type { Line } from './line.js';
 
-/** A serial port of this machine, and what its user should know. */
+/** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {
-  /** Names of the lines that are configured for this port, under whichever of its names. */
+  /** Names of the lines that are configured for this port, under any of its names. */
   readonly lines: readonly string[];
 }
 
 /**
- * The serial ports that have hardware behind them. Reads /sys and /dev synchronously.
+ * Lists the serial ports that have hardware. Reads /sys and /dev synchronously.
  * @param root directory in which dev/, sys/ and proc/ are looked up; tests pass a tree of their own
  */
 export async function portStatuses(lines: Iterable<Line>, root = '/'): Promise<PortStatus[]> {

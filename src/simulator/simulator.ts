@@ -19,25 +19,25 @@ import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { Line, type WantedLine } from './line.js';
 
-/** What happened to each line at the start, for the person who started the simulator. */
+/** The result of starting each line, for the person who started the simulator. */
 export type SimulatorStart =
   | { readonly ok: true; readonly lines: readonly { readonly name: string; readonly description: string }[] }
   | { readonly ok: false; readonly error: string };
 
-/** `issues`: the change makes no sense, with the places. `error`: the port, or the system, refused it. */
+/** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
 export type LineChange =
   | { readonly ok: true }
   | { readonly ok: false; readonly issues: Mistakes }
   | { readonly ok: false; readonly error: string };
 
-/** Devices on lines, built from a configuration. */
+/** A set of devices on lines, built from a configuration. */
 export class Simulator {
   readonly lines: ReadonlyMap<string, Line>;
   readonly ledger = new Ledger();
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #directory: string;
-  /** What lines are being changed to. */
+  /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
@@ -58,7 +58,7 @@ export class Simulator {
     return this.#devices.byName;
   }
 
-  /** Opens every line. When one can't be opened the others are closed again and its error is returned. */
+  /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
   async start(): Promise<SimulatorStart> {
     const lines = [];
     for (const line of this.lines.values()) {
@@ -76,7 +76,7 @@ export class Simulator {
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
   }
 
-  /** Moves a value by the signal that stands at `at` from now on; undefined after telling its mistakes. */
+  /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
   changeSignal(device: Device, point: Point, at: At): true | undefined {
     const signal = readSignal(at, point.definition.type, this.#directory);
     if (!signal) return undefined;
@@ -94,15 +94,15 @@ export class Simulator {
   }
 
   /**
-   * Changes settings of a line while it serves; see `mergedSource` for how. All or nothing: registers stay, and what
-   * can't be had leaves the line as it was. Copies of devices that units no longer ask for are gone.
+   * Changes settings of a line while it serves; `mergedSource` defines how. Registers keep their values. If any part of
+   * the change fails, the line stays as it was. Copies of devices that no unit uses any more are removed.
    */
   async changeLine(line: Line, change: LineSource): Promise<LineChange> {
     const findings = new Findings();
     let wanted: WantedLine | undefined;
     const changed = await line.change((now) => {
       wanted = this.#wantedLine(now, change, findings);
-      // Until the line has it, another line's change must not take the copies away.
+      // Until the change is applied, changes of other lines must not remove the copies that it needs.
       if (wanted) this.#wanted.add(wanted.definition);
       return wanted;
     });
@@ -111,7 +111,7 @@ export class Simulator {
     return findings.count > 0 ? { ok: false, issues: findings } : changed;
   }
 
-  /** What the line is to be, with the copies that it needs; undefined after telling the mistakes. */
+  /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
   #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
     const context = { devices, directory: this.#directory };
@@ -135,7 +135,7 @@ export class Simulator {
     return Array.from(this.lines.values(), ({ bus }) => bus.line);
   }
 
-  /** The device a client means who names none: the first one of the first line. */
+  /** The device for requests that name none: the first device of the first line. */
   get defaultDevice(): Device | undefined {
     for (const { bus } of this.lines.values()) {
       for (const device of bus.devices) return device;

@@ -1,4 +1,4 @@
-/** Work that must not overlap: each piece begins when those before it have ended, however they ended. */
+/** Runs pieces of work one after another. A piece begins when those before it have succeeded or failed. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

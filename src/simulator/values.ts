@@ -9,15 +9,15 @@ import type { PlacedValue, Value } from '../registers/value.js';
 /** One value of a device, whether or not it has a name. */
 export interface DeviceValue {
   readonly table: TableName;
-  /** Its first address in the table. */
+  /** The first address of the value in the table. */
   readonly address: number;
   readonly image: RegisterImage;
-  /** Where it lies in the image. */
+  /** The place of the value in the image. */
   readonly place: PlacedValue;
   readonly point: Point | undefined;
 }
 
-/** The value of that name. */
+/** Finds a value by its name. */
 export function valueNamed({ points }: Device, name: string): DeviceValue | undefined {
   const point = points.named.get(name);
   return point && { ...point.definition, image: point.image, place: point.place, point };
@@ -52,12 +52,12 @@ export function valuesBetween(
   return found;
 }
 
-/** All values of the tables that are asked for; of every table when none is. */
+/** The given table, or all tables if none is given. */
 export function tablesMeant(table: TableName | undefined): readonly TableName[] {
   return table === undefined ? TABLE_NAMES : [table];
 }
 
-/** Why nobody but its signal can change a value; undefined when somebody can. */
+/** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
 export function whyUnchangeable({ point }: DeviceValue): string | undefined {
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
@@ -65,8 +65,8 @@ export function whyUnchangeable({ point }: DeviceValue): string | undefined {
 }
 
 /**
- * What a value is to be stored as, given in its unit, as a label or raw; or what was expected instead.
- * @param raw take the number as it is stored, without the scale
+ * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
+ * @param raw the number is the stored one, without the scale
  */
 export function parseChange(
   { place, point }: DeviceValue,

@@ -3,50 +3,50 @@ import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 
-/** One request and what became of it. */
+/** One request with its reply plan, and with the report once the plan has been played. */
 export interface Exchange {
-  /** Counts the exchanges from 1. */
+  /** Sequence number, from 1. */
   readonly id: number;
   readonly time: Date;
   readonly line: string;
-  /** Address of the client, where it has one. */
+  /** Address of the client, if the client has one. */
   readonly client: string | undefined;
   readonly unitId: number;
   readonly requestPdu: Uint8Array;
   readonly requestAdu: Uint8Array;
-  /** What the reply is in, as the line had it then: an ASCII line may have another delimiter since. */
+  /** The framing of the reply. An ASCII line may have changed its delimiter since. */
   readonly framing: Framing;
-  /** When the last byte of the request came, in ms of `performance.now()`: what the times of the report count from. */
+  /** When the last byte of the request came, in ms of `performance.now()`. Report times are relative to it. */
   readonly receivedAt: number;
   readonly plan: ReplyPlan;
   readonly acted: readonly ActedFault[];
-  /** What was really sent and when; absent until the plan has been played. */
+  /** What was actually sent, and when; absent until the plan has been played. */
   report?: PlayReport;
 }
 
 const CAPACITY = 1000;
 
-/** What the entries may take up together, by a rough count in bytes: faults can make replies of many pieces. */
+/** Limit of all entries together, as a rough count of bytes. Faults can make replies of many pieces. */
 const MAX_WEIGHT = 32 * 1024 * 1024;
 const STEP_WEIGHT = 300;
-/** A fault that was to act. Reasons are a sentence of their own where they name a line or a number. */
+/** Weight in bytes of an acted fault. A reason that names a line or a number is a string of its own. */
 const ACTED_WEIGHT = 200;
 
-/** The last exchanges of all lines: what was asked, what was answered, which faults acted, and when it left. */
+/** The last exchanges of all lines: requests, replies with their times, and the faults that acted. */
 export class Ledger {
   readonly #exchanges: (Exchange | undefined)[] = new Array(CAPACITY);
-  /** Kept apart, so that forgetting an entry needs no look at it: it is long out of the processor's caches. */
+  /** Kept apart from the entries, so that dropping an old entry does not load it into the processor's caches. */
   readonly #weights = new Float64Array(CAPACITY);
   #count = 0;
   /** Identifier of the oldest entry that is kept. */
   #first = 1;
   #weight = 0;
 
-  /** Enters a request with its plan; the report is added to the entry when there is one. */
+  /** Enters a request with its plan. The caller adds the report to the entry later. */
   enter(exchange: Omit<Exchange, 'id' | 'report'>): Exchange {
     const { time, line, client, unitId, requestPdu, requestAdu, framing, receivedAt, plan, acted } = exchange;
     const id = ++this.#count;
-    // Each by its name: spreading the object takes three times as long (0.1 µs), for every request.
+    // Properties are copied by name, because spreading takes three times as long (0.1 µs) for every request.
     const entry: Exchange = {
       id,
       time,
@@ -70,14 +70,14 @@ export class Ledger {
     return entry;
   }
 
-  /** At most `limit` exchanges, the newest first, down to but without the one with the identifier `after`. */
+  /** At most `limit` exchanges with an identifier above `after`, the newest first. */
   latest(limit = CAPACITY, after = 0): Exchange[] {
     return [...this.newestFirst(limit, after)];
   }
 
   /**
-   * The same one by one, for somebody who takes them slowly: an exchange that has been forgotten by the time its turn
-   * comes is left out, so nobody's slowness keeps exchanges in memory.
+   * Like `latest`, but one by one for a slow consumer. Exchanges that the ledger drops in the meantime are left out,
+   * so a slow consumer keeps no exchanges in memory.
    */
   *newestFirst(limit = CAPACITY, after = 0): Generator<Exchange> {
     let count = 0;

@@ -13,7 +13,7 @@ export const increment: ActionKind = {
   },
 };
 
-/** Past its largest value a counter goes on from its smallest one. Integers count exactly, those of 64 bits too. */
+/** After its largest value the counter continues from its smallest. Integers count exactly, even with 64 bits. */
 function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
   const range = integerRange(type);
   if (!range) return nextFloat(Number(value), type, minval, maxval);
@@ -23,7 +23,7 @@ function next(value: number | bigint, type: ValueType, minval?: number, maxval?:
   return narrow(next > max || next < min ? min : next, type);
 }
 
-/** Without `minval` a float goes on from 0 (from `maxval` below it) but may count up from below that. */
+/** Without `minval` a float wraps to 0, or to a negative `maxval`. It may still count up from a lower value. */
 function nextFloat(value: number, type: ValueType, minval?: number, maxval?: number): number {
   const min = minval === undefined ? undefined : withinFloat(type, minval);
   const max = withinFloat(type, maxval ?? Infinity);

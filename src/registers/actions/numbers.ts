@@ -2,7 +2,7 @@ import type { ActiveCells } from '../action-kind.js';
 import type { ValueType } from '../cell-type.js';
 import type { Value } from '../value.js';
 
-/** Gives the number that the cell at `address` belongs to another value; text stays as it is. */
+/** Changes the number that includes the cell at `address`. Text stays as it is. */
 export function changeNumber(
   image: ActiveCells,
   address: number,
@@ -14,12 +14,12 @@ export function changeNumber(
   if (typeof value !== 'string') image.setValue(span, change(value, span.type));
 }
 
-/** Why a string can't have an action that needs a number. */
+/** Why a value of this type can't have an action that needs a number; undefined when it can. */
 export function withoutNumber(action: string, type: ValueType): string | undefined {
   return type === 'string' ? `${action} needs a number, a string can only have the action reset` : undefined;
 }
 
-/** The nearest integer of the range. Compared before it becomes a BigInt, which neither an infinity nor NaN can. */
+/** The nearest integer in the range. Compares first, because an infinity or NaN can't become a BigInt. */
 export function within([smallest, largest]: readonly [bigint, bigint], value: number): bigint {
   if (value >= largest) return largest;
   return value > smallest ? BigInt(Math.trunc(value)) : smallest;
@@ -33,7 +33,7 @@ export function withinFloat(type: ValueType, value: number): number {
   return Math.min(Math.max(value, -largest), largest);
 }
 
-/** An integer as values of the type are kept. */
+/** An integer in the representation of the type: number or bigint. */
 export function narrow(integer: bigint, type: ValueType): Value {
   return type === 'uint64' || type === 'int64' ? integer : Number(integer);
 }

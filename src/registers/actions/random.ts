@@ -3,7 +3,7 @@ import type { ValueType } from '../cell-type.js';
 import { integerRange, type Value } from '../value.js';
 import { changeNumber, narrow, within, withinFloat, withoutNumber } from './numbers.js';
 
-/** Another number between the bounds. */
+/** The value becomes a random number between the bounds. */
 export const random: ActionKind = {
   hasBounds: true,
   fields: 1,
@@ -13,7 +13,7 @@ export const random: ActionKind = {
   },
 };
 
-/** Defaults of pymodbus' simulator, as far as the type can hold them and the other bound leaves room. */
+/** Defaults of pymodbus' simulator. They are limited to the type and to the other bound. */
 const RANDOM_MIN = 1;
 export const RANDOM_MAX = 65536;
 
@@ -27,13 +27,13 @@ function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: n
     : drawFloat(withinFloat(type, min), withinFloat(type, max), share);
 }
 
-/** Beyond 2^53 the product is rounded, so it may step over the end. */
+/** Beyond 2^53 the product is rounded, and could exceed `max`. */
 function drawInteger(min: bigint, max: bigint, share: number): bigint {
   const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
   return value > max ? max : value;
 }
 
-/** Adds parts of both ends, because their difference may be too large for a double. */
+/** Adds shares of both ends, because their difference may be too large for a double. */
 function drawFloat(min: number, max: number, share: number): number {
   return Math.min(Math.max(min * (1 - share) + max * share, min), max);
 }

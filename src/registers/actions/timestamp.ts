@@ -8,8 +8,8 @@ const SIXTEEN_BITS: readonly ValueType[] = ['bits', 'uint16', 'int16'];
 
 /**
  * Seven cells of local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
- * A run of cells with this action is taken in groups of seven, each cell holding its own field; the first cell of a
- * group also fills the plain cells that follow it, so that one definition on the first cell is enough.
+ * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group also fills
+ * the plain cells after it, so defining the action on the first cell is enough.
  */
 export const timestamp: ActionKind = {
   hasBounds: false,

@@ -4,8 +4,8 @@ import { integerRange, type Value } from '../value.js';
 import { changeNumber, narrow, within, withoutNumber } from './numbers.js';
 
 /**
- * Seconds since the simulator started, counted from 1, so that a client sees the difference between a device just
- * started and one that is not there.
+ * Seconds since the simulator started, counted from 1. A client can so tell a device that has just started from a
+ * missing device.
  */
 export const uptime: ActionKind = {
   hasBounds: false,

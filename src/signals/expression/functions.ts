@@ -1,7 +1,7 @@
 /** A value at a time, in ms since the device's clock began. */
 export type Evaluate = (time: number) => number;
 
-/** A function of expressions: how many arguments it takes, and the closure made of them. */
+/** A function for expressions: its number of arguments, and how to make a closure of them. */
 interface ExpressionFunction {
   readonly least: number;
   readonly most: number;
@@ -33,7 +33,7 @@ export const UNARY: ReadonlyMap<string, (a: number) => number> = new Map([
   ['!', (a: number) => Number(!a)],
 ]);
 
-/** Every operator with two operands. What is true is 1, what is false is 0. */
+/** Every operator with two operands. True is 1, false is 0. */
 export const BINARY: ReadonlyMap<string, (a: number, b: number) => number> = new Map<
   string,
   (a: number, b: number) => number
@@ -54,7 +54,7 @@ export const BINARY: ReadonlyMap<string, (a: number, b: number) => number> = new
   ['||', (a, b) => Number(Boolean(a) || Boolean(b))],
 ]);
 
-/** The second value where the first one is not 0, the third one where it is. */
+/** The value of `yes` while `test` is not 0, and of `no` while it is 0. */
 export function choose(test: Evaluate, yes: Evaluate, no: Evaluate): Evaluate {
   return (time) => (test(time) ? yes(time) : no(time));
 }

@@ -3,7 +3,7 @@ import { unknownName } from '../../schema/nearest.js';
 import { quote } from '../../schema/problem.js';
 import { BINARY, choose, type Evaluate, FUNCTIONS, UNARY } from './functions.js';
 
-/** An expression, checked; `bind` makes it a function of time, with what each of its names stands for. */
+/** A checked expression. `bind` makes it a function of time, given the value for each of its names. */
 export interface Expression {
   readonly text: string;
   /** Names of other values, each once: `voltage`, `other.voltage`. */
@@ -11,10 +11,10 @@ export interface Expression {
   bind(named: (name: string) => Evaluate): Evaluate;
 }
 
-/** The parser calls itself for each character at worst, and this many calls are far from the end of the stack. */
+/** In the worst case the parser recurses once per character. This depth is far below the limit of the stack. */
 const MAX_LENGTH = 2000;
 
-/** Levels of the expression, each of which is a call when it is evaluated. */
+/** Limit of the nesting. Each level is a nested call during evaluation. */
 const MAX_DEPTH = 250;
 
 /** The time in seconds since the device's clock began. */
@@ -22,7 +22,7 @@ export const TIME_NAME = 't';
 
 type Bind = (named: (name: string) => Evaluate) => Evaluate;
 
-/** Reads an expression. The error says what is wrong with it. */
+/** Parses an expression. The error says what is wrong with the text. */
 export function parseExpression(text: string): Expression | { readonly error: string } {
   if (text.length > MAX_LENGTH) {
     return { error: `expected an expression of at most ${MAX_LENGTH} characters, got ${text.length}` };
@@ -40,8 +40,8 @@ export function parseExpression(text: string): Expression | { readonly error: st
 }
 
 /**
- * Makes closures of a syntax tree. Nodes, operators and functions that are not listed are refused, so an expression can
- * reach nothing but numbers: no property of any object is ever looked up by a name in the text.
+ * Turns a syntax tree into closures. Nodes, operators and functions that are not listed are refused. An expression can
+ * therefore reach only numbers: no name in the text is ever looked up as a property of an object.
  */
 class Compiler {
   readonly names = new Set<string>();
@@ -87,7 +87,7 @@ class Compiler {
     return (named) => named(name);
   }
 
-  /** `other.voltage` is a name of two parts, nothing that is looked up in an object. */
+  /** `other.voltage` is a name of two parts, not a property of an object. */
   #member({ computed, optional, object, property }: jsep.MemberExpression): Bind {
     if (computed || optional || object.type !== 'Identifier' || property.type !== 'Identifier') {
       return this.#refuse('expected other.name, of another device, where a name has a dot or brackets');

@@ -43,16 +43,16 @@ export const counter: SignalKind<Counter> = {
 
 interface Accumulation {
   readonly from: number;
-  /** What a value-second counts. */
+  /** The count per value-second. */
   readonly factor: number;
   readonly every: number;
   readonly rollover: number | undefined;
 }
 
 function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulation): Signal {
-  // Both are changed from outside only, by a write or a command; a read changes neither.
+  // Changed only by a write or a command, never by a read.
   let origin = { time: 0, value: from };
-  // Made when it is first needed: the value that is added up may begin after this one.
+  // Created on first use, because the value that is added up may start after this signal.
   let area: ((time: number) => number) | undefined;
   const totalAt = (time: number) => {
     area ??= areaFrom(rate, origin.time, every);

@@ -4,7 +4,7 @@ import { randomAt } from '../random.js';
 import type { SignalKind } from '../signal.js';
 import { MIN_PERIOD } from '../wave.js';
 
-/** `noise`: a new random value around another one at every step of time. */
+/** `noise`: a new random value around a given one at every time step. */
 export const noise: SignalKind<{ around: number; amplitude: number; every: number }> = {
   schema: section({ around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) }),
   fits: 'numbers',

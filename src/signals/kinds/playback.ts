@@ -8,7 +8,7 @@ interface Playback extends TrackSource {
   readonly speed: number;
 }
 
-/** `playback`: what was recorded in a column of a CSV file. */
+/** `playback`: plays a recorded column of a CSV file. */
 export const playback: SignalKind<Playback> = {
   schema: section({
     file: text('the path of a CSV file'),
@@ -27,7 +27,7 @@ export const playback: SignalKind<Playback> = {
   start: (parameters, context) => player(parameters, context.trackOf(parameters)),
 };
 
-/** Plays a track. While its rows can't be read, the value is the last one that could. */
+/** Plays a track. While rows can't be read, the value stays at the last one that was read. */
 function player({ loop, speed }: Playback, track: Track): Signal {
   let lastRead = 0;
   let trouble: string | undefined;

@@ -12,7 +12,7 @@ interface Ramp {
   readonly then: Then;
 }
 
-/** `ramp`: from one value to another in a straight line, and what comes after that. */
+/** `ramp`: goes from one value to another in a straight line, then does what `then` says. */
 export const ramp: SignalKind<Ramp> = {
   schema: section({
     from: number,
@@ -35,7 +35,7 @@ export const ramp: SignalKind<Ramp> = {
   }),
 };
 
-/** How much of the way is done, 0 to 1, after that many lengths of the ramp. */
+/** The completed share of the way, 0 to 1, after `lengths` lengths of the ramp. */
 function positionAt(lengths: number, then: Then): number {
   if (then === 'hold') return Math.min(lengths, 1);
   const share = lengths - Math.floor(lengths);

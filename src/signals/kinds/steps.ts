@@ -10,10 +10,10 @@ interface Step {
   readonly for?: number | undefined;
 }
 
-/** More steps than this are a recording, which is what `playback` is for. */
+/** For more steps than this, use a recording with `playback`. */
 const MAX_STEPS = 10_000;
 
-/** `steps`: one value after the other, each for a time of its own. */
+/** `steps`: a sequence of values, each held for its own time. */
 export const steps: SignalKind<readonly Step[]> = {
   schema: z
     .array(section({ value: number, for: duration(MIN_PERIOD).optional() }), {
@@ -38,7 +38,7 @@ export const steps: SignalKind<readonly Step[]> = {
 
 function staircase(list: readonly Step[]): Signal {
   const starts: number[] = [];
-  /** The integral of all steps before each step. */
+  /** For each step, the integral of all steps before it. */
   const areas: number[] = [];
   let length = 0;
   let area = 0;

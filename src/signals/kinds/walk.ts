@@ -32,10 +32,10 @@ export const walk: SignalKind<Walk> = {
 };
 
 /**
- * Where an unbounded random walk is after `n` steps of at most 1 each, without the steps before it. The walk is built
- * by halving, as a Brownian bridge is: first the positions at powers of two, then the middle between two known
- * positions, and so on until `n` is reached; this takes at most 2 log2(n) random numbers. Two positions L steps apart
- * vary by what L independent steps add up to, but are never more than L apart.
+ * The position of an unbounded random walk after `n` steps of at most 1 each, without computing the earlier steps. The
+ * walk is built by halving, like a Brownian bridge: first the positions at powers of two, then the middle between two
+ * known positions, until `n` is reached. This takes at most 2 log2(n) random numbers. Two positions L steps apart vary
+ * like the sum of L independent steps, but are never more than L apart.
  */
 function positionAt(seed: number, n: number): number {
   if (n <= 0) return 0;
@@ -59,7 +59,7 @@ function positionAt(seed: number, n: number): number {
   return below;
 }
 
-/** From -1 to 1; each position has its own. */
+/** A random number from -1 to 1 for a position. */
 function deviation(seed: number, position: number): number {
   return 2 * randomAt(seed, position) - 1;
 }
@@ -68,7 +68,7 @@ function within(value: number, limit: number): number {
   return Math.min(Math.max(value, -limit), limit);
 }
 
-/** A position as seen between two mirrors: no step gets longer by it. */
+/** Reflects a position at both bounds, as between two mirrors. Folding makes no step longer. */
 function folded(position: number, min: number, max: number): number {
   const width = max - min;
   if (width === 0) return min;

@@ -2,14 +2,14 @@ import { unknownName } from '../../schema/nearest.js';
 import { quote } from '../../schema/problem.js';
 import type { TrackSource } from './track.js';
 
-/** Where the two columns are in each line of a CSV file. */
+/** The places of the time and value columns in the lines of a CSV file. */
 export interface Columns {
   readonly separator: string;
   readonly time: number;
   readonly value: number;
 }
 
-/** A row of a recording: the time in ms, from wherever the file counts, and the value. */
+/** A row of a recording: the time in ms from the file's own origin, and the value. */
 export interface Row {
   readonly time: number;
   readonly value: number;
@@ -17,7 +17,7 @@ export interface Row {
 
 const SEPARATORS = ['\t', ';', ','];
 
-/** Finds the columns in the first line of a file; or says which one is missing. */
+/** Finds the columns in the first line of a file; or returns which column is missing. */
 export function readHeader(line: string, { time, column }: TrackSource): Columns | string {
   const text = line.replace(/^\ufeff/, '');
   const separator = SEPARATORS.find((each) => text.includes(each)) ?? ',';
@@ -27,7 +27,7 @@ export function readHeader(line: string, { time, column }: TrackSource): Columns
   return { separator, time: names.indexOf(time), value: names.indexOf(column) };
 }
 
-/** Reads the two cells of a line; or says what is wrong with one of them. */
+/** Reads the two cells of a line; or returns what is wrong with one of them. */
 export function readRow(line: string, { separator, time, value }: Columns): Row | string {
   const cells = splitCells(line, separator);
   const timeCell = cells[time] ?? '';
@@ -39,7 +39,7 @@ export function readRow(line: string, { separator, time, value }: Columns): Row 
   return number === undefined ? `expected a number, got ${quote(valueCell)}` : { time: ms, value: number };
 }
 
-/** Cells without the spaces around them. A cell in quotes may hold the separator, and quotes written twice. */
+/** Splits a line into trimmed cells. A quoted cell may contain the separator, and doubled quotes. */
 function splitCells(line: string, separator: string): string[] {
   const cells: string[] = [];
   for (let start = 0; start <= line.length; ) {
@@ -53,7 +53,7 @@ function splitCells(line: string, separator: string): string[] {
   return cells;
 }
 
-/** Never two ways to match a run of digits. */
+/** A run of digits matches in only one way, so that a long text does not cause backtracking. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 const DATE = /^\d{4}-\d\d-\d\d/;

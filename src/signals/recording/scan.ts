@@ -1,10 +1,10 @@
 import { type Columns, type Row, readHeader, readRow } from './csv.js';
 import type { TrackRows, TrackSource } from './track.js';
 
-/** Where the rows of a recording are in its file: a block is found by its time and read by its offset. */
+/** An index of a recording's file. A block of rows is found by its time and read by its offset. */
 export interface RecordingIndex {
   readonly columns: Columns;
-  /** The time of the first row as the file has it, in ms; times of blocks count from there. */
+  /** The time of the first row as written in the file, in ms. Times of blocks are relative to it. */
   readonly epoch: number;
   /** The time of the first row of each block. */
   readonly times: readonly number[];
@@ -18,16 +18,16 @@ export type ScannedRecording =
   | { readonly ok: true; readonly index: RecordingIndex }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Rows that are read at once. What is kept in memory of the others is 16 bytes for so many. */
+/** Rows that are read at once. Each block that is not loaded takes 16 bytes of memory. */
 const ROWS_PER_BLOCK = 1024;
 
-/** A longer line is no line of a table; all of it would have to be in memory. */
+/** Limit of a line in bytes, since a whole line is held in memory. No real table has longer lines. */
 const LONGEST_LINE = 64 * 1024;
 
-/** How long a single row lasts, in ms. */
+/** How long the row of a recording with a single row lasts, in ms. */
 const LONE_ROW = 1000;
 
-/** Checks a file from its beginning to its end, piece by piece, and makes the index of it. */
+/** Checks a whole file piece by piece and builds its index. */
 export class RecordingScanner {
   readonly #source: TrackSource;
   readonly #times: number[] = [];
@@ -46,7 +46,7 @@ export class RecordingScanner {
     this.#source = source;
   }
 
-  /** Takes the next bytes of the file. False means that the rest needs no reading: a mistake was found. */
+  /** Takes the next bytes of the file. False means that a mistake was found, so the rest need not be read. */
   feed(bytes: Uint8Array): boolean {
     const all = Buffer.concat([this.#unfinished, bytes]);
     let start = 0;
@@ -115,7 +115,7 @@ export class RecordingScanner {
   }
 }
 
-/** The rows of one block of a file that was scanned, or what is wrong with them now. */
+/** The rows of one block of a scanned file; or what is wrong with them, if the file has changed. */
 export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array): TrackRows | string {
   const times: number[] = [];
   const values: number[] = [];

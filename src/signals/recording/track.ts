@@ -1,11 +1,11 @@
-/** Where a recording is: a CSV file, the column of its times and the column of the values. */
+/** The source of a recording: a CSV file, its time column and its value column. */
 export interface TrackSource {
   readonly file: string;
   readonly time: string;
   readonly column: string;
 }
 
-/** Neighbouring rows of a recording; times in ms since its first row, never going back. */
+/** Consecutive rows of a recording. Times are in ms since its first row and never go back. */
 export interface TrackRows {
   readonly times: readonly number[];
   readonly values: readonly number[];
@@ -15,6 +15,6 @@ export interface TrackRows {
 export interface Track {
   /** From the first row to the end of the last one, in ms. The last row lasts as long as the row before it. */
   readonly length: number;
-  /** The rows around `time` (from 0 to `length`), the first of them not after it; or why they can't be read. */
+  /** Rows around `time` (0 to `length`). The first is not after `time`. Or why the rows can't be read. */
   rowsAt(time: number): TrackRows | string;
 }

@@ -3,17 +3,17 @@ import { connect } from 'node:net';
 import type { SerialLineDefinition } from '../../config/configuration.js';
 import { openRealPort } from '../../transport/port/real-port.js';
 
-/** Sends one query after the other. */
+/** A client that sends one query at a time. */
 export interface Client {
-  /** Sends `request` and waits `patience` ms at most for the bytes of `reply`. */
+  /** Sends `request` and waits at most `patience` ms for the bytes of `reply`. */
   ask(request: Uint8Array, reply: Uint8Array, patience: number): Promise<Asked>;
   close(): Promise<void>;
 }
 
-/** What became of a query; `closed` when the other side has ended the connection, before it or since. */
+/** The result of a query. `closed`: the other side has closed the connection, before or after the query. */
 type Asked = 'answered' | 'unanswered' | 'closed';
 
-/** A client on the other end of a virtual line: opens it as another program would. Else what is wrong, in words. */
+/** A client on the other end of a virtual line, which it opens as another program would; or an error text. */
 export async function serialClient(
   path: string,
   { baudRate, dataBits, parity, stopBits }: SerialLineDefinition,
@@ -28,7 +28,7 @@ export async function serialClient(
   return { ask: exchange.asking((request) => port.write(request)), close: () => port.close() };
 }
 
-/** A client of a TCP line on this machine. */
+/** A client of a TCP line on this machine; or an error text. */
 export async function tcpClient(host: string, port: number): Promise<Client | string> {
   const exchange = new Exchange();
   const socket = connect({ host, port, noDelay: true });
@@ -59,7 +59,7 @@ export async function udpClient(host: string, port: number): Promise<Client> {
   };
 }
 
-/** A request is answered once its reply ends what has come since it was sent. */
+/** One query at a time. A query is answered when the bytes received since it was sent end with its reply. */
 class Exchange {
   #pending: Uint8Array = new Uint8Array(0);
   #reply: Uint8Array = new Uint8Array(0);
@@ -68,7 +68,7 @@ class Exchange {
 
   received(chunk: Uint8Array): void {
     const { length } = this.#reply;
-    // What comes before it is a late answer to another one.
+    // Bytes before the reply are a late reply to an earlier query.
     this.#pending = Buffer.concat([this.#pending, chunk]).subarray(-length);
     if (this.#pending.length === length && this.#pending.every((byte, i) => byte === this.#reply[i]))
       this.#ended('answered');

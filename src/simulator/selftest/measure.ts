@@ -14,12 +14,12 @@ import { type Percentiles, percentiles } from './percentiles.js';
 import { query } from './query.js';
 import { asksOn, patience, pauseBetween } from './schedule.js';
 
-/** What a line was found to do on this machine. Times in ms. */
+/** Measurements of a line on this machine. Times are in ms unless stated otherwise. */
 export interface Measurements {
   readonly description: string;
-  /** What a client of our own asked on the other end; undefined where only others can ask. */
+  /** The requests of the built-in client; undefined where only other clients can send requests. */
   readonly own: OwnRequests | undefined;
-  /** For how long requests were taken, in s. */
+  /** How long the line accepted requests, in s. */
   readonly seconds: number;
   readonly port: PortFacts | undefined;
   readonly times: SerialTimes | undefined;
@@ -28,30 +28,30 @@ export interface Measurements {
   /** From the end of a request to the beginning of its reply. */
   readonly turnaround: Percentiles | undefined;
   readonly chunks: readonly (readonly [size: number, count: number])[];
-  /** The longest time between two chunks of one frame, be it one that was cut because of it. */
+  /** The longest pause between two chunks of one frame, including frames that were cut by the pause. */
   readonly longestPause: number;
   readonly counters: Readonly<LineCounters>;
-  /** Whether the adapter is said to hear what it sends; undefined on a socket. */
+  /** The `echo` setting: whether the adapter hears what it sends. Undefined on a socket. */
   readonly echo: SerialLineDefinition['echo'] | undefined;
-  /** Characters that were lost meanwhile, as the driver counts them. */
+  /** Characters lost during the measurement, as counted by the driver. */
   readonly overruns: number;
 }
 
 interface OwnRequests {
-  /** Those of which the fate is known: answered, or waited for in vain. */
+  /** Requests with a known result: answered, or timed out. */
   readonly asked: number;
   readonly answered: number;
-  /** The line has closed the connection: why, as far as that is known, in words. */
+  /** Set when the line closed the connection, with the reason in words if it is known. */
   readonly closed?: { readonly reason: string | undefined };
 }
 
-/** Waits are measured so many times, fewer where t3.5 is long: no new one begins after so many ms. */
+/** Limits of the timer measurement: the number of waits, and the time in ms after which no new wait begins. */
 const TIMER_SAMPLES = 500;
 const TIMER_TIME_MS = 3000;
-/** What is waited for when a line has no t3.5 to keep. */
+/** Length of the measured waits when the line has no t3.5. */
 const USUAL_WAIT_MS = 1.75;
 
-/** Measures a line of a simulator that was built for it; an error when it does not open, or its client doesn't. */
+/** Measures a line of a simulator built for this purpose. An error when the line or its client does not open. */
 export async function measureLine(
   simulator: Simulator,
   line: Line,
@@ -100,12 +100,12 @@ async function timerLateness(waitMs: number): Promise<Percentiles | undefined> {
   return percentiles(samples);
 }
 
-/** Whether only others can ask: on a real bus, and with TLS, where clients mostly need a certificate. */
+/** True on a real bus, and with TLS, where clients mostly need a certificate: the built-in client can't be used. */
 export function waitsForOthers(definition: LineDefinition): boolean {
   return definition.kind === 'tls' || (definition.kind === 'serial' && definition.path !== 'virtual');
 }
 
-/** Undefined where only others can ask. */
+/** The built-in client, or an error text; undefined where only other clients can send requests. */
 async function ownClient(line: Line): Promise<Client | string | undefined> {
   const { definition, state } = line;
   if (state.kind !== 'open' || waitsForOthers(definition)) return undefined;
@@ -115,10 +115,10 @@ async function ownClient(line: Line): Promise<Client | string | undefined> {
   return definition.kind === 'tcp' ? tcpClient(host, port) : udpClient(host, port);
 }
 
-/** Where all addresses of this machine are listened on, this one is. */
+/** The address to connect to when the line listens on all addresses. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Asks the first unit of the line, one query after the other. */
+/** Sends queries to the first unit of the line, one after the other. */
 async function askRepeatedly(client: Client, line: Line, simulator: Simulator): Promise<OwnRequests> {
   const { framing } = line.bus;
   const { times } = lineStatus(line);
@@ -145,7 +145,7 @@ async function askRepeatedly(client: Client, line: Line, simulator: Simulator): 
   return { asked, answered, ...(closed && { closed }) };
 }
 
-/** Why a line has just closed the connection of a client that keeps to the rules. */
+/** Why the line has just closed the connection of the built-in client; undefined if that is not known. */
 function whyClosed({ definition, counters }: Line, lastRequestAt: number): string | undefined {
   if (definition.kind === 'serial' || counters.rejected === 0) return undefined;
   const { idleTimeout = Number.POSITIVE_INFINITY, maxClients } = definition;

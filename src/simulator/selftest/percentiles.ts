@@ -1,4 +1,4 @@
-/** What is told of many measured times, in ms. */
+/** Summary of a set of measured times, in ms. */
 export interface Percentiles {
   readonly count: number;
   readonly min: number;
@@ -8,7 +8,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** Of fewer samples the median says little: one bad one can be it. */
+/** With fewer samples the median says little, because one bad sample can be the median. */
 export const ENOUGH = 10;
 
 /** Undefined for no samples. */

@@ -11,21 +11,21 @@ export interface Query {
   readonly reply: AduContent;
 }
 
-/** Odd, so that all words come, and neighbours differ in both bytes. */
+/** The step is odd, so that all 65,536 words occur. Successive words differ in both bytes. */
 const STEP = 40503;
 
-/** One of so many queries is long, the second one first: they take many times longer on a slow line. */
+/** Every fourth query is long, beginning with the second. Long queries take many times longer on a slow line. */
 const LONG_EVERY = 4;
 const FIRST_LONG = 2;
 /**
- * Makes 63 bytes in RTU. No adapter hands over so many at once (USB 62, a FIFO 8, 16 or 32), and the last piece never
- * fills it, so it comes as late as it can.
+ * Makes a request of 63 bytes in RTU. No adapter delivers that many bytes at once (USB 62, a FIFO 8, 16 or 32). The
+ * last piece never fills the adapter's buffer, so the adapter delivers it as late as it can.
  */
 const LONG_DATA_WORDS = 27;
 
 /**
- * The n-th query of a self-test, one that every device answers alike and that changes no register. Neighbours have
- * different replies, so a late one is not taken for that of the next query.
+ * The n-th query of a self-test. Every device gives the same reply, and no register changes. Successive queries have
+ * different replies, so a late reply is not taken for the reply to the next query.
  */
 export function query(n: number, unitId: number): Query {
   const pdus = n % LONG_EVERY === FIRST_LONG ? longQuery(n) : shortQuery(n);
@@ -39,8 +39,8 @@ interface Pdus {
 }
 
 /**
- * Return query data (Application Protocol V1.1b3, 6.8): the reply is the request. The data are always other ones, so
- * that a line doesn't take the next query for an echo of its reply.
+ * Return query data (Application Protocol V1.1b3, 6.8): the reply equals the request. The data change with each query,
+ * so that a line doesn't take the next query for an echo of its reply.
  */
 function shortQuery(n: number): Pdus {
   const pdu = concatBytes([FunctionCode.diagnostics], packWords([SubFunction.returnQueryData, word(n)]));
@@ -48,8 +48,8 @@ function shortQuery(n: number): Pdus {
 }
 
 /**
- * A write of no registers with data all the same, which is refused before addresses are looked at (6.12). Return query
- * data can be as long, but RTU knows its end by silence only: the reply would come after the discard gap.
+ * A write of zero registers that still carries data. Devices refuse it before they check addresses (6.12). Return query
+ * data could be as long, but in RTU only silence ends such a request: the reply would come after the discard gap.
  */
 function longQuery(n: number): Pdus {
   const data = packWords(Array.from({ length: LONG_DATA_WORDS }, (_, i) => word(n + i)));

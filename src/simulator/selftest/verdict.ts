@@ -8,10 +8,10 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** How much later than due the typical reply may be, and the typical wait on which it rests, in ms. */
+/** How late the typical reply may be, in ms; also how late the typical timer wait may end. */
 const ALLOWANCE_MS = 0.5;
 
-/** Judges what was measured. */
+/** Judges the measurements against the configuration of the line. */
 export function verdict(found: Measurements): Verdict {
   const worse = shortcomings(found);
   const rows = [
@@ -35,7 +35,7 @@ function portRows({ port }: Measurements): string[] {
   if (!port) return [];
   const { adapter, settings, lowLatency, direction, parityMarks } = port;
   const name = row('adapter', adapter.hint === undefined ? adapter.name : `${adapter.name}; ${adapter.hint}`);
-  // A pseudo-terminal has none of the rest.
+  // The other rows do not apply to a pseudo-terminal.
   if (adapter.kind === 'pty') return [name];
   const latency = { true: 'on, verified', false: 'the driver does not have it', undefined: "can't be asked" };
   return [
@@ -71,7 +71,7 @@ function chunks({ chunks, longestPause }: Measurements, { gap }: SerialTimes): s
   return `${sizes.join(', ') || 'none'}; longest pause inside a frame ${ms(longestPause)}, discard gap ${ms(gap)}`;
 }
 
-/** Which `echo` the line needs, by the replies that came back; an own client gives nothing back. */
+/** The `echo` setting that the line needs, judged by the echoed replies. The built-in client causes no echo. */
 function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurements): string[] {
   if (own || echo === undefined || replies === 0) return [];
   if (echo === 'no')
@@ -87,7 +87,7 @@ function echo({ own, echo, counters: { echoes, replies, collisions } }: Measurem
   ];
 }
 
-/** Not promised by any configuration, and worth knowing. */
+/** Problems that break no promise of the configuration but are worth reporting. */
 function trouble({ counters, overruns }: Measurements): string[] {
   const found: [count: number, text: string][] = [
     [
@@ -119,7 +119,7 @@ function unanswered({ own }: Measurements): string[] {
   return found;
 }
 
-/** Only where a time is promised. */
+/** Checks reply times, where the configuration promises a turnaround. */
 function lateness({ turnaround, timers, times }: Measurements): string[] {
   const promised = times?.turnaround;
   if (promised === undefined) return [];
@@ -140,21 +140,21 @@ function lateness({ turnaround, timers, times }: Measurements): string[] {
   return found;
 }
 
-/** The median; of a few samples the best, so that they are judged only when all of them are bad. */
+/** The median; with few samples the smallest, so that the verdict is bad only when all samples are. */
 function typical({ count, min, median }: Percentiles): number {
   return count < ENOUGH ? min : median;
 }
 
-/** Of which samples `typical` is true. */
+/** Names the samples that `typical` stands for. */
 function typicalOnes({ count }: Percentiles, one: string, many: string): string {
   if (count >= ENOUGH) return `half of the ${many}`;
   return count === 1 ? `the only ${one}` : `all ${count} ${many}`;
 }
 
-/** Why bytes become no frames. */
+/** Why received bytes do not form valid frames. */
 function unreadable(found: Measurements): string[] {
   const { own, times, longestPause, counters } = found;
-  // Frames that were answered were not cut: a stall of this machine made the pause, or the gap took a little longer.
+  // If all requests were answered, no frame was cut: this machine stalled, or the gap took a little longer.
   const allAnswered = own !== undefined && own.asked === own.answered;
   if (times && longestPause >= times.gap && !allAnswered) {
     return [
