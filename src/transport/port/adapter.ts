@@ -97,7 +97,7 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
   if (driver !== 'ftdi_sio') {
     return { kind: 'usb', name, fifoCharacters: SHORT_FIFO, latencyMs: UNKNOWN_USB_LATENCY };
   }
-  const timer = Number.parseInt(readText(join(entry, 'device/latency_timer')) ?? '', 10);
+  const timer = Number.parseInt(smallText(join(entry, 'device/latency_timer')) ?? '', 10);
   const latencyMs = Number.isNaN(timer) ? UNKNOWN_USB_LATENCY : timer;
   return {
     kind: 'ftdi',
@@ -112,7 +112,7 @@ function usbAdapter(driver: string | undefined, entry: string): Adapter {
 
 /** The PL011 hands over bytes at half its FIFO: 8 of 16 up to the Raspberry Pi 3, 16 of 32 from the Pi 4 on. */
 function pl011Adapter(root: string): Adapter {
-  const model = (readText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
+  const model = (smallText(join(root, 'proc/device-tree/model')) ?? '').replace(/\0.*$/s, '').trim();
   const short = /^Raspberry Pi (Model|Zero|2|3|Compute Module (Rev|1|3))/.test(model);
   return {
     kind: 'pl011',
@@ -127,8 +127,8 @@ const PORT_16550A = 4;
 
 /** 8 characters trigger a 16550A, or what its port says in sysfs; the rest comes after 4 character times. */
 function uart16550(entry: string, driver: string | undefined): Adapter | undefined {
-  const type = Number.parseInt(readText(join(entry, 'type')) ?? '', 10);
-  const trigger = Number.parseInt(readText(join(entry, 'rx_trig_bytes')) ?? '', 10);
+  const type = Number.parseInt(smallText(join(entry, 'type')) ?? '', 10);
+  const trigger = Number.parseInt(smallText(join(entry, 'rx_trig_bytes')) ?? '', 10);
   if (Number.isNaN(trigger) && !(type >= PORT_16550A)) return undefined;
   return {
     kind: '16550',
@@ -170,7 +170,7 @@ export function realPathOf(path: string): string | undefined {
 }
 
 /** The text of a small file without the white space around it; undefined when it can't be read. */
-export function readText(path: string): string | undefined {
+export function smallText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {

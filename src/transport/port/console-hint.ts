@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { readText, realPathOf } from './adapter.js';
+import { realPathOf, smallText } from './adapter.js';
 
 /**
  * Finds out whether the kernel writes its messages to a serial port, and may read commands from it: then a bus there
@@ -10,8 +10,8 @@ import { readText, realPathOf } from './adapter.js';
  */
 export function consoleHint(path: string, root = '/'): string | undefined {
   const name = basename(realPathOf(join(root, path)) ?? path);
-  const active = (readText(join(root, 'sys/class/tty/console/active')) ?? '').split(/\s+/);
-  const configured = consolesOf(readText(join(root, 'proc/cmdline')) ?? '');
+  const active = (smallText(join(root, 'sys/class/tty/console/active')) ?? '').split(/\s+/);
+  const configured = consolesOf(smallText(join(root, 'proc/cmdline')) ?? '');
   const parameter = configured.find((device) => device === name || basename(alias(device, root)) === name);
   if (!active.includes(name) && parameter === undefined) return undefined;
   return `the kernel console is on this port; take console=${parameter ?? name} off the kernel command line, and see that no login waits there`;

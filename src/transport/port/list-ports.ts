@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type Adapter, ancestorsOf, identifyAdapter, namesIn, readText, realPathOf } from './adapter.js';
+import { type Adapter, ancestorsOf, identifyAdapter, namesIn, realPathOf, smallText } from './adapter.js';
 import { consoleHint } from './console-hint.js';
 
 /** A serial port of this machine. */
@@ -59,7 +59,7 @@ export async function listPorts(root = '/'): Promise<PortInfo[]> {
  * Only root may read `type`; to others the ports without hardware are those of the platform device 'serial8250'.
  */
 function isPhantom(entry: string, ancestors: readonly string[]): boolean {
-  const type = readText(join(entry, 'type'));
+  const type = smallText(join(entry, 'type'));
   if (type !== undefined) return type === '0';
   return ancestors.some((directory) => basename(directory) === 'serial8250');
 }
@@ -78,7 +78,7 @@ function stableLinks(root: string): { path: string; device: string | undefined }
 function usbIdentity(ancestors: readonly string[]): UsbIdentity | undefined {
   const device = ancestors.find((directory) => existsSync(join(directory, 'idVendor')));
   if (device === undefined) return undefined;
-  const read = (name: string): string | undefined => readText(join(device, name)) || undefined;
+  const read = (name: string): string | undefined => smallText(join(device, name)) || undefined;
   const manufacturer = read('manufacturer');
   const product = read('product');
   const serialNumber = read('serial');

@@ -71,7 +71,7 @@ function refusalOf({ cert, key, ca }: TlsCredentials): string | undefined {
 }
 
 async function readCertificates(what: string, path: string): Promise<Read<X509Certificate[]>> {
-  const text = await readText(what, path);
+  const text = await readPem(what, path);
   if (!text.ok) return text;
   const blocks = text.value.match(CERTIFICATES) ?? [];
   if (blocks.length === 0) {
@@ -85,7 +85,7 @@ async function readCertificates(what: string, path: string): Promise<Read<X509Ce
 }
 
 async function readKey(path: string): Promise<Read<KeyObject>> {
-  const text = await readText('key', path);
+  const text = await readPem('key', path);
   if (!text.ok) return text;
   try {
     return { ok: true, value: createPrivateKey(text.value) };
@@ -97,7 +97,7 @@ async function readKey(path: string): Promise<Read<KeyObject>> {
   }
 }
 
-async function readText(what: string, path: string): Promise<Read<string>> {
+async function readPem(what: string, path: string): Promise<Read<string>> {
   try {
     return { ok: true, value: await readFile(path, 'utf8') };
   } catch (error) {
