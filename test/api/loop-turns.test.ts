@@ -35,3 +35,20 @@ test('work asked for by a piece of work has a later turn', async () => {
   });
   expect(second).toBeGreaterThan(first);
 });
+
+test('a long piece of work is followed by a rest of at least its own length', async () => {
+  const loop = new LoopTurns();
+  const burn = (ms: number) => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+  const [endedAt, nextAt] = await new Promise<[number, number]>((resolve) => {
+    let endedAt = 0;
+    loop.take(() => {
+      burn(20);
+      endedAt = performance.now();
+    });
+    loop.take(() => resolve([endedAt, performance.now()]));
+  });
+  expect(nextAt - endedAt).toBeGreaterThanOrEqual(20);
+});
