@@ -13,6 +13,8 @@ export interface Configuration {
   readonly lines: readonly LineDefinition[];
   readonly faults: readonly FaultRule[];
   readonly api: ApiDefinition;
+  /** How much of the traffic is kept; the usual limits when absent. */
+  readonly traffic?: TrafficDefinition;
   /** Where relative paths of files begin. */
   readonly directory: string;
 }
@@ -68,6 +70,13 @@ export interface SocketLineDefinition extends SocketSettings {
   readonly units: UnitNames;
   /** The answer to a request for a missing unit: exception 11, or none. */
   readonly missingUnit: 'exception' | 'silence';
+}
+
+export interface TrafficDefinition {
+  /** The most events; 0 keeps none. */
+  readonly events: number;
+  /** The most bytes of memory. */
+  readonly bytes: number;
 }
 
 export interface ApiDefinition {

@@ -49,6 +49,7 @@ export class AsciiFraming implements Framing {
   readonly broadcasts = true;
   readonly characterBits = 7;
   readonly minLength = MIN_ASCII_LENGTH;
+  readonly maxLength = MAX_ASCII_LENGTH;
   readonly delimiter: number;
 
   /** @param delimiter ends every message, in both directions (Application Protocol V1.1b3, 6.8, sub-function 3) */

@@ -1,6 +1,7 @@
 import { concatBytes, wordAt } from './bytes.js';
+import { MAX_PDU_LENGTH } from './limits.js';
 import { decodeMbap, encodeMbap, MBAP_LENGTH } from './mbap.js';
-import { decodeRtu, encodeRtu, isRtuFrame, MIN_RTU_LENGTH } from './rtu.js';
+import { decodeRtu, encodeRtu, isRtuFrame, MAX_RTU_LENGTH, MIN_RTU_LENGTH } from './rtu.js';
 
 /** What every ADU carries; `transactionId` is 0 where the framing has none. */
 export interface AduContent {
@@ -18,6 +19,8 @@ export interface Framing {
   readonly characterBits: 7 | 8;
   /** Bytes of the shortest ADU: one with a function code alone. */
   readonly minLength: number;
+  /** Bytes of the longest ADU. */
+  readonly maxLength: number;
   /** The character that ends every message; absent on framings without one. */
   readonly delimiter?: number;
   /**
@@ -42,6 +45,7 @@ const CRC_LENGTH = 2;
 export const RTU: Framing = {
   name: 'rtu',
   minLength: MIN_RTU_LENGTH,
+  maxLength: MAX_RTU_LENGTH,
   broadcasts: true,
   characterBits: 8,
   encode: ({ unitId, pdu }) => encodeRtu(unitId, pdu),
@@ -56,6 +60,7 @@ export const RTU: Framing = {
 export const SOCKET: Framing = {
   name: 'socket',
   minLength: MBAP_LENGTH + 1,
+  maxLength: MBAP_LENGTH + MAX_PDU_LENGTH,
   broadcasts: false,
   characterBits: 8,
   encode: encodeMbap,

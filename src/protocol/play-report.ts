@@ -9,6 +9,8 @@ export interface StepReport {
    * before they were given to the operating system. For a step not achieved, when the transport gave up.
    */
   readonly achievedAt: number;
+  /** When the last character left, or the break ended, if the step began at `achievedAt`. */
+  readonly endedAt: number;
   /**
    * The true moment lies between `achievedAt` and this many ms later, as far as is known of the port. Undefined where
    * nothing is known beyond the system call (sockets), and for a step not achieved.
@@ -31,6 +33,22 @@ export interface PlayReport {
   readonly ended: 'complete' | 'superseded' | 'disconnected';
 }
 
+/** A step that was done. `endedAt` and `uncertainty` as in `StepReport`. */
+export function achieved(
+  plannedAt: number,
+  achievedAt: number,
+  endedAt: number,
+  uncertainty: number | undefined,
+): StepReport {
+  return { plannedAt, achievedAt, endedAt, uncertainty, outcome: 'achieved' };
+}
+
+/** @param gaveUpAt when it was clear that the step is not done */
+export function notAchieved(plannedAt: number, gaveUpAt: number, reason: string): StepReport {
+  const never = { achievedAt: gaveUpAt, endedAt: gaveUpAt, uncertainty: undefined };
+  return { plannedAt, ...never, outcome: 'not achieved', reason };
+}
+
 /**
  * The reports on steps that were not reached because the plan was given up at `gaveUpAt`, for `reason`.
  * @param from when the wait of the first of them began
@@ -44,6 +62,6 @@ export function notReached(
   let plannedAt = from;
   return steps.map(({ waitMs }) => {
     plannedAt += waitMs;
-    return { plannedAt, achievedAt: gaveUpAt, uncertainty: undefined, outcome: 'not achieved', reason };
+    return notAchieved(plannedAt, gaveUpAt, reason);
   });
 }

@@ -1,11 +1,12 @@
 import type { ReplyPlan } from '../protocol/reply-plan.js';
-import type { Exchange } from '../traffic/ledger.js';
 
 /** The properties of a line that {@link StuckLines} needs. */
 export interface WatchedLine {
   readonly name: string;
   /** Time of one character on the wire, in ms; 0 where there is no wire. */
   readonly characterTime: number;
+  /** The plan whose playing has been under way for longest; the same object each time. */
+  readonly oldestPlan: ReplyPlan | undefined;
 }
 
 /** In ms. Far above the delays of a busy machine or a slow client, so that those don't make a line count as stuck. */
@@ -14,27 +15,24 @@ const PATIENCE_MS = 60_000;
 /** Finds lines that have planned a reply but do not finish playing it. */
 export class StuckLines {
   /** The oldest unfinished reply of each line, and since when it has been the oldest. */
-  readonly #oldest = new Map<string, { readonly id: number; readonly since: number }>();
+  readonly #oldest = new Map<string, { readonly plan: ReplyPlan; readonly since: number }>();
 
   /**
    * Finds stuck lines. Call regularly.
-   * @param exchanges the newest first
    * @param now in ms
    * @returns names of the lines that are stuck
    */
-  look(lines: Iterable<WatchedLine>, exchanges: readonly Exchange[], now: number): string[] {
-    const pending = exchanges.filter(({ report }) => report === undefined);
-    return Array.from(lines).flatMap(({ name, characterTime }) => {
-      const exchange = pending.findLast(({ line }) => line === name);
-      if (exchange === undefined) {
+  look(lines: Iterable<WatchedLine>, now: number): string[] {
+    return Array.from(lines).flatMap(({ name, characterTime, oldestPlan: plan }) => {
+      if (plan === undefined) {
         this.#oldest.delete(name);
         return [];
       }
       // A reply waits for those before it, so its time counts from the moment when it became the oldest.
       const known = this.#oldest.get(name);
-      const since = known?.id === exchange.id ? known.since : now;
-      this.#oldest.set(name, { id: exchange.id, since });
-      return now - since > durationOf(exchange.plan, characterTime) + PATIENCE_MS ? [name] : [];
+      const since = known?.plan === plan ? known.since : now;
+      this.#oldest.set(name, { plan, since });
+      return now - since > durationOf(plan, characterTime) + PATIENCE_MS ? [name] : [];
     });
   }
 }

@@ -41,8 +41,9 @@ export function supervise(simulator: Simulator, manager: ServiceManager, log: Lo
     const lines = Array.from(simulator.lines.values(), (line) => ({
       name: line.name,
       characterTime: lineStatus(line).times?.characterTime ?? 0,
+      oldestPlan: line.oldestPending?.plan,
     }));
-    const stuck = stuckLines.look(lines, simulator.ledger.latest(), now);
+    const stuck = stuckLines.look(lines, now);
     if (stuck.length === 0) {
       fedAt = now;
       manager.tell({ WATCHDOG: 1 });

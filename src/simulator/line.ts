@@ -1,33 +1,34 @@
 import type { Logger } from 'pino';
-import { Bus, type BusLine, type Units } from '../bus/bus.js';
+import { type Answer, Bus, type BusLine, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
 import { lineSource } from '../config/native/line-source.js';
 import type { FaultRules } from '../faults/rules.js';
+import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
-import type { PlayReport } from '../protocol/play-report.js';
-import { type ReplyPlan, silence } from '../protocol/reply-plan.js';
+import { silence } from '../protocol/reply-plan.js';
 import { characterTime } from '../protocol/timing.js';
-import type { Ledger } from '../traffic/ledger.js';
+import type { LineCounters } from '../traffic/counters.js';
+import type { TrafficStream } from '../traffic/stream.js';
 import { newTransport } from '../transport/new-transport.js';
 import { realPathOf } from '../transport/port/adapter.js';
 import { SerialLine } from '../transport/serial/serial-line.js';
 import type {
   LineEvent,
   LineHandler,
+  LineReply,
   LineRequest,
   LineState,
   Transport,
   TransportStart,
 } from '../transport/transport.js';
 import { type WayOfChange, wayOfChange } from './line-change.js';
-import { recordEvent } from './line-events.js';
-import { type LineCounters, LineRecord } from './line-record.js';
+import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { Turns } from './turns.js';
 
 export interface LineContext {
   readonly faults: FaultRules;
-  readonly ledger: Ledger;
+  readonly traffic: TrafficStream;
   readonly log: Logger;
 }
 
@@ -49,7 +50,9 @@ const OK: LineOutcome = { ok: true };
 export class Line implements LineHandler {
   readonly name: string;
   readonly bus: Bus;
-  readonly #record: LineRecord;
+  readonly #traffic: LineTraffic;
+  /** Replies whose plans are being played, the oldest first. */
+  readonly #pending = new Set<LineReply>();
   readonly #log: Logger;
   readonly #turns = new Turns();
   #definition: LineDefinition;
@@ -59,12 +62,12 @@ export class Line implements LineHandler {
   #openedAt: number | undefined;
   #lastClientId = 0;
 
-  constructor(definition: LineDefinition, units: Units, { faults, ledger, log }: LineContext) {
+  constructor(definition: LineDefinition, units: Units, { faults, traffic, log }: LineContext) {
     this.name = definition.name;
     this.#log = log;
     this.#definition = definition;
     this.bus = new Bus(busLine(definition), units, faults);
-    this.#record = new LineRecord(definition.name, ledger, log);
+    this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log);
     this.#transport = this.#newTransport(definition);
   }
 
@@ -73,7 +76,7 @@ export class Line implements LineHandler {
   }
 
   get counters(): Readonly<LineCounters> {
-    return this.#record.counters;
+    return this.#traffic.counters;
   }
 
   get state(): LineState {
@@ -88,6 +91,11 @@ export class Line implements LineHandler {
   /** When the line was opened, in ms of `performance.now()`; undefined while it isn't open. */
   get openSince(): number | undefined {
     return this.state.kind === 'open' ? this.#openedAt : undefined;
+  }
+
+  /** The reply that has been under way for longest, if there is one. */
+  get oldestPending(): LineReply | undefined {
+    return this.#pending.values().next().value;
   }
 
   /** The serial side of the line, where it has one. */
@@ -105,7 +113,7 @@ export class Line implements LineHandler {
     return this.#turns.take(async () => {
       const { kind } = this.state;
       await this.#stop();
-      if (kind === 'open' || kind === 'waiting') this.#log.info('line stopped');
+      if (kind === 'open' || kind === 'waiting') this.#traffic.state('stopped', 'stopped');
     });
   }
 
@@ -135,7 +143,7 @@ export class Line implements LineHandler {
       const next = wanted(this.#definition);
       if (next === undefined) return OK;
       const changed = await this.#change(next);
-      if (changed.ok) this.#log.info({ settings: lineSource(next.definition) }, 'line changed');
+      if (changed.ok) this.#traffic.state('changed', JSON.stringify(lineSource(next.definition)));
       else this.#log.info({ reason: changed.error }, 'line not changed');
       return changed;
     });
@@ -149,21 +157,26 @@ export class Line implements LineHandler {
     return this.bus.owns(unitId);
   }
 
-  request(request: LineRequest): ReplyPlan {
-    this.bus.activity.messages++;
-    const answer = this.bus.answer(request);
-    if (answer === undefined) return silence('no such unit');
+  request(request: LineRequest): LineReply {
+    const { framing } = this.bus;
+    const seq = this.#traffic.asked(request, framing);
+    const answer = this.bus.answer(request) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
-    return this.#record.asked(request, answer);
-  }
-
-  played(request: LineRequest, report: PlayReport): void {
-    this.#record.played(request, report);
+    const reply: LineReply = {
+      plan: answer.plan,
+      played: (report) => {
+        this.#pending.delete(reply);
+        this.#traffic.replied(seq, request, answer, report);
+      },
+    };
+    this.#pending.add(reply);
+    return reply;
   }
 
   event(event: LineEvent): void {
     if (event.kind === 'open') this.#openedAt = performance.now();
-    recordEvent(event, this.bus, this.#record.counters, this.#log);
+    if (event.kind === 'client-gone') this.bus.forget(event.clientId);
+    this.#traffic.event(event, this.bus.framing);
   }
 
   #newTransport(definition: LineDefinition): Transport {
@@ -196,7 +209,7 @@ export class Line implements LineHandler {
       return OK;
     }
     this.#failure = started.error;
-    this.#log.info({ reason: started.error }, 'line did not open');
+    this.#traffic.state('not opened', started.error);
     return started;
   }
 
@@ -206,6 +219,7 @@ export class Line implements LineHandler {
     const adopt = () => {
       this.#definition = definition;
       this.bus.change(busLine(definition), units);
+      this.#traffic.change(trafficLine(definition));
     };
     if (way === 'keep' || way === 'adjust') {
       adopt();
@@ -259,6 +273,17 @@ export class Line implements LineHandler {
     if (!started.ok && kind !== 'failed') this.#opened(await this.#open({ waits: true }));
     return started;
   }
+}
+
+/** Units of the line may have changed since its framer found the request. */
+function noSuchUnit(framing: Framing): Answer {
+  return { plan: silence('no such unit'), acted: [], framing, next: undefined };
+}
+
+/** The line as its traffic shows it. */
+function trafficLine(definition: LineDefinition): TrafficLine {
+  const { name } = definition;
+  return { name, characterTime: definition.kind === 'serial' ? characterTime(definition) : 0 };
 }
 
 /** The line as its bus sees it. */

@@ -13,7 +13,7 @@ import type { FaultLine } from '../faults/ability.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
-import { Ledger } from '../traffic/ledger.js';
+import { TrafficStream } from '../traffic/stream.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
@@ -33,7 +33,7 @@ export type LineChange =
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
   readonly lines: ReadonlyMap<string, Line>;
-  readonly ledger = new Ledger();
+  readonly traffic: TrafficStream;
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #directory: string;
@@ -41,11 +41,12 @@ export class Simulator {
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
-    const { devices, lines, faults, directory } = configuration;
+    const { devices, lines, faults, directory, traffic } = configuration;
     this.#directory = directory;
+    this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
-    const context = { faults: this.faults.rules, ledger: this.ledger };
+    const context = { faults: this.faults.rules, traffic: this.traffic };
     this.lines = new Map(
       lines.map((line) => [
         line.name,

@@ -1,11 +1,14 @@
 import { addressRanges } from '../protocol/address-range.js';
 import { bitsAt, wordsAt } from '../protocol/bytes.js';
+import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
-import type { Exchange } from './ledger.js';
 
-/** The parts of an exchange needed to read its reply: the framing, and the requested quantity. */
-type Asked = Pick<Exchange, 'framing' | 'requestPdu'>;
+/** What is needed to read a reply: its framing, and the requested quantity. */
+interface Asked {
+  readonly framing: Framing;
+  readonly requestPdu: Uint8Array;
+}
 
 /** Describes a reply in words: its values, its exception, or that the bytes are not a valid frame. */
 export function describeReply(adu: Uint8Array, { framing, requestPdu }: Asked): string {

@@ -12,6 +12,8 @@ export interface LineRequest {
   readonly adu: Uint8Array;
   /** 0 where the framing has none. */
   readonly transactionId: number;
+  /** When its first byte came, as far as the adapter shows it; `performance.now()` ms. */
+  readonly startedAt: number;
   /** When its last byte was read; `performance.now()` ms. */
   readonly receivedAt: number;
   /** The number from `LineHandler.newClientId`; 0 on a serial line, which has one client. */
@@ -20,19 +22,22 @@ export interface LineRequest {
   readonly client?: string;
 }
 
+/** What a line does about a request. */
+export interface LineReply {
+  /** The bytes of the plan are complete ADUs, or what a fault made of them. */
+  readonly plan: ReplyPlan;
+  /** Call once, when the plan has ended, with what was really done of it. */
+  played(report: PlayReport): void;
+}
+
 /** What a transport needs from the rest of the simulator. None of these functions may throw. */
 export interface LineHandler {
   /** A number for a new client. Numbers count from 1, and the line never uses one twice. */
   newClientId(): number;
   /** Does one of our devices answer for this unit identifier? */
   owns(unitId: number): boolean;
-  /**
-   * Decides about a request, in the order of arrival. The plan's bytes are complete ADUs, or what a fault made of
-   * them.
-   */
-  request(request: LineRequest): ReplyPlan;
-  /** Reports what was really done of a plan, once, when the plan has ended. */
-  played(request: LineRequest, report: PlayReport): void;
+  /** Decides about a request, in the order of arrival. */
+  request(request: LineRequest): LineReply;
   event(event: LineEvent): void;
 }
 
@@ -54,6 +59,9 @@ interface OfClient {
   readonly clientId: number;
 }
 
+/** Who sent a frame; absent on a serial line, and where an address is no client. */
+type FromClient = Partial<OfClient>;
+
 /** What happens on a line besides requests. */
 export type LineEvent =
   | { readonly kind: 'open'; readonly place: string; readonly notes: readonly string[] }
@@ -64,9 +72,13 @@ export type LineEvent =
   /** The listening socket failed after it had opened; it serves no new clients. */
   | { readonly kind: 'failed'; readonly text: string }
   /** A frame between others on the bus. */
-  | { readonly kind: 'foreign'; readonly role: 'request' | 'response'; readonly frame: TimedBytes }
+  | ({
+      readonly kind: 'foreign';
+      readonly role: 'request' | 'response';
+      readonly frame: TimedBytes;
+    } & FromClient)
   /** Bytes that belong to no valid frame; `isRest` when damage of the same message was reported before. */
-  | { readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean }
+  | ({ readonly kind: 'noise'; readonly noise: TimedBytes; readonly isRest?: boolean } & FromClient)
   /** A reply came back because the adapter hears what it sends. The echo was removed. */
   | { readonly kind: 'echo' }
   /** So many copies of our replies came in a row that the next ones are taken for echoes. */
@@ -74,7 +86,7 @@ export type LineEvent =
   /** Somebody else spoke while a reply was on the wire. */
   | { readonly kind: 'collision' }
   /** Another device answered a request to one of our units. */
-  | { readonly kind: 'duplicate'; readonly frame: TimedBytes }
+  | ({ readonly kind: 'duplicate'; readonly frame: TimedBytes } & FromClient)
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
@@ -83,7 +95,7 @@ export type LineEvent =
    */
   | { readonly kind: 'damaged'; readonly count: number; readonly isRest: boolean }
   /** A request that came while too many replies were pending; on a line that drops requests, while any reply was. */
-  | { readonly kind: 'dropped'; readonly adu: Uint8Array }
+  | ({ readonly kind: 'dropped'; readonly frame: TimedBytes } & FromClient)
   /** `role` is the role in the client's certificate (Modbus/TCP Security). */
   | ({ readonly kind: 'client'; readonly role?: string } & OfClient)
   /** Follows every `client`, once. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SerialPort } from 'serialport';
-import type { Exchange } from '../../src/traffic/ledger.js';
+import type { ReplyEvent } from '../../src/traffic/event.js';
 import { ruleOf } from '../faults/plans.js';
 import { nativeSetup } from '../support/configuration.js';
+import { exchangesOf } from '../support/exchanges.js';
 import { type RunningSimulator, startSimulator } from '../support/simulator.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
@@ -22,9 +23,9 @@ export interface Bench extends RunningSimulator {
   use(faults: readonly unknown[], more?: object): void;
   clear(): void;
   /** The exchange that comes of what `send` sends, once its plan has been played. */
-  exchangeOf(send: () => void): Promise<Exchange>;
+  exchangeOf(send: () => void): Promise<ReplyEvent>;
   /** The newest exchange, once its plan has been played. */
-  played(): Promise<Exchange>;
+  played(): Promise<ReplyEvent>;
 }
 
 const SERIAL = { path: 'virtual', baudRate: BAUD_RATE, parity: 'none', pacing: { chunk: 8 } } as const;
@@ -50,10 +51,10 @@ export async function startBench(): Promise<Bench> {
   const clear = () => {
     for (const { rule } of rules.list()) rules.remove(rule.name);
   };
-  const played = async (before?: Exchange): Promise<Exchange> => {
+  const played = async (before?: ReplyEvent): Promise<ReplyEvent> => {
     for (;;) {
-      const [newest] = simulator.ledger.latest(1);
-      if (newest?.report && newest.id !== before?.id) return newest;
+      const [newest] = exchangesOf(simulator);
+      if (newest && newest.seq !== before?.seq) return newest;
       await sleep(1);
     }
   };
@@ -66,7 +67,7 @@ export async function startBench(): Promise<Bench> {
     clear,
     played: () => played(),
     async exchangeOf(send) {
-      const [before] = simulator.ledger.latest(1);
+      const [before] = exchangesOf(simulator);
       send();
       return played(before);
     },
@@ -74,7 +75,7 @@ export async function startBench(): Promise<Bench> {
 }
 
 /** The pieces of a reply in the order in which they left, as hex. */
-export function sentPieces({ plan, report }: Exchange): string[] {
+export function sentPieces({ plan, report }: ReplyEvent): string[] {
   const steps = plan.kind === 'send' ? plan.steps : [];
   return steps.flatMap((step, i) =>
     step.kind === 'bytes' && report?.steps[i]?.outcome === 'achieved' ? [hexOf(step.bytes)] : [],

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rtu } from '../faults/plans.js';
+import { exchangesOf } from '../support/exchanges.js';
 import { type Bench, CHARACTER, LAZY, SerialClient, sentPieces, startBench, T35 } from './faults-bench.js';
 
 /** Between two pieces, in ms. */
@@ -127,7 +128,7 @@ describe('when it comes', () => {
     await client.receive(bytesIn(REPLY));
     const first = client.pieces[0]?.at ?? 0;
     expect(first - sentAt).toBeGreaterThanOrEqual(8 * CHARACTER + T35 + 80);
-    const { report, receivedAt } = await bench.played();
+    const { report, requestedAt: receivedAt } = await bench.played();
     const [step] = report?.steps ?? [];
     expect((step?.plannedAt ?? 0) - receivedAt).toBeGreaterThan(T35 + 80 - ROUNDING);
     expect(step?.achievedAt).toBeGreaterThanOrEqual(step?.plannedAt ?? Number.NaN);
@@ -139,7 +140,7 @@ describe('when it comes', () => {
     const reply = rtu('07 03 02 0102');
     lazy.send(rtu('07 03 0000 0001'));
     expect(await lazy.receive(bytesIn(reply))).toBe(reply);
-    const { report, receivedAt } = await bench.played();
+    const { report, requestedAt: receivedAt } = await bench.played();
     expect((report?.steps[0]?.plannedAt ?? Number.NaN) - receivedAt).toBeLessThan(LAZY);
     await lazy.close();
   });
@@ -173,7 +174,7 @@ describe('when it comes', () => {
         length += bytesIn(piece);
         expect(client.arrivalOf(length), `byte ${length}`).toBeGreaterThanOrEqual(due);
       }
-      // A busy machine may hand two pieces to the client in one read; that they left apart is in the ledger.
+      // A busy machine may hand two pieces to the client in one read; that they left apart is in the traffic.
       const exchange = await bench.played();
       expect(sentPieces(exchange)).toEqual(pieces);
       const steps = exchange.report?.steps ?? [];
@@ -236,14 +237,14 @@ describe('the turn of a rule on the wire', () => {
 });
 
 describe('while a reply is pending', () => {
-  it('a later request ends it, which the ledger tells', async () => {
+  it('a later request ends it, which the traffic tells', async () => {
     bench.use([{ delay: 2000 }], { when: { count: 1 } });
     const sentAt = client.send(READ);
     await new Promise((resolve) => setTimeout(resolve, 30));
     const other = rtu('01 03 0002 0001');
     const otherReply = rtu('01 03 02 0506');
     expect(await ask(other, otherReply)).toBe(otherReply);
-    const [second, first] = bench.simulator.ledger.latest(2);
+    const [second, first] = exchangesOf(bench.simulator);
     expect(first?.report).toEqual({
       steps: [expect.objectContaining({ outcome: 'not achieved', reason: 'a newer request came' })],
       ended: 'superseded',
@@ -261,7 +262,7 @@ describe('while a reply is pending', () => {
     client.send(READ);
     expect(await client.receive(3)).toBe(REPLY.slice(0, 6));
     expect(await ask(READ, REPLY)).toBe(REPLY);
-    const [, first] = bench.simulator.ledger.latest(2);
+    const [, first] = exchangesOf(bench.simulator);
     expect(first?.report?.ended).toBe('superseded');
     expect(first?.report?.steps).toEqual([
       expect.objectContaining({ outcome: 'achieved' }),
@@ -280,9 +281,8 @@ describe('while a reply is pending', () => {
       expect(await other.receive(bytesIn(reply))).toBe(reply);
     }
     expect(client.hex).toBe('');
-    const pending = bench.simulator.ledger.latest(6).at(-1);
-    expect(pending).toMatchObject({ line: 'bench', unitId: 5 });
-    expect(pending?.report).toBeUndefined();
+    expect(bench.simulator.lines.get('bench')?.oldestPending).toBeDefined();
+    expect(exchangesOf(bench.simulator)[0]).toMatchObject({ line: 'other', unitId: 6 });
     await other.close();
     // The line itself answers too, once the client has given up.
     expect(await ask(READ, REPLY)).toBe(REPLY);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsmodbus from 'jsmodbus';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { requestsOf } from '../support/exchanges.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
 import { bytesOf } from '../vectors/hex.js';
 import { type Bench, sentPieces, startBench } from './faults-bench.js';
@@ -183,7 +184,7 @@ describe('a connection is closed', () => {
     const client = await Client.open();
     bench.use([{ delay: 5000 }]);
     client.send(bytesOf(READ));
-    await until(() => bench.simulator.ledger.latest(1)[0]?.acted.length === 1, 'the request has come');
+    await until(() => requestsOf(bench.simulator) === 1, 'the request has come');
     await client.end();
     const { report } = await bench.played();
     expect(report).toMatchObject({ ended: 'disconnected', steps: [{ outcome: 'not achieved' }] });
@@ -209,7 +210,7 @@ describe('when it comes', () => {
     const sentAt = performance.now();
     expect(await client.ask(READ, REPLY + REPLY)).toBe(REPLY + REPLY);
     expect(client.lastAt - sentAt).toBeGreaterThanOrEqual(3 * 60);
-    // A busy machine may hand two pieces to the client in one read; that they left apart is in the ledger.
+    // A busy machine may hand two pieces to the client in one read; that they left apart is in the traffic.
     const exchange = await bench.played();
     expect(sentPieces(exchange)).toEqual([
       REPLY.slice(0, 14),

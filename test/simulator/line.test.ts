@@ -5,10 +5,11 @@ import { FaultRules } from '../../src/faults/rules.js';
 import type { PlayReport, StepReport } from '../../src/protocol/play-report.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Line } from '../../src/simulator/line.js';
-import { Ledger } from '../../src/traffic/ledger.js';
+import { TrafficStream } from '../../src/traffic/stream.js';
 import type { LineRequest } from '../../src/transport/transport.js';
 import { deviceOf } from '../device/build.js';
 import { nativeSetup } from '../support/configuration.js';
+import { exchangesOf } from '../support/exchanges.js';
 
 /** A line that is not open: the test plays its transport. */
 function newLine() {
@@ -19,20 +20,21 @@ function newLine() {
   const [definition] = lines;
   if (!definition) throw new Error('no line');
   const faults = new FaultRules({ now: () => new Date(0), random: () => 0 });
-  const ledger = new Ledger();
+  const traffic = new TrafficStream();
   const units = new Map([[1, deviceOf({ holding: [{ address: 0, value: 7 }] }, { size: 2 })]]);
-  const line = new Line(definition, units, { faults, ledger, log: pino({ level: 'silent' }) });
-  return { line, faults, ledger };
+  const line = new Line(definition, units, { faults, traffic, log: pino({ level: 'silent' }) });
+  return { line, faults, traffic };
 }
 
 function read(clientId: number): LineRequest {
   const pdu = Uint8Array.of(3, 0, 0, 0, 1);
-  return { unitId: 1, pdu, adu: encodeRtu(1, pdu), transactionId: 0, receivedAt: 0, clientId };
+  return { unitId: 1, pdu, adu: encodeRtu(1, pdu), transactionId: 0, startedAt: 0, receivedAt: 0, clientId };
 }
 
 const step = (outcome: StepReport['outcome']): StepReport => ({
   plannedAt: 1,
   achievedAt: 1,
+  endedAt: 1,
   uncertainty: 0,
   outcome,
 });
@@ -43,30 +45,32 @@ it.each<[string, PlayReport, number]>([
   ['that nobody was there for', { steps: [step('not achieved')], ended: 'disconnected' }, 0],
   ['that is silence', { steps: [], ended: 'complete' }, 0],
 ])('a reply %s counts as it should', (_, report, replies) => {
-  const { line, ledger } = newLine();
-  const request = read(1);
-  line.request(request);
-  line.played(request, report);
+  const { line, traffic } = newLine();
+  const reply = line.request(read(1));
+  expect(line.oldestPending).toBe(reply);
+  reply.played(report);
+  expect(line.oldestPending).toBeUndefined();
   expect(line.counters).toMatchObject({ requests: 1, replies });
-  expect(ledger.latest(1)).toMatchObject([{ report }]);
+  expect(exchangesOf({ traffic })).toMatchObject([{ report: { ended: report.ended } }]);
 });
 
 it('a reply comes late to the client that asked for it, and to nobody after that client', () => {
-  const { line, faults, ledger } = newLine();
-  const acted = () => ledger.latest(1)[0]?.acted;
+  const { line, faults, traffic } = newLine();
+  const ask = (clientId: number) => line.request(read(clientId)).played({ steps: [], ended: 'disconnected' });
+  const acted = () => exchangesOf({ traffic })[0]?.acted;
   const none = [{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }];
   const [first, second] = [line.newClientId(), line.newClientId()];
-  line.request(read(first));
+  ask(first);
   faults.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
-  line.request(read(second));
+  ask(second);
   expect(acted()).toEqual(none);
-  line.request(read(second));
+  ask(second);
   expect(acted()).toEqual([{ rule: 'late', kind: 'stale' }]);
   line.event({ kind: 'client-gone', client: '127.0.0.1:40112', clientId: first, text: 'gone' });
-  line.request(read(second));
+  ask(second);
   expect(acted()).toEqual([{ rule: 'late', kind: 'stale' }]);
   line.event({ kind: 'client-gone', client: '127.0.0.1:40113', clientId: second, text: 'gone' });
-  line.request(read(second));
+  ask(second);
   expect(acted()).toEqual(none);
   expect([first, second]).not.toContain(line.newClientId());
 });

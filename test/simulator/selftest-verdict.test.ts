@@ -12,6 +12,7 @@ const COUNTERS = {
   echoes: 0,
   collisions: 0,
   foreignFrames: 0,
+  damagedFrames: 0,
   noiseBytes: 0,
   damagedCharacters: 0,
   rejected: 0,

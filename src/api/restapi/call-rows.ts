@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { addressRanges } from '../../protocol/address-range.js';
 import { concatBytes, hex } from '../../protocol/bytes.js';
 import { describeReply } from '../../traffic/describe.js';
-import type { Exchange, Ledger } from '../../traffic/ledger.js';
+import type { EventOf } from '../../traffic/event.js';
+import { newestFirst } from '../../traffic/reading.js';
+import { sentBytes } from '../../traffic/sent-bytes.js';
+import type { TrafficStream } from '../../traffic/stream.js';
 import type { MonitorRequest } from './call-request.js';
 import { FUNCTION_CODES } from './function-codes.js';
 
@@ -25,93 +28,77 @@ const MAX_ROWS = 1000;
 /** Bytes of a row: replies of 64 KiB are possible. */
 const MAX_BYTES = 1024;
 
-/** Lists the calls since its creation. */
+type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
+
+/** Lists the calls since its creation, as long as the traffic keeps them. */
 export class CallMonitor {
   /** The calls that `rows` returns. */
   filter: MonitorRequest;
-  readonly #ledger: Ledger;
+  readonly #stream: TrafficStream;
   readonly #since: number;
+  #until: number | undefined;
 
-  constructor(filter: MonitorRequest, ledger: Ledger) {
+  constructor(filter: MonitorRequest, stream: TrafficStream) {
     this.filter = filter;
-    this.#ledger = ledger;
-    this.#since = ledger.lastId;
+    this.#stream = stream;
+    this.#since = stream.last;
   }
 
   /** The calls that match the filter, the newest first; each row is made when it is asked for. */
   rows(): Iterable<CallRow> {
-    return callRows(this.#ledger.newestFirst(undefined, this.#since), this.filter);
+    return callRows(
+      newestFirst(this.#stream, CALLS, { after: this.#since, until: this.#until ?? this.#stream.last }),
+      this.filter,
+    );
   }
 
-  /** Stops listing calls. The calls so far stay readable, even after the ledger drops them. */
-  stop(): StoppedCalls {
-    const { filter } = this;
-    const exchanges = this.#ledger
-      .latest(undefined, this.#since)
-      .filter((exchange) => matches(filter, exchange));
-    return { rows: () => callRows(exchanges, filter) };
+  /** Lists no later calls. */
+  stop(): void {
+    this.#until = this.#stream.last;
   }
 }
 
-/** Calls of a monitor that was stopped. */
-export interface StoppedCalls {
-  rows(): Iterable<CallRow>;
-}
+const CALLS = ['request', 'broadcast', 'reply'] as const;
 
-function* callRows(exchanges: Iterable<Exchange>, filter: MonitorRequest): Generator<CallRow> {
+function* callRows(events: Iterable<CallEvent>, filter: MonitorRequest): Generator<CallRow> {
   let count = 0;
-  for (const exchange of exchanges) {
-    if (!matches(filter, exchange)) continue;
-    for (const row of rowsOf(exchange, filter)) {
-      if (count++ === MAX_ROWS) return;
-      yield row;
-    }
+  for (const event of events) {
+    const row = matches(filter, event) ? rowOf(event, filter) : undefined;
+    if (row === undefined) continue;
+    yield row;
+    if (++count === MAX_ROWS) return;
   }
 }
 
-function matches(
-  { function: code, range_start, range_stop }: MonitorRequest,
-  { requestPdu }: Exchange,
-): boolean {
-  if (code != null && requestPdu[0] !== code) return false;
+function matches({ function: code, range_start, range_stop }: MonitorRequest, event: CallEvent): boolean {
+  if (code != null && event.functionCode !== code) return false;
   if (range_start == null && range_stop == null) return true;
   const first = range_start ?? 0;
   const last = range_stop ?? first;
-  return addressRanges(requestPdu).some(
+  return addressRanges(requestPduOf(event)).some(
     ({ address, quantity }) => address <= last && address + quantity > first,
   );
 }
 
-/** The response, if there was one, above its request. */
-function rowsOf(
-  { time, line, unitId, requestPdu, requestAdu, framing, plan, report }: Exchange,
-  filter: MonitorRequest,
-): CallRow[] {
-  const [range] = addressRanges(requestPdu);
-  const place = { address: range?.address ?? null, count: range?.quantity ?? null };
-  const common = { time: time.toISOString(), line, unit: unitId, fc: requestPdu[0] as number, ...place };
-  const request: CallRow = {
-    call: 'request',
-    ...common,
-    data: dataText(filter, requestAdu, () => requestText(requestPdu)),
-  };
-  const sent = sentBytes(plan, report);
-  if (sent.length === 0) return [request];
-  return [
-    {
-      call: 'response',
-      ...common,
-      data: dataText(filter, sent, () => describeReply(sent, { framing, requestPdu })),
-    },
-    request,
-  ];
+function requestPduOf(event: CallEvent): Uint8Array {
+  const adu = event.kind === 'reply' ? event.requestAdu : event.bytes;
+  return event.framing.fields(adu)?.pdu ?? new Uint8Array(0);
 }
 
-/** The bytes of the response. When playing it has ended, only the bytes that were really sent. */
-function sentBytes(plan: Exchange['plan'], report: Exchange['report']): Uint8Array {
-  const steps = plan.kind === 'send' ? plan.steps : [];
-  const sent = steps.filter((_, i) => !report || report.steps[i]?.outcome === 'achieved');
-  return concatBytes(...sent.map((step) => (step.kind === 'bytes' ? step.bytes : [])));
+/** The row of a request, or of a response of which something was sent. */
+function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
+  const { line, time, unitId, functionCode, framing } = event;
+  const requestPdu = requestPduOf(event);
+  const [range] = addressRanges(requestPdu);
+  const place = { address: range?.address ?? null, count: range?.quantity ?? null };
+  const common = { time: new Date(time).toISOString(), line, unit: unitId, fc: functionCode, ...place };
+  if (event.kind !== 'reply') {
+    return { call: 'request', ...common, data: dataText(filter, event.bytes, () => requestText(requestPdu)) };
+  }
+  const sent = concatBytes(...sentBytes(event.plan, event.report));
+  if (sent.length === 0) return undefined;
+  const data = dataText(filter, sent, () => describeReply(sent, { framing, requestPdu }));
+  return { call: 'response', ...common, data };
 }
 
 function requestText(pdu: Uint8Array): string {

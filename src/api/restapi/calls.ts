@@ -3,7 +3,7 @@ import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
-import { CallMonitor, type CallRow, callRowSchema, type StoppedCalls } from './call-rows.js';
+import { CallMonitor, type CallRow, callRowSchema } from './call-rows.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
@@ -43,7 +43,7 @@ export class CallsEndpoint {
   readonly #simulator: Simulator;
   readonly #simulation: ResponseSimulation;
   #monitor: CallMonitor | undefined;
-  #stopped: StoppedCalls | undefined;
+  #stopped: CallMonitor | undefined;
 
   constructor(simulator: Simulator) {
     this.#simulator = simulator;
@@ -82,12 +82,13 @@ export class CallsEndpoint {
     const filter = new At(body, findings).check(monitorRequest);
     if (!filter) return mistakes(findings);
     if (this.#monitor) this.#monitor.filter = filter;
-    else this.#monitor = new CallMonitor(filter, this.#simulator.ledger);
+    else this.#monitor = new CallMonitor(filter, this.#simulator.traffic);
     return this.#state();
   }
 
   #stop(): CallsAnswer {
-    if (this.#monitor) this.#stopped = this.#monitor.stop();
+    this.#monitor?.stop();
+    this.#stopped = this.#monitor ?? this.#stopped;
     this.#monitor = undefined;
     return { ...this.#state(), foot: 'Stopped monitoring' };
   }

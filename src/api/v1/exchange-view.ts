@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { hex } from '../../protocol/bytes.js';
 import type { PlayReport, StepReport } from '../../protocol/play-report.js';
 import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
-import type { Exchange } from '../../traffic/ledger.js';
+import type { ReplyEvent } from '../../traffic/event.js';
 
 /**
- * The most that is shown of one exchange. A reply can have 64 KiB, thousands of pieces and as many faults, and the
- * lines are not served while an answer is made.
+ * The most that is shown of one exchange. A reply can have 64 KiB and thousands of pieces, and the lines are not served
+ * while an answer is made.
  */
-const MAX_FAULTS = 64;
 const MAX_STEPS = 64;
 const MAX_BYTES = 1024;
 
@@ -17,16 +16,20 @@ const stepView = z.object({
   kind: z.enum(['bytes', 'break', 'close']),
   /** Hexadecimal bytes of a `bytes` step. */
   bytes: z.string().optional(),
-  plannedUs: z.number().nullable(),
+  plannedUs: z.number(),
   achievedUs: z.number().nullable(),
   /** The true moment is between `achievedUs` and this many µs later; null when nothing is known about the port. */
   uncertaintyUs: z.number().nullable(),
-  outcome: z.enum(['achieved', 'not achieved', 'pending']),
+  outcome: z.enum(['achieved', 'not achieved']),
   reason: z.string().optional(),
 });
 
 export const exchangeViewSchema = z.object({
+  /** Sequence number of the end of the exchange in the traffic. */
   id: z.number(),
+  /** Sequence number of the request in the traffic. */
+  requestId: z.number(),
+  /** When the request was received. */
   time: z.string(),
   line: z.string(),
   client: z.string().nullable(),
@@ -51,41 +54,37 @@ export const exchangeViewSchema = z.object({
   /** Bytes omitted from the shown steps: those after the 1024th. */
   omittedBytes: z.number(),
   /** `not sent`: the plan was played to its end, but no byte of it was sent. */
-  ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected', 'pending']),
+  ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected']),
 });
 
-export function exchangeView(exchange: Exchange): z.infer<typeof exchangeViewSchema> {
-  const { id, time, line, client, unitId, requestAdu, receivedAt, plan, acted, report } = exchange;
+export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
+  const { seq, request, line, client, unitId, requestAdu, requestedAt, at, time } = exchange;
+  const { plan, acted, omittedFaults, report } = exchange;
   const steps = plan.kind === 'send' ? plan.steps : [];
   const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {
-    id,
-    time: time.toISOString(),
+    id: seq,
+    requestId: request,
+    time: new Date(time - at + requestedAt).toISOString(),
     line,
     client: client ?? null,
     unitId,
     request: hex(requestAdu),
     silence: plan.kind === 'silence' ? plan.reason : null,
-    faults: ends(acted).map(({ rule, kind, notAchieved }) =>
+    faults: acted.map(({ rule, kind, notAchieved }) =>
       notAchieved === undefined
         ? { rule, kind, outcome: 'applied' as const }
         : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
     ),
-    omittedFaults: Math.max(0, acted.length - MAX_FAULTS),
-    steps: shown.map((step, i) => viewStep(step, report?.steps[i], receivedAt)),
+    omittedFaults,
+    steps: shown.map((step, i) => viewStep(step, report.steps[i] as StepReport, requestedAt)),
     omittedSteps: Math.max(0, steps.length - MAX_STEPS),
     omittedBytes,
     ended: endOf(plan, report),
   };
 }
 
-/** The first faults and the last one, because the last one reports faults that were not tried. */
-function ends(acted: Exchange['acted']): Exchange['acted'] {
-  return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
-}
-
-function endOf(plan: ReplyPlan, report: PlayReport | undefined): z.infer<typeof exchangeViewSchema>['ended'] {
-  if (!report) return 'pending';
+function endOf(plan: ReplyPlan, report: PlayReport): z.infer<typeof exchangeViewSchema>['ended'] {
   if (report.ended !== 'complete' || plan.kind === 'silence') return report.ended;
   return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
 }
@@ -102,13 +101,9 @@ function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number 
   return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
 }
 
-function viewStep(step: Step, report: StepReport | undefined, receivedAt: number) {
-  const us = (at: number) => Math.round(1000 * (at - receivedAt));
+function viewStep(step: Step, report: StepReport, requestedAt: number) {
+  const us = (at: number) => Math.round(1000 * (at - requestedAt));
   const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
-  if (!report) {
-    const outcome = 'pending' as const;
-    return { kind: step.kind, ...bytes, plannedUs: null, achievedUs: null, uncertaintyUs: null, outcome };
-  }
   const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;
   return {
     kind: step.kind,

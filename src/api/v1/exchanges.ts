@@ -2,7 +2,8 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { Exchange } from '../../traffic/ledger.js';
+import type { ReplyEvent } from '../../traffic/event.js';
+import { newestFirst } from '../../traffic/reading.js';
 import type { LongAnswers } from '../long-answers.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
@@ -17,7 +18,7 @@ const query = z.object({
   after: inQuery(wholeNumber(0, UNLIMITED, 'the identifier of an exchange')).default(0),
 });
 
-/** `/api/v1/exchanges`: the ledger, the newest exchange first. */
+/** `/api/v1/exchanges`: the exchanges in the traffic, the newest exchange first. */
 export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
@@ -29,12 +30,21 @@ export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): Fast
         },
       },
       async ({ query: { limit, after } }, reply) =>
-        answers.send(reply, { exchanges: exchangeViews(simulator.ledger.newestFirst(limit, after)) }),
+        answers.send(reply, {
+          exchanges: exchangeViews(newestFirst(simulator.traffic, ['reply'], { after }), limit),
+        }),
     );
     done();
   };
 }
 
-function* exchangeViews(exchanges: Iterable<Exchange>): Generator<ReturnType<typeof exchangeView>> {
-  for (const exchange of exchanges) yield exchangeView(exchange);
+function* exchangeViews(
+  exchanges: Iterable<ReplyEvent>,
+  limit: number,
+): Generator<ReturnType<typeof exchangeView>> {
+  let left = limit;
+  for (const exchange of exchanges) {
+    if (left-- === 0) return;
+    yield exchangeView(exchange);
+  }
 }

@@ -47,6 +47,7 @@ const countersView = z.object({
   echoes: z.number(),
   collisions: z.number(),
   foreignFrames: z.number(),
+  damagedFrames: z.number(),
   noiseBytes: z.number(),
   damagedCharacters: z.number(),
   rejected: z.number(),

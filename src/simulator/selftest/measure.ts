@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LineDefinition, SerialLineDefinition } from '../../config/configuration.js';
+import type { LineCounters } from '../../traffic/counters.js';
+import type { ReplyEvent } from '../../traffic/event.js';
+import { newestFirst } from '../../traffic/reading.js';
 import { systemClock } from '../../transport/clock.js';
 import type { ErrorCounts } from '../../transport/port/error-counts.js';
 import type { PortFacts } from '../../transport/port/port.js';
 import type { SerialTimes } from '../../transport/serial/serial-times.js';
 import { describeLine } from '../describe-line.js';
 import type { Line } from '../line.js';
-import type { LineCounters } from '../line-record.js';
 import { lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import { type Client, serialClient, tcpClient, udpClient } from './client.js';
@@ -134,7 +136,7 @@ async function askRepeatedly(client: Client, line: Line, simulator: Simulator): 
     const bytes = requestAdu.length + replyAdu.length;
     const fate = await client.ask(requestAdu, replyAdu, patience(times, bytes));
     if (fate === 'closed') {
-      closed = { reason: whyClosed(line, simulator.ledger.latest(1)[0]?.receivedAt ?? startedAt) };
+      closed = { reason: whyClosed(line, newestReply(simulator)?.requestedAt ?? startedAt) };
       break;
     }
     asked++;
@@ -160,9 +162,13 @@ export function lostBetween(before: ErrorCounts | undefined, after: ErrorCounts 
   return after.overrun + after.bufferOverrun - before.overrun - before.bufferOverrun;
 }
 
-function turnarounds({ ledger }: Simulator): number[] {
-  return ledger.latest().flatMap(({ report, receivedAt }) => {
-    const first = report?.steps[0];
-    return first?.outcome === 'achieved' ? [first.achievedAt - receivedAt] : [];
+function turnarounds({ traffic }: Simulator): number[] {
+  return Array.from(newestFirst(traffic, ['reply'])).flatMap(({ report, requestedAt }) => {
+    const [first] = report.steps;
+    return first?.outcome === 'achieved' ? [first.achievedAt - requestedAt] : [];
   });
+}
+
+function newestReply({ traffic }: Simulator): ReplyEvent | undefined {
+  return newestFirst(traffic, ['reply']).next().value ?? undefined;
 }

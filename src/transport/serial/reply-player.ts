@@ -1,8 +1,10 @@
 import { notReached, type PlayReport } from '../../protocol/play-report.js';
-import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import type { Step } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { TimedBytes } from '../framer/burst.js';
 import type { WhenBusy } from '../settings.js';
+import type { LineReply } from '../transport.js';
+import { beginOnWire } from './serial-times.js';
 import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** When a line may speak. */
@@ -43,7 +45,9 @@ interface Pending {
   readonly request: TimedBytes;
   /** When the player took it over. */
   readonly takenAt: number;
-  readonly plan: Extract<ReplyPlan, { kind: 'send' }>;
+  readonly steps: readonly Step[];
+  /** The reply does not wait for the end of the turnaround. */
+  readonly early: boolean;
   readonly ended: (report: PlayReport) => void;
 }
 
@@ -84,19 +88,24 @@ export class ReplyPlayer {
   }
 
   /**
-   * Takes over a plan for a request. `ended` is called once, when the plan was played or superseded. A break can't be
+   * Takes over the reply to a request. The reply is told when its plan was played or superseded. A break can't be
    * stopped, but is over by then.
    */
-  play(request: TimedBytes, plan: ReplyPlan, ended: (report: PlayReport) => void): void {
+  play(request: TimedBytes, reply: LineReply): void {
+    const { plan } = reply;
+    const ended = (report: PlayReport) => reply.played(report);
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
-    const merged = last && this.#beginOf(request) - last.request.receivedAt < this.#options.timing.t35;
+    const { timing, inputHold } = this.#options;
+    const began = beginOnWire(request, { wireTime: timing.wireTime, inputHold });
+    const merged = last && began - last.request.receivedAt < timing.t35;
     if (last && !merged && this.#options.whenBusy === 'replace') this.giveUp('a newer request came');
     if (plan.kind === 'silence') {
       ended({ steps: [], ended: 'complete' });
       return;
     }
-    this.#queue.push({ request, takenAt: this.#clock.now(), plan, ended });
+    const { steps, early } = plan;
+    this.#queue.push({ request, takenAt: this.#clock.now(), steps, early, ended });
     if (this.#queue.length === 1) this.#begin();
   }
 
@@ -109,7 +118,7 @@ export class ReplyPlayer {
       const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
       if (begun) continue;
       const due = this.#earliest(pending);
-      pending.ended({ steps: notReached(pending.plan.steps, due, this.#clock.now(), reason), ended });
+      pending.ended({ steps: notReached(pending.steps, due, this.#clock.now(), reason), ended });
     }
   }
 
@@ -144,18 +153,8 @@ export class ReplyPlayer {
     return Math.max(receivedAt + turnaround, Math.max(this.#options.listening.lastAt, wireFreeAt) + t35);
   }
 
-  /**
-   * When a request began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive late. They are never
-   * later than the adapter allows (`inputHold`), because a port without a wire may hand over much longer pieces at
-   * once.
-   */
-  #beginOf({ bytes, startedAt, receivedAt }: TimedBytes): number {
-    const asOnWire = receivedAt - bytes.length * this.#options.timing.wireTime;
-    return Math.min(startedAt, Math.max(asOnWire, startedAt - this.#options.inputHold));
-  }
-
-  #mayInterrupt({ plan }: Pending): boolean {
-    return plan.early || this.#options.timing.turnaround === undefined;
+  #mayInterrupt({ early }: Pending): boolean {
+    return early || this.#options.timing.turnaround === undefined;
   }
 
   /** The reply was due at `due`, as far as was known. Later events may put it off. */
@@ -179,7 +178,7 @@ export class ReplyPlayer {
       this.#wait(earliest);
       return;
     }
-    this.#runner.start(current.plan.steps, due, (steps) => {
+    this.#runner.start(current.steps, due, (steps) => {
       this.#queue.shift();
       current.ended({ steps, ended: 'complete' });
       this.#begin();

@@ -1,5 +1,4 @@
 import type { Framing } from '../../protocol/framing.js';
-import type { ReplyPlan } from '../../protocol/reply-plan.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { Clock } from '../clock.js';
 import type { TimedBytes } from '../framer/burst.js';
@@ -10,6 +9,7 @@ import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
 import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming } from './reply-player.js';
+import { type Arrival, beginOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /** How a line behaves on an open port. Times in ms. */
@@ -41,6 +41,7 @@ export class SerialSession {
   readonly #chunks: ChunkStatistics;
   readonly #clock: Clock;
   #framing: Framing;
+  #arrival: Arrival;
   #framer: Framer;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
@@ -63,6 +64,7 @@ export class SerialSession {
     this.#chunks = chunks;
     this.#clock = clock;
     this.#framing = behaviour.framing;
+    this.#arrival = arrivalOf(behaviour);
     this.#framer = newFramer(behaviour);
     this.#echo = new EchoFilter(echoOptions(behaviour));
     this.#echoWindow = echoWindow(behaviour);
@@ -77,6 +79,7 @@ export class SerialSession {
    */
   change(behaviour: SerialBehaviour): void {
     this.#framing = behaviour.framing;
+    this.#arrival = arrivalOf(behaviour);
     this.#framer = newFramer(behaviour);
     this.#echo.change(echoOptions(behaviour));
     this.#echoWindow = echoWindow(behaviour);
@@ -165,10 +168,10 @@ export class SerialSession {
         case 'foreign':
           // The client that waited for our reply has turned to somebody else.
           if (event.role === 'request') this.#player.turnedAway();
-          this.#handler.event({ kind: 'foreign', role: event.role, frame: event });
+          this.#handler.event({ kind: 'foreign', role: event.role, frame: this.#asOnWire(event) });
           break;
         case 'duplicate':
-          this.#handler.event({ kind: 'duplicate', frame: event });
+          this.#handler.event({ kind: 'duplicate', frame: this.#asOnWire(event) });
           break;
         case 'noise':
           this.#noise(event);
@@ -178,21 +181,27 @@ export class SerialSession {
 
   #noise(noise: Noise): void {
     this.#chunks.discarded(noise, (bytes) => this.#framing.decode(bytes) !== undefined);
-    this.#handler.event({ kind: 'noise', noise, isRest: noise.isRest });
+    this.#handler.event({ kind: 'noise', noise: this.#asOnWire(noise), isRest: noise.isRest });
   }
 
   #request(frame: TimedBytes): void {
     const content = this.#framing.fields(frame.bytes);
     if (content === undefined) return;
+    const onWire = this.#asOnWire(frame);
     if (this.#player.refuses) {
-      this.#handler.event({ kind: 'dropped', adu: frame.bytes });
+      this.#handler.event({ kind: 'dropped', frame: onWire });
       return;
     }
     this.#countOverruns();
-    const request = { ...content, adu: frame.bytes, receivedAt: frame.receivedAt, clientId: 0 };
-    const plan: ReplyPlan = this.#handler.request(request);
+    const { bytes: adu, startedAt, receivedAt } = onWire;
+    const reply = this.#handler.request({ ...content, adu, startedAt, receivedAt, clientId: 0 });
     if (content.unitId === BROADCAST) this.#player.turnedAway();
-    this.#player.play(frame, plan, (report) => this.#handler.played(request, report));
+    this.#player.play(frame, reply);
+  }
+
+  /** What was received, with the time when it began on the wire. */
+  #asOnWire({ bytes, startedAt, receivedAt }: TimedBytes): TimedBytes {
+    return { bytes, startedAt: beginOnWire({ bytes, startedAt, receivedAt }, this.#arrival), receivedAt };
   }
 
   #countOverruns(): void {
@@ -207,6 +216,10 @@ export class SerialSession {
     const counts = this.#port.errorCounts?.();
     return counts && counts.overrun + counts.bufferOverrun;
   }
+}
+
+function arrivalOf({ timing, inputHold }: SerialBehaviour): Arrival {
+  return { wireTime: timing.wireTime, inputHold };
 }
 
 function newFramer({ framer, joinsTraffic }: SerialBehaviour): Framer {

@@ -1,5 +1,6 @@
 import { ASCII_TIMEOUT_MS } from '../../protocol/ascii.js';
 import { characterTime, t15, t35 } from '../../protocol/timing.js';
+import type { TimedBytes } from '../framer/burst.js';
 import { type Adapter, discardGap } from '../port/adapter.js';
 import type { SerialSettings } from '../settings.js';
 
@@ -28,6 +29,26 @@ export function serialTimes(settings: SerialSettings, adapter: Adapter): SerialT
     turnaround: turnaround(timing.turnaround, pause),
     characterTime: character,
   };
+}
+
+/** How bytes reach this program from the wire. */
+export interface Arrival {
+  /** How long one character is on the wire, in ms; 0 on a line without a wire. */
+  readonly wireTime: number;
+  /** How long the adapter may hold received bytes back, in ms. */
+  readonly inputHold: number;
+}
+
+/**
+ * When bytes began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive late. They are never later
+ * than the adapter allows (`inputHold`), because a port without a wire may hand over much longer pieces at once.
+ */
+export function beginOnWire(
+  { bytes, startedAt, receivedAt }: TimedBytes,
+  { wireTime, inputHold }: Arrival,
+): number {
+  const asOnWire = receivedAt - bytes.length * wireTime;
+  return Math.min(startedAt, Math.max(asOnWire, startedAt - inputHold));
 }
 
 /** Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut. */

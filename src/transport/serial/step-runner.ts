@@ -1,4 +1,4 @@
-import { notReached, type StepReport } from '../../protocol/play-report.js';
+import { achieved, notAchieved, notReached, type StepReport } from '../../protocol/play-report.js';
 import type { BreakStep, SendStep, Step } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
@@ -160,9 +160,9 @@ export class StepRunner {
     const uncertainty = this.#clock.now() - writtenAt + outputHold;
     // Bytes that were written before may still be on the wire. The new ones leave after them.
     const achievedAt = this.#wireFreeAt > writtenAt ? this.#wireFreeAt : writtenAt + lead;
-    run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
     this.#writtenAt = writtenAt;
     this.#wireFreeAt = run.from = achievedAt + bytes.length * wireTime;
+    run.reports.push(achieved(plannedAt, achievedAt, this.#wireFreeAt, uncertainty));
     const next = run.steps[run.reports.length];
     onSent?.(bytes, this.#wireFreeAt, { continues, more: next?.kind === 'bytes' && next.continues });
   }
@@ -179,19 +179,13 @@ export class StepRunner {
       return;
     }
     const uncertainty = Math.max(0, endedAt - achievedAt - ms) + outputHold;
-    run.reports.push({ plannedAt, achievedAt, uncertainty, outcome: 'achieved' });
+    run.reports.push(achieved(plannedAt, achievedAt, endedAt, uncertainty));
     run.from = endedAt;
   }
 
   #fail(run: Run, plannedAt: number, reason: string): void {
     run.from = this.#clock.now();
-    run.reports.push({
-      plannedAt,
-      achievedAt: run.from,
-      uncertainty: undefined,
-      outcome: 'not achieved',
-      reason,
-    });
+    run.reports.push(notAchieved(plannedAt, run.from, reason));
   }
 }
 

@@ -1,8 +1,13 @@
-import type { PlayReport, StepReport } from '../../protocol/play-report.js';
-import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
-import type { LineRequest } from '../transport.js';
+import {
+  achieved,
+  notAchieved,
+  notReached,
+  type PlayReport,
+  type StepReport,
+} from '../../protocol/play-report.js';
+import type { Step } from '../../protocol/reply-plan.js';
+import type { LineReply } from '../transport.js';
 import type { Outlet } from './outlet.js';
-import { achieved, notAchieved } from './step-report.js';
 
 /** The longest time setTimeout can wait. Longer waits set it again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
@@ -11,7 +16,7 @@ const MAX_TIMEOUT_MS = 0x7fff_ffff;
 const STEPS_PER_TURN = 64;
 
 interface Playing {
-  readonly request: LineRequest;
+  readonly reply: LineReply;
   readonly steps: readonly Step[];
   /** When the previous step was achieved. Before the first step: when the request came in. */
   since: number;
@@ -23,7 +28,6 @@ interface Playing {
 
 export interface ReplyQueueOptions {
   readonly outlet: Outlet;
-  readonly played: (request: LineRequest, report: PlayReport) => void;
   /** Replies that had to wait have been played. */
   readonly advanced: () => void;
 }
@@ -35,16 +39,14 @@ export interface ReplyQueueOptions {
  */
 export class ReplyQueue {
   readonly #outlet: Outlet;
-  readonly #played: ReplyQueueOptions['played'];
   readonly #advanced: () => void;
   readonly #queue: Playing[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Why nothing more is played. */
   #ended: string | undefined;
 
-  constructor({ outlet, played, advanced }: ReplyQueueOptions) {
+  constructor({ outlet, advanced }: ReplyQueueOptions) {
     this.#outlet = outlet;
-    this.#played = played;
     this.#advanced = advanced;
   }
 
@@ -53,12 +55,15 @@ export class ReplyQueue {
     return this.#queue.length;
   }
 
-  /** Plays `plan` at once if it is its turn and it has nothing to wait for. */
-  add(request: LineRequest, plan: ReplyPlan): void {
-    if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(request, plan)) return;
-    const { receivedAt } = request;
+  /**
+   * Plays the plan of `reply` at once if it is its turn and it has nothing to wait for.
+   * @param receivedAt when the request came in
+   */
+  add(reply: LineReply, receivedAt: number): void {
+    if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(reply, receivedAt)) return;
+    const { plan } = reply;
     const steps = plan.kind === 'send' ? plan.steps : [];
-    this.#queue.push({ request, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
+    this.#queue.push({ reply, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
     if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
       // A plan has several steps because its author wants them apart on the wire.
@@ -72,26 +77,23 @@ export class ReplyQueue {
     this.#ended ??= reason;
     clearTimeout(this.#timer);
     const gaveUpAt = performance.now();
-    for (const { request, steps, since, next, reports } of this.#queue.splice(0)) {
-      let plannedAt = since;
-      for (const step of steps.slice(next)) {
-        plannedAt += step.waitMs;
-        reports.push(notAchieved(plannedAt, gaveUpAt, reason));
-      }
-      this.#report(request, reports, 'disconnected');
+    for (const { reply, steps, since, next, reports } of this.#queue.splice(0)) {
+      reports.push(...notReached(steps.slice(next), since, gaveUpAt, reason));
+      this.#report(reply, reports, 'disconnected');
     }
   }
 
   /** Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that simple. */
-  #playPlain(request: LineRequest, plan: ReplyPlan): boolean {
+  #playPlain(reply: LineReply, receivedAt: number): boolean {
+    const { plan } = reply;
     if (plan.kind === 'silence') {
-      this.#report(request, [], 'complete');
+      this.#report(reply, [], 'complete');
       return true;
     }
     const step = plan.steps[0];
     if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0 || !this.#outlet.open)
       return false;
-    this.#report(request, [this.#play(step, request.receivedAt)], 'complete');
+    this.#report(reply, [this.#play(step, receivedAt)], 'complete');
     return true;
   }
 
@@ -102,7 +104,7 @@ export class ReplyQueue {
       const step = playing.steps[playing.next];
       if (step === undefined) {
         this.#queue.shift();
-        this.#report(playing.request, playing.reports, 'complete');
+        this.#report(playing.reply, playing.reports, 'complete');
         continue;
       }
       // A plan has closed the connection.
@@ -127,7 +129,10 @@ export class ReplyQueue {
   #play(step: Step, plannedAt: number): StepReport {
     const playedAt = performance.now();
     const failure = this.#outlet.play(step);
-    return failure === undefined ? achieved(plannedAt, playedAt) : notAchieved(plannedAt, playedAt, failure);
+    // It is not known how long the bytes stay in the system and on the network, so the uncertainty is not known either.
+    return failure === undefined
+      ? achieved(plannedAt, playedAt, playedAt, undefined)
+      : notAchieved(plannedAt, playedAt, failure);
   }
 
   #wait(ms: number): void {
@@ -140,7 +145,7 @@ export class ReplyQueue {
     );
   }
 
-  #report(request: LineRequest, steps: readonly StepReport[], ended: PlayReport['ended']): void {
-    this.#outlet.complete({ steps, ended }, (known) => this.#played(request, known));
+  #report(reply: LineReply, steps: readonly StepReport[], ended: PlayReport['ended']): void {
+    this.#outlet.complete({ steps, ended }, (known) => reply.played(known));
   }
 }

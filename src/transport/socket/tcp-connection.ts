@@ -77,7 +77,6 @@ export class TcpConnection implements Client {
     this.#outlet = new TcpOutlet(socket, raw, () => this.#continue());
     this.#replies = new ReplyQueue({
       outlet: this.#outlet,
-      played: (request, report) => handler.played(request, report),
       advanced: () => {
         this.activeAt = performance.now();
         this.#continue();
@@ -208,7 +207,8 @@ export class TcpConnection implements Client {
       if (decoded.kind === 'event') {
         // A valid frame to somebody else shows that the client is alive, noise does not.
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
-        this.#handler.event(decoded.event);
+        const { client, clientId } = this;
+        this.#handler.event({ ...decoded.event, client, clientId });
       } else {
         // The replies of one turn leave in one write.
         if (pending) this.#outlet.hold();
@@ -227,11 +227,12 @@ export class TcpConnection implements Client {
       unitId,
       pdu,
       adu,
+      startedAt: this.#receivedAt,
       receivedAt: this.#receivedAt,
       client: this.client,
       clientId: this.clientId,
     };
-    this.#replies.add(request, this.#handler.request(request));
+    this.#replies.add(this.#handler.request(request), this.#receivedAt);
     this.#followFraming();
   }
 

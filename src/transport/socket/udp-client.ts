@@ -40,7 +40,6 @@ export class UdpClient implements Client {
     this.#outlet = new UdpOutlet(socket, remote.address, remote.port);
     this.#replies = new ReplyQueue({
       outlet: this.#outlet,
-      played: (request, report) => handler.played(request, report),
       advanced: () => {
         this.activeAt = performance.now();
       },
@@ -59,15 +58,17 @@ export class UdpClient implements Client {
 
   /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
   receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
+    const { client, clientId } = this;
     this.activeAt = receivedAt;
     if (this.#pending >= MAX_PENDING) {
-      this.#handler.event({ kind: 'dropped', adu });
+      const frame = { bytes: adu, startedAt: receivedAt, receivedAt };
+      this.#handler.event({ kind: 'dropped', frame, client, clientId });
       return;
     }
-    const { client, clientId } = this;
     // A copy, because the PDU of an RTU frame is a view of the datagram.
-    const request = { transactionId, unitId, pdu: pdu.slice(), adu, receivedAt, client, clientId };
-    this.#replies.add(request, this.#handler.request(request));
+    const times = { startedAt: receivedAt, receivedAt };
+    const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
+    this.#replies.add(this.#handler.request(request), receivedAt);
   }
 
   end(text: string): void {

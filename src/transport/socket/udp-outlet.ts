@@ -1,8 +1,7 @@
 import type { Socket } from 'node:dgram';
-import type { PlayReport } from '../../protocol/play-report.js';
+import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Outlet, StepFailure } from './outlet.js';
-import { notAchieved } from './step-report.js';
 
 type Tell = (report: PlayReport) => void;
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
+import { exchangesOf, requestsOf } from '../../support/exchanges.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
 import type { CallsBody, Rest } from '../rest.js';
@@ -141,9 +142,9 @@ describe('monitoring calls', () => {
     await monitor();
     await rest.calls({ submit: 'Simulate', response_delay: 60, response_error: 0, response_clear_after: 1 });
     master.send(Buffer.from(`000100000006010300000001`, 'hex'));
-    await until(() => rest.simulator.ledger.lastId === 1, 'the request has come');
+    await until(() => requestsOf(rest.simulator) === 1, 'the request has come');
     await master.end();
-    await until(() => rest.simulator.ledger.latest()[0]?.report !== undefined, 'the reply has ended');
+    await until(() => exchangesOf(rest.simulator).length > 0, 'the reply has ended');
     expect(rows(await monitor())).toEqual(['request 3 0']);
   });
 

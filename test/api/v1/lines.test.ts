@@ -28,6 +28,7 @@ const NO_COUNTS = {
   echoes: 0,
   collisions: 0,
   foreignFrames: 0,
+  damagedFrames: 0,
   noiseBytes: 0,
   damagedCharacters: 0,
   rejected: 0,

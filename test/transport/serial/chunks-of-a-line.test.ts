@@ -52,8 +52,7 @@ function sessionOn({ echoes }: { echoes: boolean }) {
     {
       newClientId: () => 1,
       owns: () => true,
-      request: () => plainReply(REPLY),
-      played: () => {},
+      request: () => ({ plan: plainReply(REPLY), played: () => {} }),
       event: () => {},
     },
     chunks,

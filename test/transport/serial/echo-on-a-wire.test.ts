@@ -97,9 +97,9 @@ function busOf({ chunk, baudRate, echo, hearsItself, late = 0 }: Bus) {
       owns: (unitId) => unitId === 1,
       request: ({ pdu }) => {
         executed++;
-        return plainReply(encodeRtu(1, pdu[0] === 3 ? Uint8Array.of(3, 2, 0, 42) : pdu));
+        const reply = encodeRtu(1, pdu[0] === 3 ? Uint8Array.of(3, 2, 0, 42) : pdu);
+        return { plan: plainReply(reply), played: () => {} };
       },
-      played: () => {},
       event: ({ kind }) => noticed.push(kind),
     },
     new ChunkStatistics(),

@@ -68,9 +68,12 @@ function playerWith(
       const now = clock.now();
       listening.lastAt = now;
       const request = { bytes: asked, startedAt: now, receivedAt: now };
-      player.play(request, plainReply(bytes), (report) => {
-        ended.push(report.ended);
-        reports.push(report);
+      player.play(request, {
+        plan: plainReply(bytes),
+        played(report) {
+          ended.push(report.ended);
+          reports.push(report);
+        },
       });
     },
     /** A byte comes in now. */
@@ -204,8 +207,7 @@ describe('when a reply leaves', () => {
     const steps = [{ kind: 'break' as const, waitMs: 0, ms: 50 }];
     line.player.play(
       { ...REQUEST, startedAt: now, receivedAt: now },
-      { kind: 'send', early: true, steps },
-      () => {},
+      { plan: { kind: 'send', early: true, steps }, played: () => {} },
     );
     await line.clock.advanceAsync(30);
     line.reply(SECOND);
@@ -229,7 +231,7 @@ describe('when a reply leaves', () => {
   it('starts nothing twice when several replies in turn waited for a break', async () => {
     const line = playerWith(T35, { overrun: 30 });
     const steps = [{ kind: 'break' as const, waitMs: 0, ms: 20 }];
-    line.player.play(REQUEST, { kind: 'send', early: true, steps }, () => {});
+    line.player.play(REQUEST, { plan: { kind: 'send', early: true, steps }, played: () => {} });
     for (const bytes of [FIRST, SECOND]) {
       await line.clock.advanceAsync(15);
       line.reply(bytes);
@@ -263,7 +265,10 @@ describe('when a reply leaves', () => {
     const line = playerWith(20);
     const piece = { kind: 'bytes' as const, waitMs: 5, bytes: FIRST, continues: false };
     for (const steps of [[piece, piece], [piece]]) {
-      line.player.play(REQUEST, { kind: 'send', early: false, steps }, (report) => line.reports.push(report));
+      line.player.play(REQUEST, {
+        plan: { kind: 'send', early: false, steps },
+        played: (report) => line.reports.push(report),
+      });
     }
     line.clock.advance(27);
     line.player.turnedAway();
@@ -284,6 +289,7 @@ describe('when a reply leaves', () => {
           {
             plannedAt: 20,
             achievedAt: 0,
+            endedAt: 0,
             uncertainty: undefined,
             outcome: 'not achieved',
             reason: 'the port is gone',
@@ -297,8 +303,9 @@ describe('when a reply leaves', () => {
   it('sends nothing for a silent plan', () => {
     const line = playerWith(T35);
     const now = line.clock.now();
-    line.player.play({ ...REQUEST, startedAt: now, receivedAt: now }, silence('test'), ({ ended }) =>
-      line.ended.push(ended),
+    line.player.play(
+      { ...REQUEST, startedAt: now, receivedAt: now },
+      { plan: silence('test'), played: ({ ended }) => line.ended.push(ended) },
     );
     line.clock.advance(100);
     expect(line.sent).toEqual([]);
@@ -313,7 +320,10 @@ describe('when a reply leaves', () => {
       bytes: Uint8Array.of(i & 0xff),
       continues: i > 0,
     }));
-    line.player.play(REQUEST, { kind: 'send', early: false, steps }, ({ ended }) => line.ended.push(ended));
+    line.player.play(REQUEST, {
+      plan: { kind: 'send', early: false, steps },
+      played: ({ ended }) => line.ended.push(ended),
+    });
     expect(line.sent).toHaveLength(64);
     expect(line.ended).toEqual([]);
     line.clock.advance(1);
@@ -334,8 +344,7 @@ describe('when a reply leaves', () => {
     const steps = [piece(0, 100), piece(0, 1), piece(20, 1)];
     line.player.play(
       { ...REQUEST, startedAt: now, receivedAt: now },
-      { kind: 'send', early: false, steps },
-      () => {},
+      { plan: { kind: 'send', early: false, steps }, played: () => {} },
     );
     line.clock.advance(500);
     // A character takes 1 ms here: 101 of them, then the pause.

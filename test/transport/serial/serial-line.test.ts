@@ -55,9 +55,9 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
     owns: () => true,
     request: ({ unitId, pdu }: { unitId: number; pdu: Uint8Array }) => {
       executed++;
-      return plainReply(encodeRtu(unitId, pdu));
+      const played = (report: PlayReport) => void reports.push(report);
+      return { plan: plainReply(encodeRtu(unitId, pdu)), played };
     },
-    played: (_: unknown, report: PlayReport) => void reports.push(report),
     event: (event: LineEvent) => void events.push(event),
   };
   const line = new SerialLine(settings, RTU, handler, { open: (_, listener) => open(listener), clock });

@@ -67,7 +67,7 @@ describe('the steps of a reply', () => {
     start(bytes(0, 1), bytes(60_000, 2), bytes(1000, 3));
     expect(cancel()).toBe(true);
     expect(cancel()).toBe(false);
-    const unreached = { achievedAt: 0, outcome: 'not achieved', reason: 'a newer request came' };
+    const unreached = { achievedAt: 0, endedAt: 0, outcome: 'not achieved', reason: 'a newer request came' };
     expect(calledOff).toEqual([
       [
         expect.objectContaining({ outcome: 'achieved' }),

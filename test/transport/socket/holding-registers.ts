@@ -3,7 +3,7 @@ import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
 import { encodeMbap } from '../../../src/protocol/mbap.js';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply, type ReplyPlan, silence } from '../../../src/protocol/reply-plan.js';
-import type { LineEvent, LineHandler, LineRequest } from '../../../src/transport/transport.js';
+import type { LineEvent, LineHandler, LineReply, LineRequest } from '../../../src/transport/transport.js';
 
 /** A small device: functions 3, 6 and 16 on 1000 holding registers, exception 01 for the rest. Remembers what happened. */
 export class HoldingRegisters implements LineHandler {
@@ -29,8 +29,12 @@ export class HoldingRegisters implements LineHandler {
     return !this.framing.broadcasts || (unitId >= 1 && unitId <= 99);
   }
 
-  request(request: LineRequest): ReplyPlan {
+  request(request: LineRequest): LineReply {
     this.requests.push(request);
+    return { plan: this.#plan(request), played: (report) => this.reports.push({ request, report }) };
+  }
+
+  #plan(request: LineRequest): ReplyPlan {
     const response = this.framing.encode({ ...request, pdu: this.#respond(request.pdu) });
     if (this.framing.broadcasts && request.unitId === 0) return silence('broadcast');
     return this.fault(plainReply(response), request);
@@ -38,10 +42,6 @@ export class HoldingRegisters implements LineHandler {
 
   event(event: LineEvent): void {
     this.events.push(event);
-  }
-
-  played(request: LineRequest, report: PlayReport): void {
-    this.reports.push({ request, report });
   }
 
   /** Reasons of the connections that the line closed. */

@@ -31,15 +31,8 @@ function plan(...waits: number[]): ReplyPlan {
 async function play(reply: ReplyPlan) {
   const { outlet, played } = slowOutlet();
   const reports: PlayReport[] = [];
-  const queue = new ReplyQueue({ outlet, played: (_, report) => reports.push(report), advanced: () => {} });
-  const request = {
-    unitId: 1,
-    pdu: new Uint8Array(1),
-    adu: new Uint8Array(1),
-    transactionId: 0,
-    clientId: 1,
-  };
-  queue.add({ ...request, receivedAt: performance.now() }, reply);
+  const queue = new ReplyQueue({ outlet, advanced: () => {} });
+  queue.add({ plan: reply, played: (report) => reports.push(report) }, performance.now());
   await until(() => reports.length === 1, 'played');
   return { steps: reports[0]?.steps ?? [], played };
 }

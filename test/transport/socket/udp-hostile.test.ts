@@ -63,7 +63,9 @@ test('a client has at most 64 replies pending: further requests are not executed
   expect(line.device.requests).toHaveLength(64);
   expect(line.device.events.find(({ kind }) => kind === 'dropped')).toEqual({
     kind: 'dropped',
-    adu: readRequest(64),
+    frame: expect.objectContaining({ bytes: readRequest(64) }),
+    client: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    clientId: 1,
   });
   await peer.receivedOf(64);
   line.device.fault = (plan) => plan;

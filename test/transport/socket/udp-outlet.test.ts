@@ -14,7 +14,13 @@ function fullSocket(): { socket: Socket; sending: Sent[] } {
 }
 
 const step: Step = { kind: 'bytes', waitMs: 0, bytes: Uint8Array.of(1), continues: false };
-const achieved = { plannedAt: 1, achievedAt: 2, uncertainty: undefined, outcome: 'achieved' } as const;
+const achieved = {
+  plannedAt: 1,
+  achievedAt: 2,
+  endedAt: 2,
+  uncertainty: undefined,
+  outcome: 'achieved',
+} as const;
 
 function reportOf(steps: number): PlayReport {
   return { steps: Array.from({ length: steps }, () => achieved), ended: 'complete' };

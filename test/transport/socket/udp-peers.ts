@@ -5,7 +5,7 @@ import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import { plainReply, type ReplyPlan } from '../../../src/protocol/reply-plan.js';
 import { SocketLine } from '../../../src/transport/socket/socket-line.js';
-import type { LineEvent, LineHandler, LineRequest } from '../../../src/transport/transport.js';
+import type { LineEvent, LineHandler, LineReply, LineRequest } from '../../../src/transport/transport.js';
 import { socketSettings } from './socket-settings.js';
 
 export interface UdpLineSettings {
@@ -37,15 +37,12 @@ export class Device implements LineHandler {
     return unitId === 1;
   }
 
-  request(request: LineRequest): ReplyPlan {
+  request(request: LineRequest): LineReply {
     this.requests.push(request);
     const values = Array.from({ length: wordAt(request.pdu, 3) }, (_, i) => wordAt(request.pdu, 1) + i);
     const pdu = Uint8Array.of(3, 2 * values.length, ...values.flatMap((value) => [value >> 8, value & 0xff]));
-    return this.fault(plainReply(this.framing.encode({ ...request, pdu })), request);
-  }
-
-  played(request: LineRequest, report: PlayReport): void {
-    this.reports.push({ request, report });
+    const plan = this.fault(plainReply(this.framing.encode({ ...request, pdu })), request);
+    return { plan, played: (report) => this.reports.push({ request, report }) };
   }
 
   event(event: LineEvent): void {

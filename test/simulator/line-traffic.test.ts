@@ -6,9 +6,8 @@ import { FaultRules } from '../../src/faults/rules.js';
 import { ASCII_TIMEOUT_MS, AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU } from '../../src/protocol/framing.js';
 import { silence } from '../../src/protocol/reply-plan.js';
-import { recordEvent } from '../../src/simulator/line-events.js';
-import { LineRecord } from '../../src/simulator/line-record.js';
-import { Ledger } from '../../src/traffic/ledger.js';
+import { LineTraffic } from '../../src/simulator/line-traffic.js';
+import { TrafficStream } from '../../src/traffic/stream.js';
 import { AsciiFramer } from '../../src/transport/framer/ascii-framer.js';
 import type { Framer } from '../../src/transport/framer/framer.js';
 import { RtuFramer } from '../../src/transport/framer/rtu-framer.js';
@@ -44,7 +43,8 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
   const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 };
   const bus = new Bus(line, new Map(), rules);
-  const { counters } = new LineRecord('bench', new Ledger(), log);
+  const stream = new TrafficStream();
+  const traffic = new LineTraffic(line, stream, bus.activity, log);
   const session = new SerialSession(
     port,
     {
@@ -61,14 +61,13 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
     {
       newClientId: () => 1,
       owns: () => true,
-      request: () => silence('test'),
-      played: () => {},
-      event: (event) => recordEvent(event, bus, counters, log),
+      request: () => ({ plan: silence('test'), played: () => {} }),
+      event: (event) => traffic.event(event, framing),
     },
     new ChunkStatistics(),
     clock,
   );
-  return { session, counters, errors: () => bus.activity.errors };
+  return { session, counters: traffic.counters, stream, errors: () => bus.activity.errors };
 }
 
 const rtu = (gap = GAP) =>

@@ -1,0 +1,246 @@
+import type { Logger } from 'pino';
+import type { Answer } from '../bus/bus.js';
+import type { Activity } from '../device/diagnostics.js';
+import type { ActedFault } from '../faults/apply.js';
+import type { Framing } from '../protocol/framing.js';
+import type { PlayReport } from '../protocol/play-report.js';
+import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
+import type { ClientOf, LineStateEvent, NewEvent, Received } from '../traffic/event.js';
+import { logEvent } from '../traffic/log-event.js';
+import type { TrafficStream } from '../traffic/stream.js';
+import type { TimedBytes } from '../transport/framer/burst.js';
+import type { LineEvent, LineRequest } from '../transport/transport.js';
+
+/** What belongs to a line, as its traffic needs it. */
+export interface TrafficLine {
+  readonly name: string;
+  /** Time of one character on the wire in ms; 0 where characters take no time. */
+  readonly characterTime: number;
+}
+
+/** Of the faults that acted on a reply, no more than this are kept: the first ones and the last. */
+const MAX_FAULTS = 64;
+
+/**
+ * Makes events of what passes one line, and hands each to those who are to know it: the stream of all traffic, the
+ * counters of the line, the communication counters of its devices, and the log.
+ */
+export class LineTraffic {
+  readonly counters: LineCounters = newCounters();
+  #line: TrafficLine;
+  readonly #number: number;
+  readonly #stream: TrafficStream;
+  readonly #activity: Activity;
+  readonly #log: Logger;
+  /** When the last character was heard or sent; undefined before the first. */
+  #quietSince: number | undefined;
+  /** The last frame, if it was a request between others, which the next response answers. */
+  #foreignRequest: { readonly seq: number; readonly unitId: number; readonly at: number } | undefined;
+
+  constructor(line: TrafficLine, stream: TrafficStream, activity: Activity, log: Logger) {
+    this.#line = line;
+    this.#number = stream.lineNumber(line.name);
+    this.#stream = stream;
+    this.#activity = activity;
+    this.#log = log;
+  }
+
+  /** The line has other settings from now on. */
+  change(line: TrafficLine): void {
+    this.#line = line;
+  }
+
+  /** A request that is about to be executed. @returns its sequence number */
+  asked(request: LineRequest, framing: Framing): number {
+    const { unitId, pdu, adu, startedAt, receivedAt, client, clientId } = request;
+    const isBroadcast = unitId === 0 && framing.broadcasts;
+    this.#foreignRequest = undefined;
+    return this.#add({
+      kind: isBroadcast ? 'broadcast' : 'request',
+      at: receivedAt,
+      client,
+      clientId,
+      bytes: adu,
+      framing,
+      startedAt,
+      pause: this.#heard(startedAt, receivedAt),
+      characterTime: this.#line.characterTime,
+      unitId,
+      functionCode: pdu[0] as number,
+      answers: undefined,
+    });
+  }
+
+  /** The plan of an answer has ended. @param seq of the request */
+  replied(seq: number, request: LineRequest, answer: Answer, report: PlayReport): void {
+    const { plan, acted, framing } = answer;
+    const { unitId, pdu, adu, receivedAt, client, clientId } = request;
+    let at: number | undefined;
+    for (const { outcome, achievedAt, endedAt } of report.steps) {
+      if (outcome !== 'achieved') continue;
+      at ??= achievedAt;
+      this.#quietSince = endedAt;
+    }
+    this.#add({
+      kind: 'reply',
+      at: at ?? Math.max(receivedAt, report.steps[0]?.achievedAt ?? receivedAt),
+      client,
+      clientId,
+      framing,
+      request: seq,
+      requestAdu: adu,
+      requestedAt: receivedAt,
+      unitId,
+      functionCode: pdu[0] as number,
+      plan,
+      report,
+      acted: firstAndLast(acted),
+      omittedFaults: Math.max(0, acted.length - MAX_FAULTS),
+    });
+  }
+
+  /** Something else happened on the line. @param framing of the line */
+  event(event: LineEvent, framing: Framing): void {
+    switch (event.kind) {
+      case 'open':
+        for (const note of event.notes) this.#log.warn({ place: event.place }, note);
+        this.state('open', event.place);
+        break;
+      case 'lost':
+        this.state('lost', event.reason);
+        break;
+      case 'retry':
+        this.state('waiting', event.error);
+        break;
+      case 'failed':
+        this.state('failed', event.text);
+        break;
+      case 'foreign':
+        this.#foreign(event, framing);
+        break;
+      case 'duplicate':
+      case 'dropped':
+        this.#add({ kind: event.kind, ...this.#frame(event.frame, framing, event), answers: undefined });
+        break;
+      case 'noise':
+        this.#noise(event, framing);
+        break;
+      case 'damaged':
+        this.#notice('damaged characters', event.count, event.isRest);
+        break;
+      case 'overrun':
+        this.#notice('overrun', event.count);
+        break;
+      case 'echo':
+      case 'loop':
+      case 'collision':
+        this.#notice(event.kind, 1);
+        break;
+      case 'client':
+        this.#client('client', event, event.role ?? '');
+        break;
+      case 'client-gone':
+        this.#client('client gone', event, event.text);
+        break;
+      case 'rejected':
+        this.#client('client rejected', event, event.text);
+    }
+  }
+
+  /** The line itself has changed. */
+  state(state: LineStateEvent['state'], text: string): void {
+    this.#add({ kind: 'line', at: performance.now(), state, text });
+  }
+
+  #foreign(event: Extract<LineEvent, { kind: 'foreign' }>, framing: Framing): void {
+    const frame = this.#frame(event.frame, framing, event);
+    const { unitId, at } = frame;
+    if (event.role === 'request') {
+      const seq = this.#add({ kind: 'foreign request', ...frame, answers: undefined });
+      this.#foreignRequest = { seq, unitId, at };
+      return;
+    }
+    const asked = this.#foreignRequest;
+    this.#foreignRequest = undefined;
+    const answers =
+      asked?.unitId === unitId ? { seq: asked.seq, after: frame.startedAt - asked.at } : undefined;
+    this.#add({ kind: 'foreign response', ...frame, answers });
+  }
+
+  #noise(event: Extract<LineEvent, { kind: 'noise' }>, framing: Framing): void {
+    const { noise, isRest = false } = event;
+    const isFrame = !isRest && noise.bytes.length <= framing.maxLength && framing.fields(noise.bytes);
+    const received = this.#received(noise, framing, event);
+    this.#add({ kind: isFrame ? 'damaged' : 'discarded', ...received, isRest });
+  }
+
+  #notice(
+    kind: 'echo' | 'loop' | 'collision' | 'overrun' | 'damaged characters',
+    count: number,
+    isRest = false,
+  ): void {
+    this.#add({ kind, at: performance.now(), count, isRest });
+  }
+
+  #client(kind: 'client' | 'client gone' | 'client rejected', of: ClientOf, text: string): void {
+    const { client, clientId } = of;
+    this.#add({ kind, at: performance.now(), client, clientId, text });
+  }
+
+  #frame(frame: TimedBytes, framing: Framing, from: Partial<ClientOf>) {
+    const { unitId = 0, pdu } = framing.fields(frame.bytes) ?? {};
+    return { ...this.#received(frame, framing, from), unitId, functionCode: pdu?.[0] ?? 0 };
+  }
+
+  #received(
+    { bytes, startedAt, receivedAt }: TimedBytes,
+    framing: Framing,
+    { client, clientId = 0 }: Partial<ClientOf>,
+  ): Received & { readonly at: number } {
+    const pause = this.#heard(startedAt, receivedAt);
+    const { characterTime } = this.#line;
+    return { at: receivedAt, client, clientId, bytes, framing, startedAt, pause, characterTime };
+  }
+
+  /** Time since the last character, in ms. Undefined for the first. */
+  #heard(startedAt: number, receivedAt: number): number | undefined {
+    const pause = this.#quietSince === undefined ? undefined : Math.max(0, startedAt - this.#quietSince);
+    this.#quietSince = receivedAt;
+    return pause;
+  }
+
+  #add(event: NewEvent): number {
+    countEvent(this.counters, event);
+    countActivity(this.#activity, event);
+    logEvent(this.#log, event);
+    return this.#stream.add(this.#number, event);
+  }
+}
+
+/**
+ * Counts an event for the diagnostics of the devices. A message that arrives damaged counts as one communication error
+ * (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its pieces.
+ */
+function countActivity(activity: Activity, event: NewEvent): void {
+  switch (event.kind) {
+    case 'request':
+    case 'broadcast':
+    case 'foreign request':
+    case 'foreign response':
+    case 'duplicate':
+      activity.messages++;
+      break;
+    case 'damaged':
+    case 'discarded':
+    case 'damaged characters':
+      if (!event.isRest) activity.errors++;
+      break;
+    case 'overrun':
+      activity.overruns += event.count;
+  }
+}
+
+/** The last one tells of faults that were not tried, so it is kept. */
+function firstAndLast(acted: readonly ActedFault[]): readonly ActedFault[] {
+  return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
+}
