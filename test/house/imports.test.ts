@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(node:.+|serialport|@serialport\/.+|koffi|asn1js)$/,
     why: 'it carries bytes and time only and never knows a device or a fault',
   },
-  traffic: { knows: ['protocol', 'faults'], external: NOTHING, why: 'it is told of frames and asks nobody' },
+  traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
     knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'signals'],
     knowsTypesOf: ['transport'],

@@ -41,9 +41,7 @@ const step = (outcome: StepReport['outcome']): StepReport => ({
 
 it.each<[string, PlayReport, number]>([
   ['that was sent', { steps: [step('achieved')], ended: 'complete' }, 1],
-  ['that was cut short', { steps: [step('achieved'), step('not achieved')], ended: 'disconnected' }, 1],
   ['that nobody was there for', { steps: [step('not achieved')], ended: 'disconnected' }, 0],
-  ['that is silence', { steps: [], ended: 'complete' }, 0],
 ])('a reply %s counts as it should', (_, report, replies) => {
   const { line, traffic } = newLine();
   const reply = line.request(read(1));
@@ -54,9 +52,21 @@ it.each<[string, PlayReport, number]>([
   expect(exchangesOf({ traffic })).toMatchObject([{ report: { ended: report.ended } }]);
 });
 
+it('a silence counts as no reply, and says why', () => {
+  const { line, faults, traffic } = newLine();
+  faults.set(ruleSchema.parse({ name: 'mute', do: [{ silence: true }] }));
+  line.request(read(1)).played({ steps: [], ended: 'complete' });
+  expect(line.counters).toMatchObject({ requests: 1, replies: 0 });
+  expect(exchangesOf({ traffic })).toMatchObject([{ plan: { kind: 'silence' } }]);
+});
+
 it('a reply comes late to the client that asked for it, and to nobody after that client', () => {
   const { line, faults, traffic } = newLine();
-  const ask = (clientId: number) => line.request(read(clientId)).played({ steps: [], ended: 'disconnected' });
+  const ask = (clientId: number) => {
+    const reply = line.request(read(clientId));
+    const steps = reply.plan.kind === 'send' ? reply.plan.steps : [];
+    reply.played({ steps: steps.map(() => step('achieved')), ended: 'complete' });
+  };
   const acted = () => exchangesOf({ traffic })[0]?.acted;
   const none = [{ rule: 'late', kind: 'stale', notAchieved: 'no earlier reply to this client' }];
   const [first, second] = [line.newClientId(), line.newClientId()];

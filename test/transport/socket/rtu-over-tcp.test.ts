@@ -182,11 +182,13 @@ test('does not answer for a unit that is not ours, and tells of its frame', asyn
   client.send(concatBytes(write(0, 5, 200), read(0)));
   await expectNext(reply(11));
   expect(line.device.requests).toHaveLength(1);
-  expect(line.device.events).toContainEqual({
-    kind: 'foreign',
-    role: 'request',
-    frame: expect.objectContaining({ bytes: write(0, 5, 200) }),
-  });
+  expect(line.device.events).toContainEqual(
+    expect.objectContaining({
+      kind: 'foreign',
+      role: 'request',
+      frame: expect.objectContaining({ bytes: write(0, 5, 200) }),
+    }),
+  );
 });
 
 test('executes a broadcast and does not answer it', async () => {
