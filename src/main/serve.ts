@@ -91,7 +91,7 @@ async function listen(app: FastifyInstance, { host, port, files }: ApiDefinition
       ok: false,
       error:
         code === 'EADDRINUSE'
-          ? `${place} is in use by another program; choose another port with --http_port`
+          ? `${place} is in use by another program; choose another port with api.port or --http_port`
           : `can't listen on ${place}: ${message}`,
     };
   }

@@ -241,6 +241,11 @@ export const tlsLineSchema = section({
   ...socketLine,
 });
 
+/** A message about something else than a list would show what may be a token. */
+const tokenList = z
+  .custom<unknown[]>(Array.isArray, { error: 'expected a list of tokens' })
+  .pipe(z.array(secret));
+
 const ORIGIN = 'the origin of a site, such as https://bench.example.org';
 
 /** Browsers send it in just this form: without a path, and without the port that goes without saying. */
@@ -254,7 +259,7 @@ export const apiSchema = section({
   host: text('a host name or an address').optional(),
   port: wholeNumber(0, 65535).optional(),
   token: secret.optional(),
-  readTokens: z.array(secret, { error: 'a list of tokens' }).optional(),
+  readTokens: tokenList.optional(),
   origins: z.array(origin, { error: 'a list of origins' }).optional(),
   insecure: flag.default(false),
   tls: section({
