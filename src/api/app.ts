@@ -1,3 +1,4 @@
+import { Server as SecureServer } from 'node:https';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -13,6 +14,7 @@ import { Access, type AccessRules } from './access/access.js';
 import { accessGuard } from './access/guard.js';
 import { limitConnections } from './connections.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
+import { Handshakes } from './handshakes.js';
 import { parseJson } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
@@ -77,6 +79,10 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     },
   });
   const turns = new LoopTurns();
+  if (app.server instanceof SecureServer) {
+    const handshakes = new Handshakes(app.server, turns, REQUEST_TIMEOUT_MS);
+    app.addHook('preClose', async () => handshakes.end());
+  }
   const turnOf = limitConnections(app.server, turns, rules.maxConnections);
   const answers = new LongAnswers({
     take: () => new Promise((resolve) => turns.take(resolve)),

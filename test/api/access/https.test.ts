@@ -110,6 +110,15 @@ describe('REST over HTTPS', () => {
     expect(await ask('/healthz')).toMatchObject({ status: 200 });
   });
 
+  test('ends at once, with clients that began no handshake or only a part of it', async () => {
+    const silent = new RawClient(port);
+    const half = new RawClient(port);
+    half.send(Buffer.from([0x16, 3, 1, 2, 0, 1]));
+    await until(() => silent.connected && half.connected, 'both are connected');
+    await rest.app.close();
+    await until(() => silent.closed && half.closed, 'both are closed');
+  });
+
   test('counts connections without a handshake, too, and closes those beyond the limit', async () => {
     const silent = Array.from({ length: 3 }, () => new RawClient(port));
     await until(() => silent.every(({ connected }) => connected), 'all are connected');
