@@ -96,7 +96,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     if (request.socket.destroyed) return reply.hijack();
     return guard(request, reply);
   });
-  app.addHook('preSerialization', async ({ url }, reply, body) => asSent(url, reply, body));
+  app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
     const parsed = parseJson(String(body));

@@ -15,7 +15,7 @@ export interface AccessRules extends TokenRules {
   readonly origins?: readonly string[];
 }
 
-/** The outside inputs of `Access`, which tests replace. */
+/** What `Access` needs of the program around it. */
 export interface AccessContext {
   /** In ms, from any beginning. */
   now(): number;
@@ -59,7 +59,10 @@ export class Access {
 
   /** Checks where a request is meant for and comes from, before anything else; undefined lets it go on. */
   refusalOfPlace(request: IncomingMessage): Refusal | undefined {
-    return hostRefusal(request, this.#names) ?? originRefusal(request.headers, this.origins);
+    return (
+      hostRefusal(request, this.#names) ??
+      originRefusal(request.headers, this.origins, this.#context.isSecure)
+    );
   }
 
   /** Checks whether the client may make the request; undefined lets it in. */

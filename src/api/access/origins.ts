@@ -5,11 +5,18 @@ import type { Refusal } from './refusal.js';
 /** The sites besides this one whose pages may use REST: origins such as `https://bench.example.org`. */
 export type AllowedOrigins = ReadonlySet<string>;
 
-/** Refuses a request that a page of another site has sent, unless the site is allowed (403). */
-export function originRefusal(headers: IncomingHttpHeaders, allowed: AllowedOrigins): Refusal | undefined {
+/**
+ * Refuses a request that a page of another site has sent, unless the site is allowed (403).
+ * @param isSecure whether pages of this server come by HTTPS only. Otherwise a proxy may have added HTTPS.
+ */
+export function originRefusal(
+  headers: IncomingHttpHeaders,
+  allowed: AllowedOrigins,
+  isSecure: boolean,
+): Refusal | undefined {
   const { origin, host } = headers;
-  if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return undefined;
-  if (allowed.has(origin)) return undefined;
+  if (origin === undefined || origin === `https://${host}` || allowed.has(origin)) return undefined;
+  if (origin === `http://${host}` && !isSecure) return undefined;
   return {
     status: 403,
     path: 'Origin',

@@ -83,6 +83,14 @@ describe('REST over HTTPS', () => {
     expect(await ask('/api/v1/lines', { headers: { cookie: pair } })).toMatchObject({ status: 200 });
   });
 
+  test('takes a page that came by plain HTTP for one of another site', async () => {
+    const refused = await ask('/healthz', { headers: { origin: `http://127.0.0.1:${port}` } });
+    expect(refused).toMatchObject({ status: 403 });
+    expect(await ask('/healthz', { headers: { origin: `https://127.0.0.1:${port}` } })).toMatchObject({
+      status: 200,
+    });
+  });
+
   test('takes a body that comes in many pieces', async () => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ submit: 'Set', register: 0, value: `${' '.repeat(100_000)}7` });
