@@ -93,7 +93,7 @@ const QUESTIONS = [
   ['faults', 'GET', '/api/v1/faults'],
 ];
 
-/** What a client that has the token does to the REST interface. @type {readonly Attack[]} */
+/** What clients do to the REST interface; most of them have the token. @type {readonly Attack[]} */
 export const REST_ATTACKS = [
   ...BODIES.map(([name, method, path, body]) => ({
     name: `body: ${name}`,
@@ -105,6 +105,11 @@ export const REST_ATTACKS = [
     on: REST,
     run: repeated((target) => request(method, path, target, body)),
   })),
+  {
+    name: 'wrong tokens',
+    on: REST,
+    run: repeated((target) => request('GET', '/api/v1/lines', { ...target, token: 'wrong' })),
+  },
   { name: 'pipelined questions', on: REST, run: pipelined },
   { name: 'answers nobody reads', on: REST, run: unread },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },

@@ -1,3 +1,4 @@
+import { Server as SecureServer } from 'node:https';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -9,9 +10,11 @@ import Fastify, {
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../simulator/simulator.js';
+import { Access, type AccessRules } from './access/access.js';
+import { accessGuard } from './access/guard.js';
 import { limitConnections } from './connections.js';
-import { errorAnswer, mistakesAnswer } from './error-answer.js';
-import { type AccessRules, accessGuard, type Refusal } from './guard.js';
+import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
+import { Handshakes } from './handshakes.js';
 import { parseJson } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
@@ -24,6 +27,8 @@ import { mistakesOfRequest, refuseMissingBody, validatorCompiler } from './valid
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {
   readonly maxConnections?: number;
+  /** Certificate and key in PEM, for HTTPS. */
+  readonly credentials?: { readonly cert: string; readonly key: string };
 }
 
 const BODY_LIMIT = 256 * 1024;
@@ -32,27 +37,41 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** The time for a client to read some of its answer, and for a route to begin the answer. */
 const PROGRESS_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 10_000;
+/** The settings of Node's HTTP and HTTPS servers. */
+const SERVER_OPTIONS = {
+  headersTimeout: REQUEST_TIMEOUT_MS,
+  handshakeTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: 1000,
+  // The guard checks the Host header itself, so that the answer names what is missing.
+  requireHostHeader: false,
+};
 /** A name has up to 64 characters of four bytes each, and each byte takes three characters in an address. */
 const LONGEST_NAME = 64 * 4 * 3;
 
 /** Builds the REST application without listening, so that tests can inject requests. */
 export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
-  const guard = accessGuard(rules);
-  const app = Fastify({
+  const { credentials } = rules;
+  const access = new Access(rules, {
+    now: () => performance.now(),
+    warn: (details, message) => log.warn(details, message),
+    isSecure: credentials !== undefined,
+  });
+  const guard = accessGuard(access);
+  const app: FastifyInstance = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: PROGRESS_TIMEOUT_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
-    // The guard checks the Host header itself, so that the answer names what is missing.
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000, requireHostHeader: false },
+    ...(credentials ? { https: { ...SERVER_OPTIONS, ...credentials } } : { http: SERVER_OPTIONS }),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: LONGEST_NAME },
-    // Requests that can't be routed pass no hook, so the guard is called here.
+    // Requests that can't be routed pass no hook, so what the hooks do is done here.
     frameworkErrors: (error, request, reply) => {
-      const refusal = guard(request.raw);
-      return refusal ? refuse(request, reply, refusal) : sendError(error, request, reply);
+      reply.type('application/json; charset=utf-8');
+      reply.serializer((body: unknown) => JSON.stringify(asSent(request.url, reply, body)));
+      return guard(request, reply) ?? sendError(error, request, reply);
     },
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(httpRefusal(error));
@@ -60,6 +79,10 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     },
   });
   const turns = new LoopTurns();
+  if (app.server instanceof SecureServer) {
+    const handshakes = new Handshakes(app.server, turns, REQUEST_TIMEOUT_MS);
+    app.addHook('preClose', async () => handshakes.end());
+  }
   const turnOf = limitConnections(app.server, turns, rules.maxConnections);
   const answers = new LongAnswers({
     take: () => new Promise((resolve) => turns.take(resolve)),
@@ -71,9 +94,9 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     await turnOf(request.raw);
     // The client has disconnected, so nobody waits for an answer.
     if (request.socket.destroyed) return reply.hijack();
-    const refusal = guard(request.raw);
-    return refusal && refuse(request, reply, refusal);
+    return guard(request, reply);
   });
+  app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
     const parsed = parseJson(String(body));
@@ -98,12 +121,8 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     status: 'ok',
   }));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
-  app.register(v1Routes(simulator, answers), { prefix: '/api/v1' });
+  app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
   return app;
-}
-
-function refuse({ url }: FastifyRequest, reply: FastifyReply, { status, headers = {}, ...problem }: Refusal) {
-  return reply.code(status).headers(headers).send(errorAnswer(url, problem));
 }
 
 /** Answers with what the client must change about its request. Our own failures are logged. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { LoopTurns } from './loop-turns.js';
 
@@ -34,7 +35,10 @@ export function limitConnections(
   const readers = new WeakMap<Socket, ChunkReader>();
   server.on('connection', (socket: Socket) => {
     if (descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
-    else readers.set(socket, new ChunkReader(socket, turns));
+  });
+  // Under HTTPS, requests come through a socket of their own, which there is after the handshake.
+  server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    if (!socket.destroyed) readers.set(socket, new ChunkReader(socket, turns));
   });
   const turnsOf = new WeakMap<IncomingMessage, Promise<void>>();
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -9,12 +9,12 @@ export interface ApiOverrides {
   readonly token?: string;
 }
 
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
 /** What a file says. */
-export interface ConfiguredApi {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-  readonly token?: string | undefined;
-  readonly maxConnections?: number | undefined;
+export interface ConfiguredApi extends Optional<ApiDefinition> {
+  /** Whether REST may be open beyond this machine without a token. */
+  readonly insecure?: boolean;
 }
 
 export const DEFAULT_API: ApiDefinition = { host: '127.0.0.1', port: 8080 };
@@ -26,25 +26,58 @@ export function resolveApi(
   file: At,
   defaults: ApiDefinition = DEFAULT_API,
 ): ApiDefinition {
+  const { insecure = false, ...settings } = configured;
   const host = overrides.httpHost ?? configured.host ?? defaults.host;
   const port = overrides.httpPort ?? configured.port ?? defaults.port;
   const token = overrides.token ?? configured.token;
-  if (token === undefined && !isLoopback(host)) {
+  const tokens = tokensOf(configured, overrides, file);
+  if (tokens.length === 0 && !insecure && !isLoopback(host)) {
     const at = overrides.httpHost === undefined ? file.key('api').key('host') : file.key('--http_host');
     at.wrong(
       `${host} can be reached from other machines, which needs a token: in api.token or MODBUS_SIM_TOKEN`,
     );
   }
-  // The token itself is not shown: messages go into logs.
-  if (token !== undefined && !SENDABLE.test(token)) {
-    const at = overrides.token === undefined ? file.key('api').key('token') : file.key('MODBUS_SIM_TOKEN');
-    at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
+  const known = new Set<string>();
+  for (const { text, at } of tokens) {
+    checkToken(text, at);
+    if (known.has(text)) at.wrong('is the same as another token');
+    known.add(text);
   }
-  return compact({ host, port, token, maxConnections: configured.maxConnections });
+  return compact({ ...settings, host, port, token });
+}
+
+interface Token {
+  readonly text: string;
+  /** Where it is written. */
+  readonly at: At;
+}
+
+function tokensOf({ token, readTokens = [] }: ConfiguredApi, overrides: ApiOverrides, file: At): Token[] {
+  const api = file.key('api');
+  const own =
+    overrides.token === undefined
+      ? { text: token, at: api.key('token') }
+      : { text: overrides.token, at: file.key('MODBUS_SIM_TOKEN') };
+  const forReading = readTokens.map((text, i) => ({ text, at: api.key('readTokens').key(i) }));
+  return [own, ...forReading].filter((each): each is Token => each.text !== undefined);
+}
+
+/** The token itself is never shown: messages go into logs. */
+function checkToken(token: string, at: At): void {
+  if (!SENDABLE.test(token)) {
+    at.wrong('expected ASCII characters without spaces: clients send it in an HTTP header');
+  } else if (token.length < SHORT_TOKEN) {
+    at.warn(
+      `a token of less than ${SHORT_TOKEN} characters can be guessed; openssl rand -hex 16 makes a good one`,
+    );
+  }
 }
 
 /** Characters that every client can put into a header, and that mean the same to all. */
 const SENDABLE = /^[!-~]+$/;
+
+/** Shorter tokens get a warning. */
+const SHORT_TOKEN = 16;
 
 function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -5,7 +5,7 @@ import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { RegisterLayout } from '../registers/layout.js';
-import type { SerialSettings, SocketSettings } from '../transport/settings.js';
+import type { SerialSettings, SocketSettings, TlsFiles } from '../transport/settings.js';
 
 /** What a simulator is built from, whatever kind of file it came from. The data is plain and already checked. */
 export interface Configuration {
@@ -82,7 +82,14 @@ export interface TrafficDefinition {
 export interface ApiDefinition {
   readonly host: string;
   readonly port: number;
+  /** The token that lets clients do everything. */
   readonly token?: string;
+  /** Tokens that let clients read. */
+  readonly readTokens?: readonly string[];
+  /** Origins of other sites whose pages may use REST. */
+  readonly origins?: readonly string[];
+  /** Paths of PEM files, for HTTPS; plain HTTP when absent. */
+  readonly files?: Pick<TlsFiles, 'cert' | 'key'>;
   /** The most connections at a time; 64 when absent. */
   readonly maxConnections?: number;
 }

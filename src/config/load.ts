@@ -17,7 +17,7 @@ import {
 import type { ParsedText, SourceText } from './text/parse-text.js';
 import { readConfigFile } from './text/read-file.js';
 
-/** Every mistake of a file, and what in it has no effect: both in the order of the file. */
+/** Every mistake of a file, and the warnings about it: both in the order of the file. */
 interface Mistaken {
   readonly ok: false;
   readonly problems: readonly Problem[];

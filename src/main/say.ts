@@ -16,7 +16,7 @@ export function complain(text: string, code = FAILED): number {
   return code;
 }
 
-/** Prints on standard error the parts of a file that have no effect. */
+/** Prints the warnings about a file on standard error. */
 export function warn(file: string, warnings: readonly Problem[]): void {
   if (warnings.length > 0) console.error(formatWarnings(file, warnings));
 }

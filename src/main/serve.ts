@@ -11,6 +11,7 @@ import { Simulator } from '../simulator/simulator.js';
 import { servingProcess } from '../transport/port/client-link.js';
 import { defaultLink } from '../transport/port/default-link.js';
 import { hostPort } from '../transport/socket/address.js';
+import { readTlsCredentials } from '../transport/socket/tls-credentials.js';
 import { load, sourceName } from './load.js';
 import { createLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
@@ -23,6 +24,10 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   if (!configuration) return FAILED;
   const log = createLog(logOptions);
   if (typeof log === 'string') return complain(log);
+  const { files, ...rules } = configuration.api;
+  const tls = files && (await readTlsCredentials(files));
+  if (tls?.ok === false) return complain(`REST: ${tls.reason}`);
+  for (const note of tls?.notes ?? []) log.warn(`REST: ${note}`);
 
   const service = await findServiceManager(process.env);
   if (service?.ok === false) log.error(service.error);
@@ -32,7 +37,7 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   if (!started.ok) return complain(`${started.error}${demoHint(source)}`);
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
 
-  const app = buildApp(simulator, configuration.api, quieter(log));
+  const app = buildApp(simulator, { ...rules, ...(tls && { credentials: tls.credentials }) }, quieter(log));
   const listening = await listen(app, configuration.api);
   if (!listening.ok) {
     await simulator.stop();
@@ -71,12 +76,13 @@ type Listening =
   | { readonly ok: false; readonly error: string };
 
 /** Returns the addresses as bound: 0.0.0.0 stays 0.0.0.0, and a host name may stand for two addresses. */
-async function listen(app: FastifyInstance, { host, port }: ApiDefinition): Promise<Listening> {
+async function listen(app: FastifyInstance, { host, port, files }: ApiDefinition): Promise<Listening> {
+  const scheme = files === undefined ? 'http' : 'https';
   try {
     await app.listen({ host, port, backlog: BACKLOG });
     const addresses = app
       .addresses()
-      .map((each) => (typeof each === 'string' ? each : `http://${hostPort(each.address, each.port)}`));
+      .map((each) => (typeof each === 'string' ? each : `${scheme}://${hostPort(each.address, each.port)}`));
     return { ok: true, addresses };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -85,7 +91,7 @@ async function listen(app: FastifyInstance, { host, port }: ApiDefinition): Prom
       ok: false,
       error:
         code === 'EADDRINUSE'
-          ? `${place} is in use by another program; choose another port with --http_port`
+          ? `${place} is in use by another program; choose another port with api.port or --http_port`
           : `can't listen on ${place}: ${message}`,
     };
   }

@@ -81,7 +81,7 @@ export class At {
     this.findings.add(() => ({ path: this.path, message: expectedMessage(what, this.value) }));
   }
 
-  /** Reports that this value has no effect. The input stays usable. */
+  /** Reports that this value has no effect, or is unwise. The input stays usable. */
   warn(message: string): void {
     this.findings.warnings.push({ path: this.path, message });
   }

@@ -11,7 +11,7 @@ export interface Mistakes {
 
 /**
  * Collects the mistakes in an input and the warnings about it. Mistakes beyond the limit are counted, not put into
- * words. A warning is about a part that is read but has no effect; the input stays usable.
+ * words. A warning is about a part that has no effect or is unwise; the input stays usable.
  */
 export class Findings implements Mistakes {
   readonly listed: Issue[] = [];

@@ -71,6 +71,11 @@ export function text(error: string) {
   return z.string({ error }).regex(/^\P{Cc}+$/u, { error });
 }
 
+/** Text that no message may show: a token. Mistakes of other schemas say what was found. */
+export const secret = z.custom<string>((value) => typeof value === 'string' && value !== '', {
+  error: 'expected text of at least one character',
+});
+
 /** An object of the device identification: ASCII, and short enough for one response (Application Protocol, 6.21). */
 export const identityText = z
   .string({ error: 'text (in quotes)' })

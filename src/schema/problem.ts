@@ -60,7 +60,7 @@ export function formatProblems(file: string, problems: readonly Problem[]): stri
   return formatLines(file, problems, '');
 }
 
-/** What in a file has no effect, for a terminal: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`. */
+/** The warnings about a file, for a terminal: `FILE:LINE:COLUMN: warning: PATH: MESSAGE`. */
 export function formatWarnings(file: string, warnings: readonly Problem[]): string {
   return formatLines(file, warnings, 'warning: ');
 }

@@ -65,7 +65,7 @@ export class Rest {
 
   /** Sends `payload` as it is when it is text, else as JSON. */
   async send<Body = unknown>(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS',
     url: string,
     payload?: object | string,
     headers: Readonly<Record<string, string>> = {},

@@ -52,7 +52,8 @@ describe.concurrent('modbus-sim check', () => {
     });
     const without = await run(['check', file], newDirectory(), { MODBUS_SIM_TOKEN: '' });
     expect(without.stderr).toContain('api.host: 0.0.0.0 can be reached from other machines');
-    const { code, stderr } = await run(['check', file], newDirectory(), { MODBUS_SIM_TOKEN: 'secret' });
+    const env = { MODBUS_SIM_TOKEN: 'secret-of-the-test-bench' };
+    const { code, stderr } = await run(['check', file], newDirectory(), env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Mistakes } from '../../schema/findings.js';
 import { type Problem, pathText } from '../../schema/problem.js';
@@ -5,8 +6,17 @@ import { type Problem, pathText } from '../../schema/problem.js';
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({ path: z.string(), message: z.string() });
 
-/** Body of every answer that is no success: the first problem in words, and the first 20 with their places. */
+/**
+ * Body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and their places.
+ * `title` and `status` are added when the answer is sent, by `problemDetails`.
+ */
 export const errorSchema = z.object({
+  /** The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent. */
+  title: z.string().optional(),
+  status: z.number().optional(),
+  /** The first problem in words. */
+  detail: z.string(),
+  /** The same as `detail`, by the name that it has in /restapi too. */
   error: z.string(),
   problems: z.array(problemSchema),
   /** How many problems there are besides those. */
@@ -15,14 +25,22 @@ export const errorSchema = z.object({
 
 export type ErrorBody = z.infer<typeof errorSchema>;
 
+/** The content type of problem details. */
+export const PROBLEM_TYPE = 'application/problem+json';
+
 export function errorBody(problems: readonly Problem[]): ErrorBody {
   const [first] = problems;
   const error = first ? (first.path ? `${first.path}: ${first.message}` : first.message) : 'not as expected';
-  return { error, problems: problems.map(({ path, message }) => ({ path, message })) };
+  return { detail: error, error, problems: problems.map(({ path, message }) => ({ path, message })) };
 }
 
 /** The error body for mistakes that were found in a request. */
 export function issuesBody({ listed, more }: Mistakes): ErrorBody {
   const body = errorBody(listed.map(({ path, message }) => ({ path: pathText(path), message })));
   return more > 0 ? { ...body, omittedProblems: more } : body;
+}
+
+/** An error body with the status that it is sent with. */
+export function problemDetails(status: number, body: object): object {
+  return { title: STATUS_CODES[status], status, ...body };
 }

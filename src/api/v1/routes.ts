@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
 import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
@@ -7,10 +8,11 @@ import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
+import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
-export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallback {
+export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
   return (app, _, done) => {
     app.register(deviceRoutes(simulator));
     app.register(registerRoutes(simulator));
@@ -19,6 +21,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPlu
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
+    app.register(sessionRoutes(access));
     done();
   };
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
 import { lineProblems } from '../../faults/line-problems.js';
@@ -37,7 +38,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const lines = readLines(at.key('lines'), { devices: names, directory });
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
   const faults = readFaults(at.key('faults'), lines, brokenLines(at.key('lines'), lines));
-  const api = readApi(at, context.api);
+  const api = readApi(at, context);
   tellSharedPlaces(lines, api, at);
   return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
 }
@@ -112,10 +113,13 @@ function checkName(kind: string, name: string, at: At): void {
   at.wrong(`expected a ${kind} name of 1 to 64 printable characters`);
 }
 
-function readApi(file: At, overrides: ApiOverrides): ApiDefinition {
-  const api = file.key('api');
-  const configured = api.value === undefined ? {} : api.check(apiSchema);
-  return configured ? resolveApi(configured, overrides, file) : DEFAULT_API;
+function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {
+  const at = file.key('api');
+  const configured = at.with(at.value === undefined ? {} : at.value).check(apiSchema);
+  if (!configured) return DEFAULT_API;
+  const { tls, ...settings } = configured;
+  const files = tls && { cert: resolve(directory, tls.cert), key: resolve(directory, tls.key) };
+  return resolveApi({ ...settings, files }, overrides, file);
 }
 
 /** Reports anything that two users would open at once: a serial port, a link, a TCP port. */

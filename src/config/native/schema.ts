@@ -9,10 +9,12 @@ import {
   number,
   numberFrom,
   oneOf,
+  secret,
   section,
   text,
   wholeNumber,
 } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { MAX_SEED } from '../../signals/random.js';
@@ -239,9 +241,30 @@ export const tlsLineSchema = section({
   ...socketLine,
 });
 
+/** A message about something else than a list would show what may be a token. */
+const tokenList = z
+  .custom<unknown[]>(Array.isArray, { error: 'expected a list of tokens' })
+  .pipe(z.array(secret));
+
+const ORIGIN = 'the origin of a site, such as https://bench.example.org';
+
+/** Browsers send it in just this form: without a path, and without the port that goes without saying. */
+const origin = z
+  .string({ error: ORIGIN })
+  .refine((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text, {
+    error: ({ input }) => expectedMessage(ORIGIN, input),
+  });
+
 export const apiSchema = section({
   host: text('a host name or an address').optional(),
   port: wholeNumber(0, 65535).optional(),
-  token: text('text of at least one character').optional(),
+  token: secret.optional(),
+  readTokens: tokenList.optional(),
+  origins: z.array(origin, { error: 'a list of origins' }).optional(),
+  insecure: flag.default(false),
+  tls: section({
+    cert: text('the path of a certificate (PEM)'),
+    key: text('the path of its private key (PEM)'),
+  }).optional(),
   maxConnections: wholeNumber(1, 65535).optional(),
 });

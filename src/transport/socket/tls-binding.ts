@@ -5,6 +5,8 @@ import { type Accepted, admit, TcpBinding } from './tcp-binding.js';
 import { readTlsCredentials } from './tls-credentials.js';
 import { TlsHandshakes } from './tls-handshakes.js';
 
+const NO_CA = 'clients are not authenticated: no CA is configured';
+
 /** Modbus/TCP Security on a listening TCP socket: a connection is a client when its TLS handshake is done. */
 export class TlsBinding implements Binding {
   readonly #context: BindingContext;
@@ -28,7 +30,8 @@ export class TlsBinding implements Binding {
     if (!read.ok) return cannotListen(host, port, read.reason);
     this.#handshakes = new TlsHandshakes(read.credentials, this.#handshakeTimeoutMs);
     const bound = await this.#tcp.open();
-    return bound.ok ? { ...bound, notes: read.notes } : bound;
+    const notes = this.#files.ca === undefined ? [...read.notes, NO_CA] : read.notes;
+    return bound.ok ? { ...bound, notes } : bound;
   }
 
   close(): Promise<void> {

@@ -55,7 +55,6 @@ export async function readTlsCredentials({ cert, key, ca }: TlsFiles): Promise<R
     notes: [
       ...validityNotes(cert, own),
       ...(authorities?.value ?? []).flatMap((authority) => validityNotes(ca as string, authority)),
-      ...(authorities ? [] : ['clients are not authenticated: no CA is configured']),
     ],
   };
 }

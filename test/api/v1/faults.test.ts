@@ -121,7 +121,7 @@ describe('fault rules over REST', () => {
 
   test('a rule that is not there gets status 404', async () => {
     for (const method of ['GET', 'DELETE'] as const) {
-      expect(await rest.send(method, '/api/v1/faults/nobody')).toEqual({
+      expect(await rest.send(method, '/api/v1/faults/nobody')).toMatchObject({
         status: 404,
         body: { error: 'name: no rule nobody', problems: [{ path: 'name', message: 'no rule nobody' }] },
       });
@@ -247,7 +247,7 @@ describe('a rule that is not right gets status 400 with every place and reason, 
   test('a PUT that names another rule', async () => {
     const before = await rules();
     const answer = await rest.send('PUT', '/api/v1/faults/slow', { name: 'fast', do: [{ delay: 1 }] });
-    expect(answer).toEqual({
+    expect(answer).toMatchObject({
       status: 400,
       body: {
         error: 'name: expected slow, as in the address',
@@ -270,8 +270,8 @@ describe('a rule that is not right gets status 400 with every place and reason, 
     const message = 'expected at most 256 fault rules in force; remove one first';
     const refused = { status: 400, body: { error: message, problems: [{ path: '', message }] } };
     const rule = { do: [{ delay: 1 }] };
-    expect(await rest.send('POST', '/api/v1/faults', { name: 'more', ...rule })).toEqual(refused);
-    expect(await rest.send('PUT', '/api/v1/faults/more', rule)).toEqual(refused);
+    expect(await rest.send('POST', '/api/v1/faults', { name: 'more', ...rule })).toMatchObject(refused);
+    expect(await rest.send('PUT', '/api/v1/faults/more', rule)).toMatchObject(refused);
     const simulate = { submit: 'Simulate', response_delay: 1, response_error: 0, response_clear_after: 1 };
     expect(await rest.send('POST', '/restapi/calls', simulate)).toEqual({
       status: 200,

@@ -178,7 +178,7 @@ describe('a name of a line in an address', () => {
       ['POST', '/api/v1/lines/lam/restart'],
     ] as const;
     for (const [method, url] of requests) {
-      expect(await rest.send(method, url, method === 'GET' ? undefined : {})).toEqual({
+      expect(await rest.send(method, url, method === 'GET' ? undefined : {})).toMatchObject({
         status: 404,
         body: { error: 'name: no line "lam"', problems: [{ path: 'name', message: 'no line "lam"' }] },
       });

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { nativeSetup } from '../support/configuration.js';
-import { Rest } from './rest.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { Rest } from '../rest.js';
 
 const SETUP = nativeSetup({
   devices: { meter: { registers: { holding: [{ address: 0, value: 1 }] } } },
@@ -20,6 +20,11 @@ const WAYS = [
   ['POST', '/api/v1/faults', 400],
   ['POST', '/api/v1/faults/reset', 200],
   ['GET', '/api/v1/exchanges', 200],
+  ['GET', '/api/v1/session', 200],
+  ['DELETE', '/api/v1/session', 204],
+  ['GET', '/metrics/', 404],
+  ['OPTIONS', '/healthz', 405],
+  ['GET', '/healthz/', 404],
   ['GET', '/nonsense', 404],
 ] as const;
 
@@ -44,6 +49,11 @@ describe('with a token', () => {
     ['it without Bearer', TOKEN],
     ['it as a password', `Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}`],
     ['a very long one', `Bearer ${'x'.repeat(8000)}`],
+    ['no token behind Bearer', 'Bearer '],
+    ['bytes beyond ASCII', `Bearer ${TOKEN}\xff\xfe`],
+    ['a tab and the token', `Bearer\t${TOKEN}`],
+    ['two tokens', `Bearer ${TOKEN}, Bearer ${TOKEN}`],
+    ['quotes', `Bearer "${TOKEN}"`],
   ])('%s is refused', async (_, authorization) => {
     const response = await rest.app.inject({
       method: 'POST',
@@ -84,6 +94,42 @@ describe('with a token', () => {
     );
     expect(answer.body.register_rows[0]?.value).toBe('1');
   });
+});
+
+describe('an answer of any kind', () => {
+  const rest = new Rest(SETUP, { host: '127.0.0.1', token: TOKEN });
+  const authorization = `Bearer ${TOKEN}`;
+
+  test.each([
+    ['GET', '/healthz', 200, {}],
+    ['GET', '/api/v1/lines', 200, { authorization }],
+    ['GET', '/api/v1/lines', 401, {}],
+    ['GET', '/api/v1/lines', 421, { host: 'example.invalid' }],
+    ['GET', '/nonsense', 404, { authorization }],
+    ['DELETE', '/healthz', 405, { authorization }],
+    ['GET', '/api/v1/%zz', 400, { authorization }],
+  ] as const)(
+    '%s %s with status %i keeps browsers from doing too much with it',
+    async (method, url, status, more) => {
+      const { statusCode, headers } = await rest.app.inject({
+        method,
+        url,
+        headers: { host: 'localhost', ...more },
+      });
+      expect(statusCode).toBe(status);
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringMatching(/^default-src 'self';.* frame-ancestors 'none'/),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+        'cache-control': 'no-store',
+      });
+      expect(headers).not.toHaveProperty('strict-transport-security');
+      expect(headers).not.toHaveProperty('access-control-allow-origin');
+    },
+  );
 });
 
 describe('the name that a request is for', () => {

@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
+import { hostRefusal, namesOfMachine } from './hosts.js';
+import { type AllowedOrigins, originRefusal } from './origins.js';
+import type { Refusal } from './refusal.js';
+import { sessionCookie, sessionIdOf } from './session-cookie.js';
+import { type Client, LIFETIME_S, Sessions } from './sessions.js';
+import { bearerToken, type TokenRules, Tokens } from './tokens.js';
+
+/** Who may use the REST interface. Without a token, every program of this machine may. */
+export interface AccessRules extends TokenRules {
+  /** The host it listens on. */
+  readonly host: string;
+  /** Origins of other sites whose pages may use it. */
+  readonly origins?: readonly string[];
+}
+
+/** What `Access` needs of the program around it. */
+export interface AccessContext {
+  /** In ms, from any beginning. */
+  now(): number;
+  /** Writes to the log. */
+  warn(details: object, message: string): void;
+  /** Whether REST is served over HTTPS. */
+  readonly isSecure: boolean;
+}
+
+export type LogIn =
+  | { readonly ok: true; readonly client: Client; readonly cookie: string }
+  | { readonly ok: false; readonly refusal: WrongToken };
+
+type WrongToken = Refusal<401 | 429>;
+
+const SESSION_PATH = '/api/v1/session';
+
+/** The requests that need no token, as `METHOD PATH`. Every other one does, also where there is no such path. */
+const OPEN: ReadonlySet<string> = new Set(['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`]);
+
+/** The requests other than reading that a read-only client may make. */
+const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`]);
+
+/** Decides who may do what over REST. Clients have a token, or a session that they began with one. */
+export class Access {
+  readonly origins: AllowedOrigins;
+  readonly #names: ReadonlySet<string>;
+  readonly #tokens: Tokens;
+  readonly #sessions: Sessions;
+  readonly #failures: FailedAttempts;
+  readonly #context: AccessContext;
+
+  constructor(rules: AccessRules, context: AccessContext) {
+    this.origins = new Set(rules.origins);
+    this.#names = namesOfMachine(rules.host);
+    this.#tokens = new Tokens(rules);
+    this.#sessions = new Sessions(context.now);
+    this.#failures = new FailedAttempts(context.now);
+    this.#context = context;
+  }
+
+  /** Checks where a request is meant for and comes from, before anything else; undefined lets it go on. */
+  refusalOfPlace(request: IncomingMessage): Refusal | undefined {
+    return (
+      hostRefusal(request, this.#names) ??
+      originRefusal(request.headers, this.origins, this.#context.isSecure)
+    );
+  }
+
+  /** Checks whether the client may make the request; undefined lets it in. */
+  refusalOfClient(request: IncomingMessage): Refusal | undefined {
+    const { method = '', url = '' } = request;
+    const wanted = `${method} ${url}`;
+    if (OPEN.has(wanted)) return undefined;
+    const client = this.clientOf(request);
+    if (client === undefined) return this.#unknownClient(request);
+    if (client.role === 'write' || method === 'GET' || method === 'HEAD') return undefined;
+    if (OPEN_TO_READERS.has(wanted)) return undefined;
+    return { status: 403, path: 'method', message: 'a read-only token is for GET and HEAD alone' };
+  }
+
+  /** The client of a request; undefined when it has neither a right token nor a session. */
+  clientOf({ headers }: IncomingMessage): Client | undefined {
+    if (!this.needsToken) return { role: 'write', secondsLeft: null };
+    const { authorization } = headers;
+    if (authorization === undefined) return this.#sessions.clientOf(sessionIdOf(headers) ?? '');
+    const role = this.#tokens.roleOf(bearerToken(authorization) ?? '');
+    return role && { role, secondsLeft: null };
+  }
+
+  get needsToken(): boolean {
+    return this.#tokens.areNeeded;
+  }
+
+  /** Begins a session, for a right token. */
+  logIn(request: IncomingMessage, token: string): LogIn {
+    const role = this.#tokens.roleOf(token);
+    if (role === undefined) return { ok: false, refusal: this.#wrongToken(request, WRONG_LOGIN) };
+    const id = this.#sessions.begin(role);
+    return { ok: true, client: { role, secondsLeft: LIFETIME_S }, cookie: this.#cookie(request, id) };
+  }
+
+  /** Ends the session of a request, if it has one. @returns the cookie that makes the browser forget it. */
+  logOut(request: IncomingMessage): string {
+    this.#sessions.end(sessionIdOf(request.headers) ?? '');
+    return this.#cookie(request, '');
+  }
+
+  #cookie({ headers }: IncomingMessage, id: string): string {
+    return sessionCookie(headers, id, this.#context.isSecure);
+  }
+
+  /** Only guesses are counted: a browser whose session is over, or a client that forgot its token, guesses nothing. */
+  #unknownClient(request: IncomingMessage): WrongToken {
+    const guess = bearerToken(request.headers.authorization ?? '');
+    return guess === undefined ? NO_TOKEN : this.#wrongToken(request, NO_TOKEN);
+  }
+
+  /**
+   * A right token is let in however many wrong ones came from its address, which many clients may share. So the limit
+   * is there to be noticed, by the client and in the log; it is the length of a token that defeats guessing.
+   */
+  #wrongToken({ socket }: IncomingMessage, refusal: WrongToken): WrongToken {
+    const address = socket.remoteAddress ?? 'unknown';
+    const { count, secondsLeft } = this.#failures.add(address);
+    if (count <= ALLOWED_ATTEMPTS) return refusal;
+    const message = `more than ${ALLOWED_ATTEMPTS} wrong tokens within ${WINDOW_S} s`;
+    if (count === ALLOWED_ATTEMPTS + 1) this.#context.warn({ address }, message);
+    return {
+      status: 429,
+      path: refusal.path,
+      message: `${message} from this address`,
+      headers: { 'retry-after': String(secondsLeft) },
+    };
+  }
+}
+
+const NO_TOKEN: WrongToken = {
+  status: 401,
+  path: 'Authorization',
+  message: 'expected Bearer and the token of the configuration',
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+const WRONG_LOGIN: WrongToken = { status: 401, path: 'token', message: 'not a token of the configuration' };
