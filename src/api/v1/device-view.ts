@@ -8,20 +8,17 @@ export const deviceParams = z.object({ name: z.string() });
 
 export const deviceViewSchema = z.object({
   name: z.string(),
-  /** `booting` answers nothing, like `off`. */
-  supply: z.enum(['on', 'off', 'booting']),
+  supply: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
   clock: z.object({
-    /** Seconds of the device's clock since it began. */
-    time: z.number(),
+    time: z.number().describe('Seconds of the device’s clock since it began.'),
     speed: z.number(),
     paused: z.boolean(),
   }),
-  /** Where it answers: unit identifiers by line. */
-  lines: z.record(z.string(), z.array(z.string())),
-  /** Addresses of each table: the highest that is defined, and one. */
-  tables: z.record(z.string(), z.number()),
-  /** Names of its values. */
-  names: z.array(z.string()),
+  lines: z.record(z.string(), z.array(z.string())).describe('Where it answers: unit identifiers by line.'),
+  tables: z
+    .record(z.string(), z.number())
+    .describe('Addresses of each table: the highest that is defined, and one.'),
+  names: z.array(z.string()).describe('Names of its values.'),
 });
 
 export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof deviceViewSchema> {

@@ -12,10 +12,10 @@ import { inQuery } from './query.js';
 const MAX_LIMIT = 1000;
 
 const query = z.object({
-  /** How many at most. */
-  limit: inQuery(wholeNumber(1, MAX_LIMIT)).default(100),
-  /** Only those after the exchange with this identifier. */
-  after: inQuery(wholeNumber(0, UNLIMITED, 'the identifier of an exchange')).default(0),
+  limit: inQuery(wholeNumber(1, MAX_LIMIT)).default(100).describe('How many at most.'),
+  after: inQuery(wholeNumber(0, UNLIMITED, 'the identifier of an exchange'))
+    .default(0)
+    .describe('Only those after the exchange with this identifier.'),
 });
 
 /** `/api/v1/exchanges`: the exchanges in the traffic, the newest exchange first. */

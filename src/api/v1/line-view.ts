@@ -8,10 +8,11 @@ import { thousandths } from '../thousandths.js';
 const timesView = z.object({
   t15: z.number(),
   t35: z.number(),
-  /** Silence after which an incomplete frame is thrown away. */
-  gap: z.number(),
-  /** Wait after a request before a reply; null replies as soon as the frame is complete. */
-  turnaround: z.number().nullable(),
+  gap: z.number().describe('Silence after which an incomplete frame is thrown away.'),
+  turnaround: z
+    .number()
+    .nullable()
+    .describe('Wait after a request before a reply; null replies as soon as the frame is complete.'),
   characterTime: z.number(),
 });
 
@@ -19,13 +20,16 @@ const timesView = z.object({
 const portView = z.object({
   adapter: z.string(),
   hint: z.string().nullable(),
-  /** As the driver has them, `19200 8E1`; null where they can't be read back. */
-  settings: z.string().nullable(),
-  /** Whether the driver hands over bytes at once; null where it can't be asked. */
-  lowLatency: z.boolean().nullable(),
+  settings: z
+    .string()
+    .nullable()
+    .describe('As the driver has them, such as 19200 8E1; null where they can’t be read back.'),
+  lowLatency: z
+    .boolean()
+    .nullable()
+    .describe('Whether the driver hands over bytes at once; null where it can’t be asked.'),
   parityMarks: z.boolean(),
-  /** Who switches the RS-485 driver, in words. */
-  direction: z.string(),
+  direction: z.string().describe('Who switches the RS-485 driver, in words.'),
 });
 
 /** Errors that the driver has counted since the port exists. */
@@ -57,18 +61,14 @@ const countersView = z.object({
 export const lineViewSchema = z.object({
   name: z.string(),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
-  /** Why it is not open. */
-  reason: z.string().nullable(),
-  /** The path of the port, or address and port. */
-  place: z.string(),
-  /** The name of a virtual line that stays. */
-  link: z.string().nullable(),
-  /** The line as the native file has it, complete: what PUT takes. */
-  settings: z.record(z.string(), z.unknown()),
-  /** Unit identifiers with the names of their devices. */
-  units: z.record(z.string(), z.string()),
-  /** How long the line has been open, in seconds. */
-  uptime: z.number().nullable(),
+  reason: z.string().nullable().describe('Why it is not open.'),
+  place: z.string().describe('The path of the port, or address and port.'),
+  link: z.string().nullable().describe('The name of a virtual line that stays.'),
+  settings: z
+    .record(z.string(), z.unknown())
+    .describe('The line as the native file has it, complete: what PUT takes.'),
+  units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+  uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
   clients: z.number().optional(),
   times: timesView.optional(),
   port: portView.optional(),

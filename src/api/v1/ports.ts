@@ -4,20 +4,15 @@ import { type PortStatus, portStatuses } from '../../simulator/ports.js';
 import type { Simulator } from '../../simulator/simulator.js';
 
 const portView = z.object({
-  /** This path may change with the next start of the machine. */
-  path: z.string(),
-  /** Links in /dev/modbus-sim and /dev/serial that stay the same. */
-  stableNames: z.array(z.string()),
+  path: z.string().describe('This path may change with the next start of the machine.'),
+  stableNames: z.array(z.string()).describe('Links in /dev/modbus-sim and /dev/serial that stay the same.'),
   adapter: z.object({
     kind: z.string(),
     name: z.string(),
-    /** Characters of one frame that may lie between two chunks. */
-    fifoCharacters: z.number(),
-    /** How long a USB adapter may hold bytes back. */
-    latencyMs: z.number(),
+    fifoCharacters: z.number().describe('Characters of one frame that may lie between two chunks.'),
+    latencyMs: z.number().describe('How long a USB adapter may hold bytes back.'),
   }),
   hints: z.array(z.string()),
-  /** Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device. */
   usb: z
     .object({
       vendorId: z.string(),
@@ -26,9 +21,11 @@ const portView = z.object({
       product: z.string().nullable(),
       serialNumber: z.string().nullable(),
     })
-    .nullable(),
-  /** Lines that are configured for this port. */
-  lines: z.array(z.string()),
+    .nullable()
+    .describe(
+      'Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device.',
+    ),
+  lines: z.array(z.string()).describe('Lines that are configured for this port.'),
 });
 
 /** `/api/v1/ports`: the serial ports of this machine, and which lines use them. */

@@ -11,16 +11,15 @@ const problemSchema = z.object({ path: z.string(), message: z.string() });
  * `title` and `status` are added when the answer is sent, by `problemDetails`.
  */
 export const errorSchema = z.object({
-  /** The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent. */
-  title: z.string().optional(),
+  title: z
+    .string()
+    .optional()
+    .describe('The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent.'),
   status: z.number().optional(),
-  /** The first problem in words. */
-  detail: z.string(),
-  /** The same as `detail`, by the name that it has in /restapi too. */
-  error: z.string(),
+  detail: z.string().describe('The first problem in words.'),
+  error: z.string().describe('The same as `detail`, by the name that it has in /restapi too.'),
   problems: z.array(problemSchema),
-  /** How many problems there are besides those. */
-  omittedProblems: z.number().optional(),
+  omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
 });
 
 export type ErrorBody = z.infer<typeof errorSchema>;

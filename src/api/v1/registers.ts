@@ -33,8 +33,7 @@ const query = z.object({
   table: oneOf(TABLE_NAMES).optional(),
   from: inQuery(address).default(0),
   to: inQuery(address).default(ADDRESS_SPACE - 1),
-  /** Names, separated by commas, in place of a range. */
-  names: z.string().optional(),
+  names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
 });
 
 const registerList = z.object({ registers: z.array(registerViewSchema) });

@@ -9,17 +9,22 @@ export const ruleViewSchema = z.object({
   name: z.string(),
   when: conditionSchema,
   do: z.array(z.record(z.string(), z.unknown())),
-  /** The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again. */
-  seed: z.number(),
-  /** Requests that match the rule's conditions, including those it skipped. */
-  matches: z.number(),
-  /** Requests that the rule acted on. */
-  hits: z.number(),
+  seed: z
+    .number()
+    .describe(
+      'The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again.',
+    ),
+  matches: z.number().describe('Requests that match the rule’s conditions, including those it skipped.'),
+  hits: z.number().describe('Requests that the rule acted on.'),
   lastHit: z.string().nullable(),
-  /** How often the rule will still act; null when there is no limit. */
-  remaining: z.number().nullable(),
-  /** What is odd about the rule as things are, though it can be used; absent where nothing is. */
-  warnings: z.array(z.string()).optional(),
+  remaining: z
+    .number()
+    .nullable()
+    .describe('How often the rule will still act; null when there is no limit.'),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe('What is odd about the rule as things are, though it can be used; absent where nothing is.'),
 });
 
 export function ruleView(

@@ -6,8 +6,10 @@ import { errorBody, errorSchema } from './problem.js';
 
 const sessionView = z.object({
   role: z.enum(['read', 'write']),
-  /** When the browser must log in again, in seconds; null for a client without a session. */
-  secondsLeft: z.number().nullable(),
+  secondsLeft: z
+    .number()
+    .nullable()
+    .describe('When the browser must log in again, in seconds; null for a client without a session.'),
 });
 
 const logInBody = section({ token: secret });

@@ -7,10 +7,8 @@ const number = z.union([z.number(), z.string()]);
 
 export const valueViewSchema = z.object({
   name: z.string().nullable(),
-  /** In its unit. */
-  value: number,
-  /** As it is stored. */
-  raw: number,
+  value: number.describe('In its unit.'),
+  raw: number.describe('As it is stored.'),
   unit: z.string().nullable(),
   type: z.string(),
 });
@@ -18,21 +16,15 @@ export const valueViewSchema = z.object({
 export const registerViewSchema = valueViewSchema.extend({
   table: z.enum(['coils', 'discrete', 'input', 'holding']),
   address: z.number(),
-  /** Registers that the value takes. */
-  registers: z.number(),
+  registers: z.number().describe('Registers that the value takes.'),
   writable: z.boolean(),
   description: z.string().nullable(),
-  /** The word for the raw value. */
-  label: z.string().nullable(),
-  /** The signal as it was written. */
-  signal: z.record(z.string(), z.unknown()).nullable(),
-  /** Why the signal is not what it should be. */
-  trouble: z.string().nullable(),
-  /** Reads at which the value of the signal did not fit the type. */
-  saturated: z.number(),
+  label: z.string().nullable().describe('The word for the raw value.'),
+  signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
+  trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
+  saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
   action: z.string().nullable(),
-  /** How often clients have read and written its first register. */
-  reads: z.number(),
+  reads: z.number().describe('How often clients have read and written its first register.'),
   writes: z.number(),
 });
 
