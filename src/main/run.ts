@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type Command, parseCommandLine } from '../config/command-line.js';
 import { checkFile } from '../config/load.js';
+import { version } from '../config/version.js';
 import { formatProblems } from '../schema/problem.js';
 import { withCredentials } from '../service/credential.js';
 import { listPorts } from '../transport/port/list-ports.js';
@@ -31,11 +31,6 @@ async function run(command: Command): Promise<number> {
     case 'serve':
       return serve(command);
   }
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
 }
 
 function check({ file, api }: Extract<Command, { kind: 'check' }>): number {

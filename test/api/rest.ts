@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import { type ApiRules, buildApp } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import { Simulator } from '../../src/simulator/simulator.js';
+import { expectDocumented } from '../support/documented.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
 export interface Answer<Body> {
@@ -63,7 +64,10 @@ export class Rest {
     this.app = buildApp(this.simulator, rules, log);
   }
 
-  /** Sends `payload` as it is when it is text, else as JSON. */
+  /**
+   * Sends `payload` as it is when it is text, else as JSON. Throws when the answer is not as the document of the
+   * interface says.
+   */
   async send<Body = unknown>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS',
     url: string,
@@ -77,6 +81,7 @@ export class Rest {
       headers: { host: 'localhost', ...type, ...headers },
       ...(payload !== undefined && { payload }),
     });
+    expectDocumented(method, url, response);
     return {
       status: response.statusCode,
       body: (response.body === '' ? undefined : response.json()) as Body,

@@ -3,6 +3,7 @@ import { hex } from '../../protocol/bytes.js';
 import type { PlayReport, StepReport } from '../../protocol/play-report.js';
 import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { ReplyEvent } from '../../traffic/event.js';
+import { EXCHANGE } from './examples.js';
 
 /**
  * The most that is shown of one exchange. A reply can have 64 KiB and thousands of pieces, and the lines are not served
@@ -27,33 +28,35 @@ const stepView = z.object({
   reason: z.string().optional(),
 });
 
-export const exchangeViewSchema = z.object({
-  id: z.number().describe('Sequence number of the end of the exchange in the traffic.'),
-  requestId: z.number().describe('Sequence number of the request in the traffic.'),
-  time: z.string().describe('When the request was received.'),
-  line: z.string(),
-  client: z.string().nullable(),
-  unitId: z.number(),
-  request: z.string(),
-  silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
-  faults: z
-    .array(
-      z.object({
-        rule: z.string(),
-        kind: z.string(),
-        outcome: z.enum(['applied', 'not achieved']),
-        reason: z.string().optional(),
-      }),
-    )
-    .describe('The faults that were to act on the reply, in order.'),
-  omittedFaults: z.number().describe('Faults that are not shown: those between the 63rd and the last one.'),
-  steps: z.array(stepView),
-  omittedSteps: z.number().describe('Steps that are not shown: those after the 64th.'),
-  omittedBytes: z.number().describe('Bytes omitted from the shown steps: those after the 1024th.'),
-  ended: z
-    .enum(['complete', 'not sent', 'superseded', 'disconnected'])
-    .describe('`not sent`: the plan was played to its end, but no byte of it was sent.'),
-});
+export const exchangeViewSchema = z
+  .object({
+    id: z.number().describe('Sequence number of the end of the exchange in the traffic.'),
+    requestId: z.number().describe('Sequence number of the request in the traffic.'),
+    time: z.string().describe('When the request was received.'),
+    line: z.string(),
+    client: z.string().nullable(),
+    unitId: z.number(),
+    request: z.string(),
+    silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
+    faults: z
+      .array(
+        z.object({
+          rule: z.string(),
+          kind: z.string(),
+          outcome: z.enum(['applied', 'not achieved']),
+          reason: z.string().optional(),
+        }),
+      )
+      .describe('The faults that were to act on the reply, in order.'),
+    omittedFaults: z.number().describe('Faults that are not shown: those between the 63rd and the last one.'),
+    steps: z.array(stepView),
+    omittedSteps: z.number().describe('Steps that are not shown: those after the 64th.'),
+    omittedBytes: z.number().describe('Bytes omitted from the shown steps: those after the 1024th.'),
+    ended: z
+      .enum(['complete', 'not sent', 'superseded', 'disconnected'])
+      .describe('`not sent`: the plan was played to its end, but no byte of it was sent.'),
+  })
+  .meta({ id: 'Exchange', description: 'A request and what became of it.', examples: [EXCHANGE] });
 
 export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
   const { seq, request, line, client, unitId, requestAdu, requestedAt, at, time } = exchange;

@@ -18,6 +18,8 @@ const query = z.object({
     .describe('Only those after the exchange with this identifier.'),
 });
 
+const exchangeList = z.object({ exchanges: z.array(exchangeViewSchema) }).describe('The exchanges.');
+
 /** `/api/v1/exchanges`: the exchanges in the traffic, the newest exchange first. */
 export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   return (app, _, done) => {
@@ -25,8 +27,12 @@ export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): Fast
       '/exchanges',
       {
         schema: {
+          summary: 'List the exchanges',
+          description:
+            'Requests and what became of them, the newest first: the bytes, the faults that acted, and when each piece left.',
+          tags: ['traffic'],
           querystring: query,
-          response: { 200: z.object({ exchanges: z.array(exchangeViewSchema) }), 400: errorSchema },
+          response: { 200: exchangeList, 400: errorSchema },
         },
       },
       async ({ query: { limit, after } }, reply) =>

@@ -3,6 +3,7 @@ import { lineSource } from '../../config/native/line-source.js';
 import type { Line } from '../../simulator/line.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import { thousandths } from '../thousandths.js';
+import { LINE } from './examples.js';
 
 /** In ms. */
 const timesView = z.object({
@@ -58,23 +59,25 @@ const countersView = z.object({
 });
 
 /** A line. Fields that do not apply are absent: clients and port of a stopped line, times of a socket. */
-export const lineViewSchema = z.object({
-  name: z.string(),
-  state: z.enum(['open', 'waiting', 'stopped', 'failed']),
-  reason: z.string().nullable().describe('Why it is not open.'),
-  place: z.string().describe('The path of the port, or address and port.'),
-  link: z.string().nullable().describe('The name of a virtual line that stays.'),
-  settings: z
-    .record(z.string(), z.unknown())
-    .describe('The line as the native file has it, complete: what PUT takes.'),
-  units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
-  uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
-  clients: z.number().optional(),
-  times: timesView.optional(),
-  port: portView.optional(),
-  errorCounts: errorCountsView.optional(),
-  counters: countersView,
-});
+export const lineViewSchema = z
+  .object({
+    name: z.string(),
+    state: z.enum(['open', 'waiting', 'stopped', 'failed']),
+    reason: z.string().nullable().describe('Why it is not open.'),
+    place: z.string().describe('The path of the port, or address and port.'),
+    link: z.string().nullable().describe('The name of a virtual line that stays.'),
+    settings: z
+      .record(z.string(), z.unknown())
+      .describe('The line as the native file has it, complete: what PUT takes.'),
+    units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+    uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
+    clients: z.number().optional(),
+    times: timesView.optional(),
+    port: portView.optional(),
+    errorCounts: errorCountsView.optional(),
+    counters: countersView,
+  })
+  .meta({ id: 'Line', description: 'A line.', examples: [LINE] });
 
 export function lineView(line: Line): z.infer<typeof lineViewSchema> {
   const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);

@@ -1,32 +1,37 @@
 import { z } from 'zod';
 import type { Value } from '../../registers/value.js';
 import type { DeviceValue } from '../../simulator/values.js';
+import { REGISTER, VALUE } from './examples.js';
 
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
 const number = z.union([z.number(), z.string()]);
 
-export const valueViewSchema = z.object({
-  name: z.string().nullable(),
-  value: number.describe('In its unit.'),
-  raw: number.describe('As it is stored.'),
-  unit: z.string().nullable(),
-  type: z.string(),
-});
+export const valueViewSchema = z
+  .object({
+    name: z.string().nullable(),
+    value: number.describe('In its unit.'),
+    raw: number.describe('As it is stored.'),
+    unit: z.string().nullable(),
+    type: z.string(),
+  })
+  .meta({ id: 'Value', description: 'A value of a device.', examples: [VALUE] });
 
-export const registerViewSchema = valueViewSchema.extend({
-  table: z.enum(['coils', 'discrete', 'input', 'holding']),
-  address: z.number(),
-  registers: z.number().describe('Registers that the value takes.'),
-  writable: z.boolean(),
-  description: z.string().nullable(),
-  label: z.string().nullable().describe('The word for the raw value.'),
-  signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
-  trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
-  saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
-  action: z.string().nullable(),
-  reads: z.number().describe('How often clients have read and written its first register.'),
-  writes: z.number(),
-});
+export const registerViewSchema = valueViewSchema
+  .extend({
+    table: z.enum(['coils', 'discrete', 'input', 'holding']),
+    address: z.number(),
+    registers: z.number().describe('Registers that the value takes.'),
+    writable: z.boolean(),
+    description: z.string().nullable(),
+    label: z.string().nullable().describe('The word for the raw value.'),
+    signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
+    trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
+    saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
+    action: z.string().nullable(),
+    reads: z.number().describe('How often clients have read and written its first register.'),
+    writes: z.number(),
+  })
+  .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
 
 /** The value now; a signal is computed. */
 export function viewValue({ image, place, point }: DeviceValue): z.infer<typeof valueViewSchema> {
