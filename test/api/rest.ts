@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { type ApiRules, buildApp } from '../../src/api/app.js';
+import type { ApiRules } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
-import { Simulator } from '../../src/simulator/simulator.js';
+import { type Bench, newBench } from '../../src/library/bench.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
 import { expectDocumented } from '../support/documented.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
@@ -52,6 +53,7 @@ interface CallRow {
 
 /** A simulator with its REST interface, without any port: requests are injected. */
 export class Rest {
+  readonly bench: Bench;
   readonly app: FastifyInstance;
   readonly simulator: Simulator;
 
@@ -60,8 +62,9 @@ export class Rest {
     rules: ApiRules = { host: '127.0.0.1' },
     log: Logger = pino({ level: 'silent' }),
   ) {
-    this.simulator = new Simulator(configuration, log);
-    this.app = buildApp(this.simulator, rules, log);
+    this.bench = newBench(configuration, rules, log);
+    this.simulator = this.bench.simulator;
+    this.app = this.bench.app;
   }
 
   /**

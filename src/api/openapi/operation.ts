@@ -25,7 +25,7 @@ export interface Operation {
   readonly schema: OperationSchema;
 }
 
-export interface OperationSchema {
+interface OperationSchema {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];

@@ -18,6 +18,8 @@ const powerRequest = section({
   bootMs: duration(0, WEEK_MS).default(0),
 });
 
+export type PowerRequest = z.input<typeof powerRequest>;
+
 /** How long a supply that is cycled is off when nothing is said. */
 const USUAL_CYCLE_MS = 1000;
 
@@ -26,6 +28,8 @@ const clockRequest = section({
   pause: flag.optional(),
   step: duration(0, 10 * 365 * 86_400_000).default(0),
 });
+
+export type ClockRequest = z.input<typeof clockRequest>;
 
 const deviceList = z.object({ devices: z.array(deviceViewSchema) }).describe('The devices.');
 

@@ -67,6 +67,9 @@ const changeList = section({
   ],
 });
 
+export type ChangeRequest = z.input<typeof changeList>['changes'][number];
+export type RegisterQuery = z.input<typeof query>;
+
 type Change = z.infer<typeof changeList>['changes'][number];
 
 export const valueParams = deviceParams.extend({
