@@ -1,7 +1,8 @@
+import type { z } from 'zod';
 import { isOpen } from '../access/access.js';
 import type { Operation } from './operation.js';
 import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
-import { Components, type JsonSchema } from './schema-json.js';
+import { Components, type Direction, type JsonSchema } from './schema-json.js';
 import { TAGS } from './tags.js';
 
 /** The parts of an OpenAPI 3.1 document that this interface needs (https://spec.openapis.org/oas/v3.1.1). */
@@ -65,7 +66,7 @@ const SECURITY_SCHEMES = {
 
 /**
  * Describes operations as an OpenAPI document.
- * @param pause is awaited between two operations, because converting the schemas of one takes about a millisecond
+ * @param pause is awaited between two schemas, because converting one takes some milliseconds on a slow machine
  */
 export async function openApiDocument(
   operations: readonly Operation[],
@@ -76,6 +77,10 @@ export async function openApiDocument(
   const responses = new Responses(components);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const operation of operations) {
+    for (const [schema, io] of schemasOf(operation)) {
+      await pause();
+      components.convert(schema, io);
+    }
     await pause();
     paths[operation.path] ??= {};
     (paths[operation.path] as Record<string, DescribedOperation>)[operation.method] = describe(
@@ -120,6 +125,17 @@ function describe(operation: Operation, components: Components, responses: Respo
     }),
     responses: responses.of(operation),
   };
+}
+
+/** The schemas of an operation. The components keep them converted, so describing the operation is quick then. */
+function schemasOf({ schema }: Operation): [schema: z.ZodType, io: Direction][] {
+  const { params, querystring, body = schema.checkedBody, response = {} } = schema;
+  const inputs = [params, querystring, body].filter((each) => each !== undefined);
+  const outputs = Object.values(response).flatMap((each) => ('content' in each ? [] : [each]));
+  return [
+    ...inputs.map((each): [z.ZodType, Direction] => [each, 'input']),
+    ...outputs.map((each): [z.ZodType, Direction] => [each, 'output']),
+  ];
 }
 
 /** `postLinesNameStart` for `POST /api/v1/lines/{name}/start`. */

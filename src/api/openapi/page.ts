@@ -11,18 +11,20 @@ export async function documentPage(document: OpenApiDocument, pause: () => Promi
   const { info, tags, components } = document;
   const sections: Html[] = [];
   for (const tag of tags) {
-    await pause();
-    const operations = operationsOf(document, tag.name).map(([path, method, operation]) =>
+    const operations = await inPieces(operationsOf(document, tag.name), pause, ([path, method, operation]) =>
       operationHtml(path, method, operation, components.responses),
     );
+    const { name, description } = tag;
     sections.push(
-      html`<section id="tag-${tag.name}"><h2>${tag.name}</h2><p>${tag.description}</p>${operations}</section>`,
+      html`<section id="tag-${name}"><h2>${name}</h2><p>${description}</p>${operations}</section>`,
     );
   }
-  await pause();
-  const schemas = Object.entries(components.schemas).map(
+  const schemas = await inPieces(
+    Object.entries(components.schemas),
+    pause,
     ([name, schema]) => html`<section id="schema-${name}"><h3>${name}</h3>${schemaHtml(schema)}</section>`,
   );
+  await pause();
   const links = [...tags.map(({ name }) => [`tag-${name}`, name]), ['schemas', 'schemas']].map(
     ([id = '', text = '']) => html`<li><a href="#${id}">${text}</a></li>`,
   );
@@ -45,6 +47,19 @@ ${info.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}<
 </body>
 </html>
 `.html;
+}
+
+async function inPieces<Item>(
+  items: readonly Item[],
+  pause: () => Promise<void>,
+  show: (item: Item) => Html,
+): Promise<Html[]> {
+  const pieces: Html[] = [];
+  for (const item of items) {
+    await pause();
+    pieces.push(show(item));
+  }
+  return pieces;
 }
 
 type CommonResponses = OpenApiDocument['components']['responses'];

@@ -23,7 +23,11 @@ export function openApiRoutes(
 ): FastifyPluginCallbackZod {
   // Both are made when they are first asked for: the routes do not change while the program runs.
   const document = once(() => openApiDocument(operations, version(), pause));
-  const json = once(async () => JSON.stringify(await document()));
+  const json = once(async () => {
+    const whole = await document();
+    await pause();
+    return JSON.stringify(whole);
+  });
   const page = once(async () => documentPage(await document(), pause));
 
   return (app, _, done) => {

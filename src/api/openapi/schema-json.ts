@@ -4,7 +4,7 @@ import { documentedForm } from '../../schema/written-as.js';
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** Whether a schema is for what clients send (`input`), or for what they get (`output`). */
-type Direction = 'input' | 'output';
+export type Direction = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
 
