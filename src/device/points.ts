@@ -1,7 +1,7 @@
+import { seedOf } from '../random.js';
 import type { LiveValues, RegisterImage } from '../registers/image.js';
 import type { Table } from '../registers/table.js';
 import type { DeviceClock } from '../signals/clock.js';
-import { seedOf } from '../signals/random.js';
 import type { Signal, SignalContext } from '../signals/signal.js';
 import type { Network, NetworkDevice } from './network.js';
 import { type PlacedSignal, Point, type PointDefinition } from './point.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
+import { MAX_SEED } from '../../random.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
 import { duration } from '../../schema/duration.js';
@@ -15,7 +16,6 @@ import {
 } from '../../schema/parts.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
-import { MAX_SEED } from '../../signals/random.js';
 
 /*
  * The schemas of the native file. Each part is checked separately, so that a mistake in one part hides none in another.
