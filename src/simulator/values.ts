@@ -5,6 +5,7 @@ import type { RegisterImage } from '../registers/image.js';
 import { nearestValue } from '../registers/nearest-value.js';
 import { parseValue } from '../registers/parse-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
+import { quote } from '../schema/problem.js';
 
 /** One value of a device, whether or not it has a name. */
 export interface DeviceValue {
@@ -58,7 +59,8 @@ export function tablesMeant(table: TableName | undefined): readonly TableName[] 
 }
 
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
-export function whyUnchangeable({ point }: DeviceValue): string | undefined {
+export function whyUnchangeable({ image, point }: DeviceValue): string | undefined {
+  if (point && image.live?.isFull()) return 'has to wait: too many changes are to come in this device';
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
   return 'is moved by its signal; DELETE of the signal makes it stay';
@@ -75,11 +77,14 @@ export function parseChange(
 ): { readonly value: Value } | { readonly expected: string } {
   const { scale = 1, labels } = point?.definition ?? {};
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
+  const orLabel = labels && labels.size > 0 ? `, or ${[...labels.values()].map(quote).join(', ')}` : '';
   const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
   if (raw || label || scale === 1 || place.type === 'string') {
-    return parsed.ok ? { value: parsed.value } : { expected: parsed.expected };
+    return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
   }
-  if (typeof input !== 'number') return { expected: 'a number' };
+  if (typeof input !== 'number') return { expected: `a number${orLabel}` };
   const { value, fits } = nearestValue(place.type, input / scale);
-  return fits ? { value } : { expected: `a number that ${place.type} can hold with a scale of ${scale}` };
+  return fits
+    ? { value }
+    : { expected: `a number that ${place.type} can hold with a scale of ${scale}${orLabel}` };
 }

@@ -120,7 +120,7 @@ function setRegister(
   if (value != null) {
     const parsed = parseValue(span.type, value, span.cells);
     if (!parsed.ok) return `value: ${expectedMessage(parsed.expected, value)}`;
-    image.setValue(span, parsed.value);
+    image.write(span, parsed.value);
   }
   if (writeable)
     for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);
