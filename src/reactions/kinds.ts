@@ -41,10 +41,11 @@ export function reactionKinds(): (ReactionKind<unknown>['doc'] & { readonly name
 }
 
 /** The reactions that stand in an entry; those with mistakes are told and left out. */
-export function readReactions(at: At, entry: ReactingEntry): ReactionDefinition[] {
+export function readReactions(at: At, entry: Omit<ReactingEntry, 'reactions'>): ReactionDefinition[] {
+  const reactions = REACTIONS.filter((key) => at.key(key).value !== undefined);
   return Array.from(KINDS).flatMap(([name, { read }]) => {
     const place = at.key(name);
-    return place.value === undefined ? [] : (read(place, entry) ?? []);
+    return place.value === undefined ? [] : (read(place, { ...entry, reactions }) ?? []);
   });
 }
 

@@ -46,6 +46,8 @@ export interface ReactingEntry {
   readonly writable: boolean;
   /** The key that moves the value by itself, if any. */
   readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
+  /** The keys of all reactions of the entry. */
+  readonly reactions: readonly string[];
 }
 
 /** Another value that a reaction reads or sets, and where it is named in the parameters. */

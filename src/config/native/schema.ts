@@ -93,7 +93,7 @@ export const fileSchema = section({
 
 /** A queue that a signal feeds. */
 export const fedQueueSchema = section({
-  signal: z.unknown(),
+  signal: z.unknown().optional(),
   every: duration(MIN_PERIOD),
   seed: seedSchema.optional(),
 });

@@ -29,6 +29,7 @@ export const latch: ReactionKind<{ every: number }> = {
     if (entry.movedBy === 'follows' || entry.movedBy === 'action') {
       return `expected no ${entry.movedBy} beside it: a latch has a signal, or is set by onWrite`;
     }
+    if (entry.reactions.includes('pulse')) return 'expected no pulse beside it: a latch does not fall back';
     return unlessCoil(entry) ?? unlessWritable(entry);
   },
   start: ({ every }, context) => ({
