@@ -11,6 +11,8 @@ export interface LocalPoints {
   at(image: RegisterImage, cell: number): Point | undefined;
   /** The values with a cell among `count` cells of an image. */
   between(image: RegisterImage, address: number, count: number): readonly Point[];
+  /** Does what has become due. */
+  advance(): void;
   /** The value now, in its unit. */
   valueNow(point: Point): number;
   /** Whether a write of the value makes something happen later. */

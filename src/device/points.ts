@@ -83,14 +83,19 @@ export class Points implements NetworkDevice, LocalPoints {
     dependent.settle(own, this.#network.revision);
   }
 
+  advance(): void {
+    this.#network.advance();
+  }
+
   valueNow(point: Point): number {
     return point.valueAt(this.agenda.time, this.#network.revision);
   }
 
   between(image: RegisterImage, address: number, count: number): readonly Point[] {
     const cells = this.#byImage.get(image);
+    if (!cells) return [];
     const found = new Set<Point>();
-    for (let cell = address; cells && cell < address + count; cell++) {
+    for (let cell = address; cell < address + count; cell++) {
       const point = cells.get(cell);
       if (point) found.add(point);
     }

@@ -12,8 +12,6 @@ export class Reactions {
   readonly #points: LocalPoints;
   readonly #holding: Table;
   readonly #named: (name: string) => Signal;
-  /** Whether any value reacts. In most devices none does. */
-  #any = false;
   #busyUntil = Number.NEGATIVE_INFINITY;
 
   constructor(points: LocalPoints, holding: Table, named: (name: string) => Signal) {
@@ -28,13 +26,13 @@ export class Reactions {
     for (const point of this.#points.all) {
       const { reactions = [] } = point.definition;
       point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
-      this.#any ||= reactions.length > 0;
     }
   }
 
   /** Whether the device refuses all writes for the time being. */
   get isBusy(): boolean {
-    return this.#any && this.#points.agenda.time < this.#busyUntil;
+    this.#points.advance();
+    return this.#points.agenda.time < this.#busyUntil;
   }
 
   /**
@@ -42,16 +40,16 @@ export class Reactions {
    * allowed. The lowest code counts: exception codes have the order of the checks (address, value, execution).
    */
   refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
-    if (!this.#any) return undefined;
-    image.refresh(address, words.length);
+    const isBusy = this.isBusy;
     const points = this.#points.between(image, address, words.length);
+    image.refresh(address, words.length);
     const codes = points.flatMap((point) => {
       const { place, reactions, definition } = point;
       const value = Number(image.valueWith(place, address, words)) * definition.scale;
       return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
     });
     const wouldAdd = points.some((point) => this.#points.causesMore(point));
-    if (this.isBusy || (wouldAdd && this.#points.agenda.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
+    if (isBusy || (wouldAdd && this.#points.agenda.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
     return codes.sort((a, b) => a - b)[0];
   }
 

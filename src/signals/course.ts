@@ -1,5 +1,3 @@
-import { lastBefore } from './last-before.js';
-
 /** A straight line that a value follows from `time` (ms) on; `rate` is per ms. */
 interface Piece {
   readonly time: number;
@@ -36,10 +34,11 @@ export function courseIntegral(course: Course, from: number, to: number): number
 
 /** The course as it goes on from `time`, and `delay` ms later. */
 export function courseFrom(course: Course, time: number, delay = 0): Course {
-  const first = { ...pieceAt(course, time), value: courseAt(course, time), time };
-  return [first, ...course.filter((piece) => piece.time > time)].map((piece) => ({
-    ...piece,
-    time: piece.time + delay,
+  const piece = pieceAt(course, time);
+  const first = { time, value: onLine(piece, time), rate: piece.time > time ? 0 : piece.rate };
+  return [first, ...course.filter((each) => each.time > time)].map((each) => ({
+    ...each,
+    time: each.time + delay,
   }));
 }
 
@@ -71,12 +70,7 @@ export function limitedCourse(target: Course, time: number, value: number, most:
 }
 
 function pieceAt(course: Course, time: number): Piece {
-  return course[
-    lastBefore(
-      course.map((piece) => piece.time),
-      time,
-    )
-  ] as Piece;
+  return course.findLast((piece) => piece.time <= time) ?? (course[0] as Piece);
 }
 
 function onLine({ time, value, rate }: Piece, at: number): number {

@@ -277,6 +277,21 @@ describe('onWrite', () => {
   });
 });
 
+describe('a feedback with a long delay', () => {
+  it('takes a thousand changes of its command, then no more until they have come', () => {
+    const { coil, wait } = meterWith({
+      coils: [
+        { address: 0, name: 'command', write: true },
+        { address: 1, follows: { name: 'command', after: '1h' } },
+      ],
+    });
+    for (let i = 0; i < 1000; i++) expect(coil(0, i % 2 === 0)[0]).toBe(5);
+    expect(coil(0, true)).toEqual([0x85, 6]);
+    wait(3_600_000);
+    expect(coil(0, true)[0]).toBe(5);
+  });
+});
+
 describe('a device that is busy after a write', () => {
   const parts = {
     holding: [
