@@ -1,8 +1,7 @@
-import { seedOf } from '../random.js';
 import type { LiveValues, RegisterImage } from '../registers/image.js';
 import type { Table } from '../registers/table.js';
 import type { DeviceClock } from '../signals/clock.js';
-import type { Signal, SignalContext } from '../signals/signal.js';
+import type { Signal } from '../signals/signal.js';
 import { Agenda } from './agenda.js';
 import type { Dependent } from './dependent.js';
 import { Followers } from './followers.js';
@@ -11,6 +10,7 @@ import type { Network, NetworkDevice } from './network.js';
 import { type PlacedSignal, Point, type PointDefinition } from './point.js';
 import { type FeedDefinition, QueueFeed } from './queue-feed.js';
 import { Reactions } from './reactions.js';
+import { type SignalHome, signalNamed, startSignal } from './start-signal.js';
 import type { TableName } from './tables.js';
 
 export interface PointsContext {
@@ -35,7 +35,7 @@ export class Points implements NetworkDevice, LocalPoints {
   readonly #feedDefinitions: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
   readonly #clock: DeviceClock;
-  readonly #seed: number;
+  readonly #home: SignalHome;
   readonly #network: Network;
   /** The values by image and cell. A value has an entry for each of its cells. */
   readonly #byImage = new Map<RegisterImage, Map<number, Point>>();
@@ -44,7 +44,7 @@ export class Points implements NetworkDevice, LocalPoints {
     const { device, tables, clock, seed, network, feeds } = context;
     this.device = device;
     this.#clock = clock;
-    this.#seed = seed;
+    this.#home = { device, clock, seed, network };
     this.#network = network;
     this.#feedDefinitions = feeds;
     this.agenda = new Agenda(clock, network.waiting);
@@ -58,7 +58,7 @@ export class Points implements NetworkDevice, LocalPoints {
       ),
     );
     this.#followers = new Followers(this, network);
-    this.reactions = new Reactions(this, tables.holding, (name) => this.#signalNamed(name));
+    this.reactions = new Reactions(this, tables.holding, (name) => signalNamed(this.#home, name));
     this.#watch();
     this.#startAll();
   }
@@ -155,7 +155,7 @@ export class Points implements NetworkDevice, LocalPoints {
     this.#feeds = new Map(
       this.#feedDefinitions.map((definition) => [
         definition.address,
-        new QueueFeed(definition, this.#startAs(`queue ${definition.address}`, definition.signal)),
+        new QueueFeed(definition, startSignal(this.#home, `queue ${definition.address}`, definition.signal)),
       ]),
     );
   }
@@ -202,43 +202,7 @@ export class Points implements NetworkDevice, LocalPoints {
 
   #start(point: Point, placed: PlacedSignal): Signal {
     const { table, address } = point.definition;
-    const signal = this.#startAs(`${table} ${address}`, placed);
+    const signal = startSignal(this.#home, `${table} ${address}`, placed);
     return point.reactions.reduce((inner, { around }) => around?.(inner) ?? inner, signal);
   }
-
-  /** @param place tells the random values of this signal from those of the others in the device */
-  #startAs(place: string, { definition, seed, openTrack }: PlacedSignal): Signal {
-    const context: SignalContext = {
-      seed: seed ?? seedOf(this.#seed, `${this.device} ${place}`),
-      named: (name) => this.#signalNamed(name),
-      trackOf() {
-        if (!openTrack) throw new Error('a signal that plays a recording was placed without one');
-        return openTrack();
-      },
-    };
-    return definition.start(context);
-  }
-
-  /** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */
-  #signalNamed(name: string): Signal {
-    const find = () => this.#network.find(this.device, name);
-    const clock = this.#clock;
-    const { device } = this;
-    return {
-      valueAt(time) {
-        const found = find();
-        return found ? found.points.valueAtMoment(found.point, time, clock) : Number.NaN;
-      },
-      get integral() {
-        const found = find();
-        return found?.points.device === device ? integralOf(found.point) : undefined;
-      },
-    };
-  }
-}
-
-/** The exact integral of a value of the same device. It exists for some signals, and for values without a signal. */
-function integralOf(point: Point): Signal['integral'] {
-  if (point.signal) return point.signal.integral;
-  return (from, to) => (point.stored * (to - from)) / 1000;
 }

@@ -42,9 +42,10 @@ export class Reactions {
   refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
     const isBusy = this.isBusy;
     const points = this.#points.between(image, address, words.length);
-    image.refresh(address, words.length);
     const codes = points.flatMap((point) => {
       const { place, reactions, definition } = point;
+      if (reactions.length === 0) return [];
+      image.refresh(place.address, place.cells);
       const value = Number(image.valueWith(place, address, words)) * definition.scale;
       return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
     });

@@ -77,7 +77,7 @@ export function parseChange(
 ): { readonly value: Value } | { readonly expected: string } {
   const { scale = 1, labels } = point?.definition ?? {};
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
-  const orLabel = labels && labels.size > 0 ? `, or ${[...labels.values()].map(quote).join(', ')}` : '';
+  const orLabel = labels ? orOneOf([...labels.values()]) : '';
   const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
   if (raw || label || scale === 1 || place.type === 'string') {
     return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
@@ -87,4 +87,12 @@ export function parseChange(
   return fits
     ? { value }
     : { expected: `a number that ${place.type} can hold with a scale of ${scale}${orLabel}` };
+}
+
+const MOST_LABELS = 20;
+
+/** The labels that may stand for a value, as the end of what was expected. */
+function orOneOf(labels: readonly string[]): string {
+  const listed = labels.slice(0, MOST_LABELS).map((label) => `, or ${quote(label)}`);
+  return `${listed.join('')}${labels.length > MOST_LABELS ? ', …' : ''}`;
 }
