@@ -58,9 +58,12 @@ export function tablesMeant(table: TableName | undefined): readonly TableName[] 
   return table === undefined ? TABLE_NAMES : [table];
 }
 
+/** Why a device takes no more writes for the time being. */
+export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
+
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
 export function whyUnchangeable({ image, point }: DeviceValue): string | undefined {
-  if (point && image.live?.isFull()) return 'has to wait: too many changes are to come in this device';
+  if (point && image.live?.isFull()) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
   return 'is moved by its signal; DELETE of the signal makes it stay';

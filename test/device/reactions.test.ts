@@ -443,7 +443,7 @@ describe('reactions', () => {
       { address: 1, name: 'valve', scale: 0.01, follows: { name: 'demand', after: 90, slew: 80 } },
       { address: 2, name: 'lamp', scale: 0.01, follows: { name: 'valve', slew: 30 } },
       { address: 3, name: 'flow', type: 'float64', signal: { counter: { integral: 'lamp' } } },
-      { address: 7, type: 'float64', signal: { expression: 'flow * valve + other.mirror' } },
+      { address: 7, type: 'float64', signal: { expression: 'flow * valve + other.mirror + other.sum' } },
     ],
     queues: { 100: { signal: { expression: 'lamp + flow' }, every: 30 } },
   };

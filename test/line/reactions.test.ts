@@ -100,4 +100,26 @@ describe('a valve', () => {
     await step('1s');
     expect(await value('mode')).toBe(200);
   });
+
+  it('takes no more from an operator while a thousand changes are to come', async () => {
+    const { rest } = await startSimulator(nativeSetup(SETUP));
+    const patch = (value: number) => {
+      const changes = Array.from({ length: 500 }, (_, i) => ({ name: 'bell', value: (i + value) % 2 }));
+      return rest.send('PATCH', '/api/v1/devices/valve/registers', { changes });
+    };
+    const set = (name: string) => rest.send('PUT', `/api/v1/devices/valve/values/${name}`, { value: 1 });
+    await rest.send('PUT', '/api/v1/devices/valve/signals/mode', {
+      follows: { name: 'bell', after: '1h' },
+    });
+    for (const value of [0, 0]) expect((await patch(value)).status).toBe(200);
+    expect(await set('bell')).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('value: has to wait: too many changes are to come') },
+    });
+    const register = { submit: 'Set', device: 'valve', table: 'coils', register: 1, value: '1' };
+    const refused = await rest.send<{ result: string }>('POST', '/restapi/registers', register);
+    expect(JSON.stringify(refused.body)).toContain('has to wait');
+    await rest.send('POST', '/api/v1/devices/valve/clock', { step: '2h' });
+    expect((await set('bell')).status).toBe(200);
+  });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExceptionCode } from '../../protocol/exception-code.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import { number, section, text } from '../../schema/parts.js';
+import { section, text } from '../../schema/parts.js';
 import { unlessWritable } from '../fits.js';
 import type { ReactionKind } from '../reaction.js';
 
@@ -25,7 +25,7 @@ export const password: ReactionKind<Password> = {
       ],
       { error: REGISTER },
     ),
-    value: number,
+    value: z.int({ error: 'a whole number' }),
   }),
   doc: {
     entry: '`password: {register, value}`',
@@ -43,7 +43,11 @@ export const password: ReactionKind<Password> = {
   start: ({ register, value }, { named, holding, now }) => {
     const entered = typeof register === 'string' ? named(register) : { valueAt: () => holding(register) };
     return {
-      refusal: () => (entered.valueAt(now()) === value ? undefined : ExceptionCode.illegalDataAddress),
+      refusal: () => {
+        // 70 times a scale of 0.1 is a little more than 7.
+        const difference = Math.abs(entered.valueAt(now()) - value);
+        return difference <= 1e-12 * Math.abs(value) ? undefined : ExceptionCode.illegalDataAddress;
+      },
     };
   },
 };

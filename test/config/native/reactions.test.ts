@@ -70,7 +70,7 @@ describe('reactions in a native file', () => {
     [{ holding: 'latch: true' }, `${HOLDING}.latch: expected a coil, got an entry of holding`],
     [{ coil: 'latch: true, follows: {name: done}' }, `${COIL}.latch: expected no follows beside it`],
     [{ holding: 'busyFor: soon' }, `${HOLDING}.busyFor: expected a number of milliseconds from 1`],
-    [{ holding: 'password: {register: b}' }, `${HOLDING}.password.value: missing, expected a number`],
+    [{ holding: 'password: {register: b}' }, `${HOLDING}.password.value: missing, expected a whole number`],
     [{ holding: 'password: {register: c, value: 1}' }, `${HOLDING}.password.register: unknown name "c"`],
     [{ holding: 'password: {register: label, value: 1}' }, `${HOLDING}.password.register: label is text`],
     [
