@@ -8,6 +8,7 @@ import { type IdentityObjects, identityObjects } from './identification.js';
 import { Network } from './network.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
+import type { FeedDefinition } from './queue-feed.js';
 import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
@@ -18,12 +19,14 @@ export interface DeviceLife {
   readonly clock: Partial<ClockSettings>;
   /** Decides the random values of signals that have no seed of their own. */
   readonly seed: number;
+  /** The FIFO queues that signals feed. */
+  readonly feeds: readonly FeedDefinition[];
 }
 
-const STILL: DeviceLife = { points: [], clock: {}, seed: 0 };
+const STILL: DeviceLife = { points: [], clock: {}, seed: 0, feeds: [] };
 
 /** The parts of a device. Every part but the name and the tables has a default. */
-export interface DeviceOptions extends Partial<Server> {
+export interface DeviceOptions extends Partial<Omit<Server, 'reactions'>> {
   readonly name: string;
   readonly tables: Tables;
   /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
@@ -63,13 +66,15 @@ export class Device {
       clock: this.clock,
       seed: life.seed,
       network,
+      feeds: life.feeds,
     });
     network.add(this.points);
     this.#server = {
       tables,
       identity,
       files: options.files ?? new Files(),
-      queues: options.queues,
+      queues: this.#queues(options.queues, life.feeds),
+      reactions: this.points.reactions,
       exceptionStatus: options.exceptionStatus ?? [],
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
@@ -101,7 +106,13 @@ export class Device {
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.#network.settleAll();
     this.clock.set(settings);
-    if (step > 0) this.clock.step(step);
+    if (step > 0) this.points.step(step);
+  }
+
+  /** The queues as configured, with those that signals feed. Without any, every address has an empty queue. */
+  #queues(configured: Server['queues'], feeds: readonly FeedDefinition[]): Server['queues'] {
+    if (feeds.length === 0) return configured;
+    return { get: (address) => this.points.queueAt(address) ?? configured?.get(address) };
   }
 
   #restartAt(moment: number | undefined): void {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { MAX_SEED } from '../random.js';
 import { unknownName } from '../schema/nearest.js';
 import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { refusal } from './budget.js';
 import { type Condition, conditionSchema } from './condition.js';
 import { type Fault, faultKinds, faultParser } from './kinds.js';
-import { MAX_SEED } from './random.js';
 import { excessOf } from './trial.js';
 
 const MAX_NAME_LENGTH = 64;

@@ -1,6 +1,6 @@
+import { MAX_SEED, type Random, seededRandom } from '../random.js';
 import { lackOf } from './ability.js';
 import { matchesRequest, type RequestFacts } from './condition.js';
-import { MAX_SEED, type Random, seededRandom } from './random.js';
 import type { FaultRule } from './rule.js';
 
 /** A rule that acts on a request, with the random numbers of this turn. */

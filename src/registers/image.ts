@@ -11,6 +11,12 @@ export interface LiveValues {
   refresh(address: number, count: number): void;
   /** Call before a client, a person or an action changes the cell at `address`. */
   changing(address: number): void;
+  /** Call after `count` cells from `address` were changed. */
+  changed(address: number, count: number): void;
+  /** Call after a client or a person wrote `count` cells from `address`: the values react. */
+  written(address: number, count: number): void;
+  /** Whether so much is to come that no more writes are taken that make something happen later. */
+  isFull(): boolean;
 }
 
 /**
@@ -62,6 +68,14 @@ export class RegisterImage implements ActiveCells {
   setWord(address: number, word: number): void {
     this.live?.changing(address);
     this.#store(address, word);
+    this.live?.changed(address, 1);
+  }
+
+  /** Changes words side by side. A value of several words changes once. */
+  setWords(address: number, words: readonly number[]): void {
+    for (let i = 0; i < words.length; i++) this.live?.changing(address + i);
+    for (let i = 0; i < words.length; i++) this.#store(address + i, words[i] as number);
+    this.live?.changed(address, words.length);
   }
 
   #store(address: number, word: number): void {
@@ -89,12 +103,25 @@ export class RegisterImage implements ActiveCells {
     return valueOfWords(type, words, orderOfMeta(this.#meta[address] as number));
   }
 
+  /** The value as it would be after `words` were written from `from` on. */
+  valueWith({ address, cells, type }: PlacedValue, from: number, words: readonly number[]): Value {
+    const mixed = Array.from(
+      this.#words.subarray(address, address + cells),
+      (word, i) => words[address + i - from] ?? word,
+    );
+    return valueOfWords(type, mixed, orderOfMeta(this.#meta[address] as number));
+  }
+
   /** Stores a value that `parseValue` accepted for this type and size. */
   setValue({ address, cells, type }: PlacedValue, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
-    words.forEach((word, i) => {
-      this.setWord(address + i, word);
-    });
+    this.setWords(address, words);
+  }
+
+  /** Stores a value as a person's write does: it may react. */
+  write(place: PlacedValue, value: Value): void {
+    this.setValue(place, value);
+    this.live?.written(place.address, place.cells);
   }
 
   /** Stores a computed value. Unlike `setValue`, this does not count as a change. */

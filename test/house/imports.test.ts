@@ -19,18 +19,32 @@ const PURE = 'it is pure, so that it is tested without I/O: clock and random sou
 
 const ROOMS: Readonly<Record<string, Room>> = {
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
+  random: {
+    knows: [],
+    external: NOTHING,
+    why: 'it is arithmetic, and everything random is repeatable by it',
+  },
   schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
-  device: { knows: ['protocol', 'registers', 'signals'], external: NOTHING, why: PURE },
+  device: {
+    knows: ['protocol', 'random', 'registers', 'signals', 'reactions'],
+    external: NOTHING,
+    why: PURE,
+  },
   faults: {
-    knows: ['protocol', 'schema'],
+    knows: ['protocol', 'random', 'schema'],
     external: /^zod$/,
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
   },
   signals: {
-    knows: ['schema'],
+    knows: ['random', 'schema'],
     external: /^(zod|jsep)$/,
     why: 'a signal is a function of the time and a seed, and never knows a register or a file',
+  },
+  reactions: {
+    knows: ['protocol', 'schema', 'registers', 'signals'],
+    external: /^zod$/,
+    why: 'a reaction acts through its context and never knows a device, a register or a file',
   },
   bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
   transport: {
@@ -40,7 +54,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'signals'],
+    knows: ['protocol', 'random', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },

@@ -5,7 +5,7 @@ import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
-import { readExtras, readIdentity } from './extras.js';
+import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, tellSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
@@ -62,7 +62,7 @@ export class NativeDeviceReader {
       holding: table('holding'),
     };
     tellSharedNames(points, registers);
-    const life = readLife(at, points);
+    const life = readLife(at, points, readFeeds(at, this.#directory));
     return { name, identity, extras, tables, ...(life && { life }) };
   }
 
@@ -103,7 +103,9 @@ export class NativeDeviceReader {
       for (const message of result.messages) file.wrong(message);
       return undefined;
     }
-    return { name, identity, extras, ...result.registers };
+    const feeds = readFeeds(at, this.#directory);
+    const life = feeds.length > 0 && { points: [], clock: {}, seed: 0, feeds };
+    return { name, identity, extras, ...result.registers, ...(life && { life }) };
   }
 }
 

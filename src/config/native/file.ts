@@ -13,6 +13,7 @@ import { isPymodbus } from '../pymodbus/file.js';
 import { tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
+import { tellReactionUses } from './reaction-uses.js';
 import { apiSchema, fileSections } from './schema.js';
 import { DeviceNames } from './units.js';
 
@@ -54,7 +55,10 @@ function readDevices(
     return reader.read(name, content) ?? [];
   });
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
-  if (definitions.length === entries.length) tellDependencies(definitions, at);
+  if (definitions.length === entries.length) {
+    tellDependencies(definitions, at);
+    tellReactionUses(definitions, at);
+  }
   return { names: entries.map(([name]) => name), definitions };
 }
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
+import { MAX_SEED } from '../../random.js';
+import { REACTIONS } from '../../reactions/kinds.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
 import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
 import { duration } from '../../schema/duration.js';
@@ -17,7 +19,7 @@ import {
 import { expectedMessage } from '../../schema/problem.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
-import { MAX_SEED } from '../../signals/random.js';
+import { MIN_PERIOD } from '../../signals/wave.js';
 
 /*
  * The schemas of the native file. Each part is checked separately, so that a mistake in one part hides none in another.
@@ -91,6 +93,13 @@ export const fileSchema = section({
   values: z.array(word, { error: 'a list of words' }).default([]),
 });
 
+/** A queue that a signal feeds. */
+export const fedQueueSchema = section({
+  signal: z.unknown().optional(),
+  every: duration(MIN_PERIOD),
+  seed: seedSchema.optional(),
+});
+
 export const queueSchema = z
   .array(word, { error: 'a list of words' })
   .max(0xffff, { error: 'at most 65535 words' });
@@ -113,6 +122,9 @@ export const ADDRESSES = 65536;
 
 const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
 
+/** The type says nothing of these keys: each kind of reaction reads its own. */
+const reactionShape: object = Object.fromEntries(REACTIONS.map((key) => [key, z.unknown().optional()]));
+
 const entryShape = {
   address: wholeNumber(0, ADDRESSES - 1),
   value: z.unknown().optional(),
@@ -131,6 +143,8 @@ const entryShape = {
   retain: flag.optional(),
   signal: z.unknown().optional(),
   seed: seedSchema.optional(),
+  follows: z.unknown().optional(),
+  ...reactionShape,
 };
 
 /** An entry of coils or discrete inputs. */

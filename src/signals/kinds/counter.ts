@@ -67,7 +67,7 @@ function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulatio
       const total = totalAt(time);
       return rollover === undefined ? total : total - rollover * Math.floor(total / rollover);
     },
-    accumulator: { settle: (time) => begin(time, totalAt(time)), preset: begin },
+    accumulator: { settle: (time) => begin(Math.max(time, origin.time), totalAt(time)), preset: begin },
   };
 }
 

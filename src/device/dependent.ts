@@ -1,0 +1,15 @@
+import type { Agenda } from './agenda.js';
+
+/** Something that adds up or records other values. */
+export interface Dependent {
+  /** The names of the values that it depends on directly. */
+  readonly needs: readonly string[];
+  /** Fixes everything up to `time` of the device's clock. */
+  settle(time: number, revision: number): void;
+}
+
+/** The device that a dependent belongs to, whose clock it follows. */
+export interface DependentOwner {
+  /** Has a dependent keep what it has, at the present moment of the agenda, which may be another device's. */
+  settle(dependent: Dependent, agenda: Agenda): void;
+}
