@@ -3,7 +3,7 @@ import { type Path, pathText } from '../schema/problem.js';
 import { JsonParts } from './json-parts.js';
 
 /** Why a body is refused. */
-export interface BodyRefusal {
+interface BodyRefusal {
   readonly ok: false;
   readonly status: 400 | 413;
   readonly error: string;
