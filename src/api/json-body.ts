@@ -31,7 +31,7 @@ const MAX_PARTS = 4096;
  */
 export function readBody(payload: Readable, declaredBytes: number): Promise<BodyText> {
   if (declaredBytes > MAX_BYTES) return Promise.resolve(TOO_LONG);
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const parts = new JsonParts();
     let chunks: Buffer[] = [];
     let length = 0;
@@ -46,7 +46,8 @@ export function readBody(payload: Readable, declaredBytes: number): Promise<Body
       if (parts.count > MAX_PARTS) chunks = [];
       else chunks.push(chunk);
     };
-    payload.on('data', take).on('error', reject);
+    payload.on('data', take);
+    payload.on('error', ({ message }) => resolve({ ok: false, status: 400, error: `body: ${message}` }));
     payload.on('end', () =>
       resolve(
         parts.count > MAX_PARTS ? TOO_MANY : { ok: true, text: Buffer.concat(chunks, length).toString() },
