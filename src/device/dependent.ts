@@ -4,6 +4,10 @@ import type { Agenda } from './agenda.js';
 export interface Dependent {
   /** The names of the values that it depends on directly. */
   readonly needs: readonly string[];
+  /**
+   * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much to do.
+   */
+  reach?(time: number, revision: number): void;
   /** Fixes everything up to `time` of the device's clock. */
   settle(time: number, revision: number): void;
 }

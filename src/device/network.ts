@@ -77,6 +77,17 @@ export class Network {
     this.#isAdvancing = false;
   }
 
+  /**
+   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day has much to add
+   * up at the next read, and every line waits for that. No value changes by this.
+   */
+  *keepUp(): Generator<void> {
+    for (const [dependent, { agenda }] of [...this.#dependents]) {
+      dependent.reach?.(agenda.time, this.revision);
+      yield;
+    }
+  }
+
   /** Call before a clock or a signal changes: every dependent keeps what it has. */
   settleAll(): void {
     this.advance();

@@ -138,6 +138,10 @@ export class Point implements Dependent {
     for (const reaction of this.reactions) reaction.written?.();
   }
 
+  reach(time: number, revision: number): void {
+    this.valueAt(time, revision);
+  }
+
   /** An accumulator keeps what it has added up until `time`. */
   settle(time: number, revision: number): void {
     if (!this.#signal?.accumulator) return;

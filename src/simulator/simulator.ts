@@ -17,6 +17,7 @@ import { TrafficStream } from '../traffic/stream.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
+import { KeepingUp } from './keeping-up.js';
 import { Line, type WantedLine } from './line.js';
 
 /** The result of starting each line, for the person who started the simulator. */
@@ -36,6 +37,7 @@ export class Simulator {
   readonly traffic: TrafficStream;
   readonly faults: FaultControl;
   readonly #devices: Devices;
+  readonly #keepingUp: KeepingUp;
   readonly #directory: string;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
@@ -46,6 +48,7 @@ export class Simulator {
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
+    this.#keepingUp = new KeepingUp(this.#devices.network);
     const context = { faults: this.faults.rules, traffic: this.traffic };
     this.lines = new Map(
       lines.map((line) => [
@@ -70,10 +73,12 @@ export class Simulator {
       }
       lines.push({ name: line.name, description: describeLine(line) });
     }
+    this.#keepingUp.start();
     return { ok: true, lines };
   }
 
   async stop(): Promise<void> {
+    this.#keepingUp.stop();
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
   }
 
