@@ -5,11 +5,13 @@ import type { Configuration, LineDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import type { FaultLine } from '../faults/ability.js';
+import type { FindValue } from '../faults/named-value.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
@@ -133,6 +135,14 @@ export class Simulator {
   /** The lines as fault rules see them. */
   get faultLines(): FaultLine[] {
     return Array.from(this.lines.values(), ({ bus }) => bus.line);
+  }
+
+  /** Finds values by name for fault rules. */
+  get findValue(): FindValue {
+    return valueFinder([...this.devices.keys()], (name) => {
+      const device = this.devices.get(name);
+      return device && pointsByName(device.points.all.map(({ definition }) => definition));
+    });
   }
 
   /** The device for requests that name none: the first device of the first line. */

@@ -82,7 +82,7 @@ describe('a configuration that is read again', () => {
   it('sets new and different fault rules, removes those that are gone, and keeps the counts of the others', async () => {
     const { simulator, line, again } = await start();
     const { rules } = simulator.faults;
-    const facts = { line: line('lan').bus.line, unitId: 1, functionCode: 3, ranges: [] };
+    const facts = { line: line('lan').bus.line, unitId: 1, device: 'meter', functionCode: 3, ranges: [] };
     const mute = { name: 'mute', when: { unit: 9 }, do: [{ silence: true }] };
     expect(await again(loaded({ ...PLANT, faults: [...PLANT.faults, mute] }))).toEqual({
       done: ['faults'],

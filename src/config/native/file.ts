@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
 import { lineProblems } from '../../faults/line-problems.js';
+import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
@@ -12,6 +13,7 @@ import { isPymodbus } from '../pymodbus/file.js';
 import { tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
+import { pointsByName, valueFinder } from './named-values.js';
 import { apiSchema, fileSections } from './schema.js';
 import { DeviceNames } from './units.js';
 
@@ -36,10 +38,14 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const names = new DeviceNames(devices.names);
   const lines = readLines(at.key('lines'), { devices: names, directory });
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
-  const faults = readFaults(at.key('faults'), lines, brokenLines(at.key('lines'), lines));
+  const configured = { devices: [...devices.definitions, ...copies], lines };
+  const faults = readFaults(at.key('faults'), configured, {
+    lines: brokenLines(at.key('lines'), lines),
+    devices: devices.definitions.length < devices.names.length,
+  });
   const api = readApi(at, context.api);
   tellSharedPlaces(lines, api, at);
-  return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
+  return { ...configured, faults, api, directory };
 }
 
 function readDevices(
@@ -88,8 +94,20 @@ function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] 
   return names.filter((name) => !lines.some((line) => line.name === name));
 }
 
-/** @param broken names of lines that could not be read: rules that may be for them are not checked against lines. */
-function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly string[]): FaultRule[] {
+/** Names of lines that could not be read, and whether a device could not be read. */
+interface Broken {
+  readonly lines: readonly string[];
+  readonly devices: boolean;
+}
+
+/** Rules that may be for a broken line are not checked against lines, nor names where a device is broken. */
+function readFaults(
+  at: At,
+  { devices, lines }: Pick<Configuration, 'devices' | 'lines'>,
+  broken: Broken,
+): FaultRule[] {
+  const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
+  const find = valueFinder([...values.keys()], (device) => values.get(device));
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const names = new Set<string>();
   return entries.flatMap((_, i) => {
@@ -98,11 +116,14 @@ function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly s
     if (!rule) return [];
     if (names.has(rule.name)) entry.key('name').wrong(`there is a rule ${rule.name} already`);
     names.add(rule.name);
-    const mayMeanBroken = broken.some((name) => aimsAt(rule.when, name));
+    const mayMeanBroken = broken.lines.some((name) => aimsAt(rule.when, name));
     for (const { path, message } of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
       entry.below(path).wrong(message);
     }
-    return [rule];
+    const resolved = broken.devices ? ({ ok: true, rule } as const) : resolveNames(rule, find);
+    if (resolved.ok) return [resolved.rule];
+    entry.below(resolved.issue.path).wrong(resolved.issue.message);
+    return [];
   });
 }
 
