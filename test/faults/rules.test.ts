@@ -569,7 +569,10 @@ describe('a rule that is not right', () => {
       { name: 'a', do: FAULTS, seed: MAX_SEED + 1 },
       'seed: expected a seed from 0 to 4294967295, got 4294967296',
     ],
-    [{ name: 'a', do: FAULTS, unless: {} }, 'unless: unknown key "unless" (known: name, when, schedule, do, seed)'],
+    [
+      { name: 'a', do: FAULTS, unless: {} },
+      'unless: unknown key "unless" (known: name, when, schedule, do, seed)',
+    ],
     [null, ': expected a mapping, got nothing'],
     [[], ': expected a mapping, got an empty list'],
   ])('%j', (rule, message) => {

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
+import { additionRoutes } from './additions.js';
 import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
@@ -16,6 +17,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPlu
     app.register(registerRoutes(simulator));
     app.register(signalRoutes(simulator));
     app.register(lineRoutes(simulator, answers));
+    app.register(additionRoutes(simulator));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));

@@ -10,10 +10,12 @@ import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { tellDependencies } from './dependencies.js';
+import { networkOf, tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
 import { pointsByName, valueFinder } from './named-values.js';
+import { checkName } from './names.js';
+import { type Place, placeOf, portPlace } from './places.js';
 import { apiSchema, fileSections } from './schema.js';
 import { DeviceNames } from './units.js';
 
@@ -59,7 +61,9 @@ function readDevices(
     return reader.read(name, content) ?? [];
   });
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
-  if (definitions.length === entries.length) tellDependencies(definitions, at);
+  if (definitions.length === entries.length) {
+    tellDependencies(networkOf(definitions), (device) => at.key(device).key('registers'));
+  }
   return { names: entries.map(([name]) => name), definitions };
 }
 
@@ -127,12 +131,6 @@ function readFaults(
   });
 }
 
-/** Device and line names appear in addresses of the REST interface, in logs and in metrics. */
-function checkName(kind: string, name: string, at: At): void {
-  if (/^[^\p{Cc}]{1,64}$/u.test(name)) return;
-  at.wrong(`expected a ${kind} name of 1 to 64 printable characters`);
-}
-
 function readApi(file: At, overrides: ApiOverrides): ApiDefinition {
   const api = file.key('api');
   const configured = api.value === undefined ? {} : api.check(apiSchema);
@@ -142,21 +140,13 @@ function readApi(file: At, overrides: ApiOverrides): ApiDefinition {
 /** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
 function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
-  const take = (place: string, at: At, what: string) => {
-    const user = users.get(place);
-    if (user) at.wrong(`${what} is used by ${pathText(user.path)} already`);
-    else users.set(place, at);
+  const take = (place: Place | undefined, entry: At) => {
+    if (!place) return;
+    const at = entry.below(place.path);
+    const user = users.get(place.key);
+    if (user) at.wrong(`${place.what} is used by ${pathText(user.path)} already`);
+    else users.set(place.key, at);
   };
-  const takePort = (kind: string, { host, port }: { host: string; port: number }, at: At) => {
-    // Port 0 means any free port, so two of them never collide. UDP has its own ports.
-    const protocol = kind === 'udp' ? 'udp' : 'tcp';
-    if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, at, `${host}:${port}`);
-  };
-  for (const line of lines) {
-    const at = file.key('lines').key(line.name).key(line.kind);
-    if (line.kind !== 'serial') takePort(line.kind, line, at.key('port'));
-    else if (line.path !== 'virtual') take(`serial ${line.path}`, at.key('path'), line.path);
-    else if (line.link !== undefined) take(`link ${line.link}`, at.key('link'), line.link);
-  }
-  takePort('tcp', api, file.key('api').key('port'));
+  for (const line of lines) take(placeOf(line), file.key('lines').key(line.name));
+  take(portPlace('tcp', api, ['port']), file.key('api'));
 }
