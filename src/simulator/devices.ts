@@ -73,8 +73,10 @@ export class Devices {
     this.network.link();
   }
 
-  definitionOf(name: string): DeviceDefinition | undefined {
-    return this.#definitions.get(name);
+  definitionOf(name: string): DeviceDefinition {
+    const definition = this.#definitions.get(name);
+    if (!definition) throw new Error(`unknown device: ${name}`);
+    return definition;
   }
 
   /** The names of the copies of a device, whether or not they are in the configuration. */

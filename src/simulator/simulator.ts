@@ -1,7 +1,12 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import { compact } from '../config/compact.js';
-import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import type {
+  ApiDefinition,
+  Configuration,
+  DeviceDefinition,
+  LineDefinition,
+} from '../config/configuration.js';
 import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
@@ -25,6 +30,7 @@ import { FaultControl } from './fault-control.js';
 import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
 import { readNewDevice } from './new-device.js';
 import { deviceThatNeeds, linesWith, ruleForDevices, ruleForLine, unitsWithout } from './uses.js';
+import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The result of starting each line, for the person who started the simulator. */
 export type SimulatorStart =
@@ -62,11 +68,13 @@ export class Simulator {
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #directory: string;
+  readonly #api: ApiDefinition;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
-    const { devices, lines, faults, directory } = configuration;
+    const { devices, lines, faults, directory, api } = configuration;
+    this.#api = api;
     this.#directory = directory;
     this.faults = new FaultControl(faults);
     this.#log = log;
@@ -80,6 +88,22 @@ export class Simulator {
 
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
+  }
+
+  /** What is running now, to be written as a file. */
+  get running(): RunningConfiguration {
+    return {
+      devices: Array.from(this.devices.values(), (device) => ({
+        definition: this.#devices.definitionOf(device.name),
+        device,
+      })),
+      lines: Array.from(this.lines.values(), ({ definition, state }) => ({ definition, state: state.kind })),
+      rules: this.faults.rules.list(),
+      faultLines: this.faultLines,
+      findValue: this.findValue,
+      api: this.#api,
+      directory: this.#directory,
+    };
   }
 
   /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
