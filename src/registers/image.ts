@@ -2,6 +2,7 @@ import type { ActionSource, ActiveCells } from './action-kind.js';
 import { type Action, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
 import { Counters } from './counters.js';
+import { LastWrites, type Writer } from './last-writes.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
@@ -28,6 +29,7 @@ export class RegisterImage implements ActiveCells {
   #meta: Uint8Array;
   readonly reads = new Counters();
   readonly writes = new Counters();
+  readonly lastWrites = new LastWrites();
 
   /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
@@ -145,11 +147,17 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
+  /** Notes who has written `count` cells from `address`, now. */
+  noteWrite(address: number, count: number, writer: Writer): void {
+    this.lastWrites.note(address, count, { writer, at: this.#source.now() });
+  }
+
   /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
   reset(): void {
     this.#words = this.#layout.words;
     this.#meta = this.#layout.meta;
     this.reads.clear();
     this.writes.clear();
+    this.lastWrites.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { RegisterImage } from './image.js';
+import type { Writer } from './last-writes.js';
 
 /**
  * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.
@@ -25,6 +26,8 @@ export interface TableWindow {
 /** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
 export class Table {
   readonly window: TableWindow;
+  /** Who sends the request that is executed now; undefined where nobody wants to know. */
+  writer: Writer | undefined;
 
   constructor(window: TableWindow) {
     this.window = window;
@@ -63,6 +66,7 @@ export class Table {
       image.setWord(base + address + i, word);
       image.writes.increment(base + address + i);
     });
+    if (this.writer) image.noteWrite(base + address, words.length, this.writer);
   }
 
   /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call only where {@link canWriteWords}. */
@@ -115,6 +119,11 @@ export class Table {
       const isFirstOfCell = i === 0 || (address + i) % bitsPerCell === 0;
       if (isFirstOfCell || countsAsPymodbus) image.writes.increment(cell);
     });
+    if (this.writer) {
+      const first = this.#cellOfBit(address);
+      const cells = this.#cellOfBit(address + bits.length - 1) - first + 1;
+      image.noteWrite(base + first, cells, this.writer);
+    }
   }
 
   /** Runs no action, because the client has read nothing. */

@@ -64,6 +64,12 @@ export function whyUnchangeable({ point }: DeviceValue): string | undefined {
   return 'is moved by its signal; DELETE of the signal makes it stay';
 }
 
+/** Stores a value that `parseChange` accepted, for REST. */
+export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'>, value: Value): void {
+  image.setValue(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'REST' });
+}
+
 /**
  * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
  * @param raw the number is the stored one, without the scale
