@@ -1,18 +1,17 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
-import { compact } from '../config/compact.js';
 import type {
   ApiDefinition,
   Configuration,
   DeviceDefinition,
   LineDefinition,
 } from '../config/configuration.js';
-import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
+import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
 import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import { checkName } from '../config/native/names.js';
-import { placeOf } from '../config/native/places.js';
+import { tellSharedPlace } from '../config/native/places.js';
 import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
@@ -28,8 +27,9 @@ import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
+import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
-import { deviceThatNeeds, linesWith, ruleForDevices, ruleForLine, unitsWithout } from './uses.js';
+import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The result of starting each line, for the person who started the simulator. */
@@ -129,7 +129,7 @@ export class Simulator {
     const signal = readSignal(at, point.definition.type, this.#directory);
     if (!signal) return undefined;
     const [problem] = dependencyProblems(
-      this.#network((each) => (each === point ? signal : each.placedSignal)),
+      networkNow(this.devices.values(), (each) => (each === point ? signal : each.placedSignal)),
     );
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
@@ -160,7 +160,7 @@ export class Simulator {
    */
   createDevice(name: string, source: unknown): Addition<Device> {
     const findings = new Findings();
-    const context = { network: this.#network(), directory: this.#directory };
+    const context = { network: networkNow(this.devices.values()), directory: this.#directory };
     const definition = readNewDevice(name, new At(source, findings), context);
     return definition ? this.addDevice(definition) : { ok: false, issues: findings };
   }
@@ -182,7 +182,12 @@ export class Simulator {
    */
   async removeDevice(name: string, { force = false } = {}): Promise<LineOutcome> {
     const names = new Set([name, ...this.#devices.copiesOf(name)]);
-    const needed = this.#whyNeeded(names, force);
+    const plant = {
+      lines: this.lines.values(),
+      rules: this.#rules,
+      network: networkNow(this.devices.values()),
+    };
+    const needed = whyNeeded(names, plant, force);
     if (needed !== undefined) return refused(needed);
     for (const line of linesWith(this.lines.values(), names)) {
       const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
@@ -196,19 +201,6 @@ export class Simulator {
     return OK;
   }
 
-  #whyNeeded(names: ReadonlySet<string>, force: boolean): string | undefined {
-    const rule = ruleForDevices(this.#rules, names);
-    if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
-    const dependent = deviceThatNeeds(this.#network(), names);
-    if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
-    for (const line of linesWith(this.lines.values(), names)) {
-      const { length } = Object.keys(unitsWithout(line, names));
-      if (length === 0) return `line ${line.name} has no other units; remove the line first`;
-      if (!force) return `line ${line.name} has units with the device; remove them first, or with it (force)`;
-    }
-    return undefined;
-  }
-
   /**
    * Adds a line, which is written as in a native file, and opens it. A line that can't be opened is not kept; the error
    * says why.
@@ -219,7 +211,8 @@ export class Simulator {
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const wanted = this.#readLine(name, at, (definition) => this.#tellSharedPlace(definition, at));
+    const lines = Array.from(this.lines.values(), ({ definition }) => definition);
+    const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#newLine(wanted);
     const started = await line.start();
@@ -245,13 +238,6 @@ export class Simulator {
   #dropLine(name: string): void {
     this.#lines.delete(name);
     this.#devices.keepCopies(this.#devicesInUse());
-  }
-
-  /** Two lines with one link would take it from each other, and only one of them would be found. */
-  #tellSharedPlace(definition: LineDefinition, at: At): void {
-    const place = placeOf(definition);
-    const user = Array.from(this.lines.values()).find((line) => placeOf(line.definition)?.key === place?.key);
-    if (place && user) at.below(place.path).wrong(`${place.what} is used by line ${user.name} already`);
   }
 
   #newLine(wanted: WantedLine): Line {
@@ -289,17 +275,6 @@ export class Simulator {
 
   get #rules(): FaultRule[] {
     return this.faults.rules.list().map(({ rule }) => rule);
-  }
-
-  /** All values with the signals that they depend on. */
-  #network(signalOf = (point: Point) => point.placedSignal): DependentPoint[] {
-    return Array.from(this.devices.values()).flatMap(({ name, points }) =>
-      points.all.map((point) => {
-        const { table, address, type, name: valueName } = point.definition;
-        const moved = compact({ name: valueName, signal: signalOf(point) });
-        return { device: name, point: { table, address, type, ...moved } };
-      }),
-    );
   }
 
   #devicesInUse(): ReadonlySet<string> {

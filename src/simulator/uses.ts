@@ -20,16 +20,41 @@ export function ruleForLine(rules: Iterable<FaultRule>, line: string): FaultRule
   return Array.from(rules).find(({ when }) => [when.line ?? []].flat().includes(line));
 }
 
-/** The first rule that names a value of one of these devices. */
-export function ruleForDevices(
-  rules: Iterable<FaultRule>,
+/** What may need a device. */
+interface Plant {
+  readonly lines: Iterable<Line>;
+  readonly rules: Iterable<FaultRule>;
+  readonly network: readonly DependentPoint[];
+}
+
+/**
+ * Why devices can't be removed; undefined when they can.
+ * @param force the units that use the devices are removed, too
+ */
+export function whyNeeded(
   devices: ReadonlySet<string>,
-): FaultRule | undefined {
+  { lines, rules, network }: Plant,
+  force: boolean,
+): string | undefined {
+  const rule = ruleForDevices(rules, devices);
+  if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
+  const dependent = deviceThatNeeds(network, devices);
+  if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
+  for (const line of linesWith(lines, devices)) {
+    const { length } = Object.keys(unitsWithout(line, devices));
+    if (length === 0) return `line ${line.name} has no other units; remove the line first`;
+    if (!force) return `line ${line.name} has units with the device; remove them first, or with it (force)`;
+  }
+  return undefined;
+}
+
+/** The first rule that names a value of one of these devices. */
+function ruleForDevices(rules: Iterable<FaultRule>, devices: ReadonlySet<string>): FaultRule | undefined {
   return Array.from(rules).find(({ values }) => values?.some(({ device }) => devices.has(device)));
 }
 
 /** The first device whose signals need a value of one of these devices. */
-export function deviceThatNeeds(
+function deviceThatNeeds(
   network: readonly DependentPoint[],
   devices: ReadonlySet<string>,
 ): string | undefined {

@@ -1,3 +1,4 @@
+import type { At } from '../../schema/at.js';
 import type { Path } from '../../schema/problem.js';
 import type { LineDefinition } from '../configuration.js';
 
@@ -31,4 +32,14 @@ export function portPlace(
   const protocol = kind === 'udp' ? 'udp' : 'tcp';
   if (port === 0) return undefined;
   return { key: `${protocol} ${host.toLowerCase()} ${port}`, what: `${host}:${port}`, path };
+}
+
+/**
+ * Reports when another line has the place of a new one. Two lines with one link would take it from each other.
+ * @param at the entry of the new line
+ */
+export function tellSharedPlace(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
+  const place = placeOf(line);
+  const user = others.find((other) => placeOf(other)?.key === place?.key);
+  if (place && user) at.below(place.path).wrong(`${place.what} is used by line ${user.name} already`);
 }
