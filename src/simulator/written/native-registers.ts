@@ -2,7 +2,7 @@ import type { Device } from '../../device/device.js';
 import type { TableName } from '../../device/tables.js';
 import type { PlacedValue } from '../../registers/value.js';
 import { isMapping } from '../../schema/parts.js';
-import type { WrittenEntry } from './plain-registers.js';
+import { inexactComment, type WrittenEntry } from './plain-registers.js';
 import { type PresentValue, presentValue } from './present-value.js';
 import { type Found, runsOf } from './runs.js';
 import { writtenSignal } from './written-signal.js';
@@ -66,8 +66,8 @@ function* dividedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntr
   for (const run of runsOf(valuesOf(place))) {
     if (!run) yield undefined;
     else {
-      const { address, first, values, quantity } = run;
-      if (first.inexact) yield inexactComment(address);
+      const { address, first, values, quantity, inexact } = run;
+      if (inexact) yield inexactComment(address);
       yield { ...changed(entry, address, first, values), ...(values.length < quantity && { quantity }) };
     }
   }
@@ -160,8 +160,4 @@ function changed(
     ...(type === 'string' && { length: cells }),
     ...((writable || entry.write !== undefined) && { write: writable }),
   };
-}
-
-function inexactComment(address: number): string {
-  return `the registers at ${address} hold other bytes that mean the same, or are no text`;
 }

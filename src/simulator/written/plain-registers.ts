@@ -22,7 +22,15 @@ export function* plainEntries(device: Device, table: TableName): Generator<Writt
   const isBits = table === 'coils' || table === 'discrete';
   if (isBits && hasActions(device, table)) yield "actions of registers don't run when their bits are read";
   const found = isBits ? bitsOf(device, table) : valuesOf(device, table);
-  for (const run of runsOf(found)) yield run && entryOf(run);
+  for (const run of runsOf(found)) {
+    if (run?.inexact) yield inexactComment(run.address);
+    yield run && entryOf(run);
+  }
+}
+
+/** The comment on the entry at `address`, whose text or NaN is not the same byte for byte. */
+export function inexactComment(address: number): string {
+  return `registers from ${address} on hold other bytes that mean the same, or are no text`;
 }
 
 /** True when all tables look at the same registers. */

@@ -25,7 +25,7 @@ export function presentValue(image: RegisterImage, place: PlacedValue): PresentV
     return { type, cells, written: image.wordAt(address), writable, action };
   }
   const value = image.valueAt(place);
-  const written = writtenValue(type, value);
+  const written = writtenValue(place, value);
   const mayDiffer = typeof value === 'string' || Number.isNaN(value);
   return {
     type,
@@ -39,13 +39,16 @@ export function presentValue(image: RegisterImage, place: PlacedValue): PresentV
 
 /** Not all bytes are text, and there are many kinds of NaN. */
 function isExact(image: RegisterImage, { address, cells, type }: PlacedValue, written: Value): boolean {
-  if (typeof written === 'string' && Buffer.byteLength(written) > 2 * cells) return false;
   const words = wordsOfValue(type, written, cells, image.orderAt(address));
   return words.every((word, i) => word === image.wordAt(address + i));
 }
 
-function writtenValue(type: ValueType, value: Value): Value {
-  if (typeof value === 'string') return value.replace(/ +$/, '');
+function writtenValue({ type, cells }: PlacedValue, value: Value): Value {
+  if (typeof value === 'string') {
+    const text = value.replace(/ +$/, '');
+    // The sign for a byte that is no text takes three bytes, which may be more than there are.
+    return Buffer.byteLength(text) > 2 * cells ? text.replaceAll('\ufffd', '?') : text;
+  }
   return type === 'float32' && typeof value === 'number' ? shortest(value) : value;
 }
 

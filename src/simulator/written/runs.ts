@@ -16,6 +16,8 @@ export interface Run {
   /** One value for all of them, or one for each. */
   readonly values: readonly PresentValue['written'][];
   readonly quantity: number;
+  /** True when the registers of a value hold bytes that the entry does not give again. */
+  readonly inexact: boolean;
 }
 
 /** Fewer equal values are shorter in a list than in an entry of their own. */
@@ -81,12 +83,18 @@ function isSameAction(one: PresentValue['action'], other: PresentValue['action']
 }
 
 function repeated({ address, value, count }: Repetition): Run {
-  return { address, first: value, values: [value.written], quantity: count };
+  return { address, first: value, values: [value.written], quantity: count, inexact: value.inexact === true };
 }
 
 function* listed(list: readonly Repetition[]): Generator<Run> {
   const [first] = list;
   if (!first) return;
   const values = list.flatMap(({ value, count }) => new Array(count).fill(value.written));
-  yield { address: first.address, first: first.value, values, quantity: values.length };
+  yield {
+    address: first.address,
+    first: first.value,
+    values,
+    quantity: values.length,
+    inexact: list.some(({ value }) => value.inexact),
+  };
 }

@@ -240,6 +240,15 @@ describe('GET /api/v1/configuration', () => {
     );
   });
 
+  it('marks registers of a string that hold no text', async () => {
+    const rest = new Rest(nativeSetup(SETUP));
+    const { holding } = (rest.simulator.devices.get('meter 1') as Device).tables;
+    holding.writeWord(24, 0xffff);
+    const text = await written(rest);
+    expect(text).toMatch(/# registers from 20 on hold other bytes .*\n +- \{address: 20, type: string/);
+    simulatorOf(text);
+  });
+
   it('leaves out a rule for a line that is gone, and says so', async () => {
     const rest = new Rest(nativeSetup(SETUP));
     await change(rest, 'DELETE', '/faults/slow');
