@@ -1,5 +1,6 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import type { RegisterImage } from '../registers/image.js';
+import type { Writer } from '../registers/last-writes.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
@@ -129,6 +130,12 @@ export class Device {
   get #images(): ReadonlySet<RegisterImage> {
     const images = Object.values(this.tables).map(({ window }) => window.image);
     return new Set(this.cells ? [...images, this.cells] : images);
+  }
+
+  /** Call before `respond`: who sends the request. Coils and holding registers are what clients write. */
+  set writer(writer: Writer) {
+    this.tables.coils.writer = writer;
+    this.tables.holding.writer = writer;
   }
 
   /**

@@ -32,7 +32,8 @@ export class Points implements NetworkDevice, LocalPoints {
   readonly agenda: Agenda;
   readonly reactions: Reactions;
   readonly #followers: Followers;
-  readonly #feedDefinitions: readonly FeedDefinition[];
+  /** The FIFO queues that signals feed, as defined. */
+  readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
   readonly #clock: DeviceClock;
   readonly #home: SignalHome;
@@ -46,7 +47,7 @@ export class Points implements NetworkDevice, LocalPoints {
     this.#clock = clock;
     this.#home = { device, clock, seed, network };
     this.#network = network;
-    this.#feedDefinitions = feeds;
+    this.feeds = feeds;
     this.agenda = new Agenda(clock, network.waiting);
     this.all = definitions.map((definition) => {
       const { image, base } = tables[definition.table].window;
@@ -153,7 +154,7 @@ export class Points implements NetworkDevice, LocalPoints {
     this.#followers.link();
     this.#followers.begin();
     this.#feeds = new Map(
-      this.#feedDefinitions.map((definition) => [
+      this.feeds.map((definition) => [
         definition.address,
         new QueueFeed(definition, startSignal(this.#home, `queue ${definition.address}`, definition.signal)),
       ]),

@@ -102,4 +102,5 @@ function store(point: Point, number: number): void {
   const { value, fits } = nearestValue(definition.type, number / definition.scale);
   if (!fits) point.saturated++;
   image.setValue(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'reaction' });
 }

@@ -1,7 +1,8 @@
 import type { ActionSource, ActiveCells } from './action-kind.js';
 import { type Action, runAction } from './actions.js';
-import type { CellType } from './cell-type.js';
+import type { CellType, ValueOrder } from './cell-type.js';
 import { Counters } from './counters.js';
+import { LastWrites, type Writer } from './last-writes.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
@@ -34,6 +35,7 @@ export class RegisterImage implements ActiveCells {
   #meta: Uint8Array;
   readonly reads = new Counters();
   readonly writes = new Counters();
+  readonly lastWrites = new LastWrites();
 
   /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
@@ -54,6 +56,29 @@ export class RegisterImage implements ActiveCells {
 
   isWritable(address: number): boolean {
     return isWritableMeta(this.#meta[address] as number);
+  }
+
+  /** The order of words and bytes in the value at a cell. */
+  orderAt(address: number): ValueOrder {
+    return orderOfMeta(this.#meta[address] as number);
+  }
+
+  /** True when `count` cells from `address` have the configured words and access flags. */
+  isAsConfigured(address: number, count: number): boolean {
+    const { words, meta } = this.#layout;
+    const end = address + count;
+    for (let cell = address; cell < end && this.#words !== words; cell++) {
+      if (this.#words[cell] !== words[cell]) return false;
+    }
+    for (let cell = address; cell < end && this.#meta !== meta; cell++) {
+      if (this.#meta[cell] !== meta[cell]) return false;
+    }
+    return true;
+  }
+
+  /** True when one of `count` cells from `address` has an action. */
+  hasActions(address: number, count: number): boolean {
+    return Array.from(this.#layout.actions.keys()).some((cell) => cell >= address && cell < address + count);
   }
 
   setWritable(address: number, writable: boolean): void {
@@ -149,11 +174,17 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
+  /** Notes who has written `count` cells from `address`, now. */
+  noteWrite(address: number, count: number, writer: Writer): void {
+    this.lastWrites.note(address, count, { writer, at: this.#source.now() });
+  }
+
   /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
   reset(): void {
     this.#words = this.#layout.words;
     this.#meta = this.#layout.meta;
     this.reads.clear();
     this.writes.clear();
+    this.lastWrites.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { RegisterImage } from './image.js';
+import type { Writer } from './last-writes.js';
 
 /**
  * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.
@@ -25,6 +26,8 @@ export interface TableWindow {
 /** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
 export class Table {
   readonly window: TableWindow;
+  /** Who sends the request that is executed now; undefined where nobody wants to know. */
+  writer: Writer | undefined;
 
   constructor(window: TableWindow) {
     this.window = window;
@@ -61,6 +64,7 @@ export class Table {
     const { image, base } = this.window;
     image.setWords(base + address, words);
     image.writes.incrementAll(base + address, words.length);
+    if (this.writer) image.noteWrite(base + address, words.length, this.writer);
     image.live?.written(base + address, words.length);
   }
 
@@ -114,7 +118,9 @@ export class Table {
       if (isFirstOfCell || countsAsPymodbus) image.writes.increment(cell);
     });
     const first = this.#cellOfBit(address);
-    image.live?.written(base + first, this.#cellOfBit(address + bits.length - 1) - first + 1);
+    const cells = this.#cellOfBit(address + bits.length - 1) - first + 1;
+    if (this.writer) image.noteWrite(base + first, cells, this.writer);
+    image.live?.written(base + first, cells);
   }
 
   /** Runs no action, because the client has read nothing. */

@@ -69,6 +69,12 @@ export function whyUnchangeable({ image, point }: DeviceValue): string | undefin
   return 'is moved by its signal; DELETE of the signal makes it stay';
 }
 
+/** Writes a value that `parseChange` accepted, for REST. The value reacts. */
+export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'>, value: Value): void {
+  image.write(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'REST' });
+}
+
 /**
  * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
  * @param raw the number is the stored one, without the scale

@@ -6,12 +6,14 @@ import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { entryOf } from './life.js';
 
-/** Reports names that no value has, and values that depend on themselves. */
-export function tellDependencies(definitions: readonly DeviceDefinition[], devices: At): void {
-  const network = networkOf(definitions);
+/**
+ * Reports names that no value has, and values that depend on themselves.
+ * @param deviceAt the entry of a device
+ */
+export function tellDependencies(network: readonly DependentPoint[], deviceAt: (device: string) => At): void {
   for (const { message, device, point } of dependencyProblems(network)) {
     const { table, address } = point;
-    const place = devices.key(device);
+    const place = deviceAt(device);
     const entry =
       table === 'queues'
         ? place.key('queues').key(String(address))
@@ -35,7 +37,7 @@ export interface DependentPoint {
   };
 }
 
-function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
+export function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
   return definitions.flatMap(({ name: device, life }) => [
     ...(life?.points ?? []).map((point) => ({ device, point })),
     ...(life?.feeds ?? []).map(({ address, signal }) => {

@@ -7,6 +7,7 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
+import type { DependentPoint } from './dependencies.js';
 import { entryOf } from './life.js';
 
 /** The most changes that one write may lead to, directly or through other reactions. */
@@ -19,17 +20,30 @@ interface Reacting {
   readonly at: At;
 }
 
-/** Reports reactions that name values which are not there or don't fit, and writes that lead to themselves. */
-export function tellReactionUses(definitions: readonly DeviceDefinition[], devices: At): void {
-  const named = new Map(
-    definitions.flatMap((device) =>
-      pointsOf(device).flatMap((point) =>
-        point.name === undefined ? [] : [[`${device.name}.${point.name}`, point] as const],
-      ),
-    ),
-  );
+/** What has to be known of a value that a reaction uses. */
+type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
+
+/**
+ * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves.
+ * @param network all values, those of other devices too
+ * @param deviceAt the entry of a device
+ */
+export function tellReactionUses(
+  definitions: readonly DeviceDefinition[],
+  network: readonly DependentPoint[],
+  deviceAt: (device: string) => At,
+): void {
+  const named = new Map<string, UsedPoint>();
+  for (const { device, point } of network) {
+    if (point.name !== undefined) named.set(`${device}.${point.name}`, point);
+  }
   for (const device of definitions) {
-    const registers = devices.key(device.name).key('registers');
+    for (const point of pointsOf(device)) {
+      if (point.name !== undefined) named.set(`${device.name}.${point.name}`, point);
+    }
+  }
+  for (const device of definitions) {
+    const registers = deviceAt(device.name).key('registers');
     const reacting = pointsOf(device).flatMap((point): Reacting[] => {
       const at = entryOf(point, registers);
       return at && point.reactions ? [{ device, point, at }] : [];
@@ -46,12 +60,7 @@ export function tellReactionUses(definitions: readonly DeviceDefinition[], devic
   }
 }
 
-function tellUse(
-  { device }: Reacting,
-  { as, place }: Use,
-  at: At,
-  named: ReadonlyMap<string, PointDefinition>,
-) {
+function tellUse({ device }: Reacting, { as, place }: Use, at: At, named: ReadonlyMap<string, UsedPoint>) {
   if (typeof place === 'number') {
     const type = holdingType(device, place);
     if (type === 'invalid' || type === 'next') at.wrong(`no value begins at holding register ${place}`);
@@ -66,7 +75,7 @@ function tellUse(
 }
 
 /** Whether a signal computes the value anew whatever is written. Counters and latches take over what is written. */
-function isMoved({ signal, reactions }: PointDefinition): boolean {
+function isMoved({ signal, reactions }: UsedPoint): boolean {
   const takesOver = signal?.definition.kind === 'counter' || reactions?.some(({ kind }) => kind === 'latch');
   return signal !== undefined && !takesOver;
 }

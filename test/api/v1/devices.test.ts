@@ -89,6 +89,7 @@ describe('GET .../registers', () => {
       action: null,
       reads: 0,
       writes: 0,
+      lastWriter: null,
     });
     expect(registers).toMatchObject([
       {},
