@@ -16,6 +16,7 @@ import { parseJson } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
 import { Methods } from './methods.js';
+import { metricsRoutes } from './metrics/routes.js';
 import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
@@ -61,10 +62,8 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   });
   const turns = new LoopTurns();
   const turnOf = limitConnections(app.server, turns, rules.maxConnections);
-  const answers = new LongAnswers({
-    take: () => new Promise((resolve) => turns.take(resolve)),
-    now: () => performance.now(),
-  });
+  const takeTurn = () => new Promise<void>((resolve) => turns.take(resolve));
+  const answers = new LongAnswers({ take: takeTurn, now: () => performance.now() });
   const methods = new Methods(app);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -97,6 +96,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.get('/healthz', { schema: { response: { 200: z.object({ status: z.literal('ok') }) } } }, () => ({
     status: 'ok',
   }));
+  app.register(metricsRoutes(simulator, takeTurn));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
   app.register(v1Routes(simulator, answers), { prefix: '/api/v1' });
   return app;

@@ -20,6 +20,7 @@ const SETTINGS: SerialSettings = {
   kind: 'serial',
   name: 'bench',
   framing: 'rtu',
+  mode: 'server',
   // The test plays the port, and no frame is under way when it opens.
   path: 'virtual',
   baudRate: 19200,
