@@ -7,7 +7,7 @@ import type { PlayReport } from '../protocol/play-report.js';
 import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
 import type { ClientOf, LineStateEvent, NewEvent, Received } from '../traffic/event.js';
 import { ForeignRequests } from '../traffic/foreign-requests.js';
-import { logEvent } from '../traffic/log-event.js';
+import { EventLog } from '../traffic/log-event.js';
 import { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import type { TimedBytes } from '../transport/framer/burst.js';
@@ -35,6 +35,7 @@ export class LineTraffic {
   readonly #stream: TrafficStream;
   readonly #activity: Activity;
   readonly #log: Logger;
+  readonly #eventLog: EventLog;
   /** When the last character was heard or sent; undefined before the first. */
   #quietSince: number | undefined;
   readonly #foreign = new ForeignRequests();
@@ -45,6 +46,7 @@ export class LineTraffic {
     this.#stream = stream;
     this.#activity = activity;
     this.#log = log;
+    this.#eventLog = new EventLog(log);
   }
 
   /** The line has other settings from now on. */
@@ -211,7 +213,7 @@ export class LineTraffic {
     countEvent(this.counters, event);
     this.meters.count(event);
     countActivity(this.#activity, event);
-    logEvent(this.#log, event);
+    this.#eventLog.event(event);
     return this.#stream.add(this.#number, event);
   }
 }
