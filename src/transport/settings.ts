@@ -66,7 +66,7 @@ interface TimingSettings {
 }
 
 /** `server` answers for its units. `monitor` only listens: it has no units and never sends a byte. */
-export type SerialMode = 'server' | 'monitor';
+type SerialMode = 'server' | 'monitor';
 
 /** What to do with a request that comes while an earlier one is still to be answered. */
 export type WhenBusy = 'queue' | 'drop' | 'replace';
