@@ -29,8 +29,8 @@ export async function monitor(command: Extract<Command, { kind: 'monitor' }>): P
       case 'lost':
         console.error(`${command.url}: ${each.reason}; waiting for the simulator`);
         break;
-      case 'back':
-        console.error(`${command.url}: connected again`);
+      case 'connected':
+        console.error(`${command.url}: connected`);
         break;
       case 'restarted':
         console.error(`${command.url}: the simulator was started anew`);

@@ -52,7 +52,7 @@ export function eventLine(event: Shown, { hex, paint, nameWidth }: LineOptions):
     paint('dim', timeOfDay(event.time)),
     printable(line).padEnd(nameWidth),
     paint('dim', pauseBefore(event)),
-    paint(style, `${ARROWS[kind] ?? '•'} ${printable(event.text)}`),
+    paint(style, `${ARROWS[kind] ?? '•'} ${printable(event.text)}${clientOf(event)}`),
     responseTime(event),
     paint('magenta', faultsOf(event)),
     hex && bytes !== '' ? paint('dim', `| ${bytes}${omitted(event)}`) : '',
@@ -75,6 +75,11 @@ function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: Traffic
   const ms = us == null ? '' : `${inMs(us)} ms`;
   const characters = pauseCharacters == null ? '' : `${pauseCharacters.toFixed(1)} ch`;
   return `${ms.padStart(14)} ${characters.padStart(12)}`;
+}
+
+/** Frames of many clients would only get longer by it. */
+function clientOf({ direction, client }: TrafficView): string {
+  return direction === 'none' && client !== undefined ? ` (${client})` : '';
 }
 
 function responseTime({ kind, responseTimeUs }: TrafficView): string {

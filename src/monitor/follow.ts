@@ -9,7 +9,7 @@ export type Followed =
   | { readonly kind: 'events'; readonly events: readonly Shown[] }
   /** The connection is gone, and the simulator is waited for. */
   | { readonly kind: 'lost'; readonly reason: string }
-  | { readonly kind: 'back' }
+  | { readonly kind: 'connected' }
   /** Another run of the simulator has begun; its events are told from the first one on. */
   | { readonly kind: 'restarted' }
   /** Asking again will not help. `status` is undefined when nobody answered. */
@@ -60,7 +60,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed, 
       }
       reason = connection.reason;
     } else {
-      if (state === 'lost') yield { kind: 'back' };
+      if (state !== 'connected') yield { kind: 'connected' };
       state = 'connected';
       const end: End = yield* read(connection.body, after);
       after = end.after;

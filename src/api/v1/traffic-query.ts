@@ -24,13 +24,11 @@ const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s 
 /** Filters that every list of traffic takes. Several values are separated by commas; one of them has to fit. */
 function filterShape(lines: readonly string[]) {
   return {
-    line: listOf((text) =>
-      lines.includes(text) ? { item: text } : { wrong: unknownName('line', text, lines) },
-    ),
+    line: listOf((text) => choice('line', text, lines)),
     unit: ranges(MAX_UNIT, 'a unit identifier'),
     function: ranges(MAX_FUNCTION, 'a function code'),
     address: ranges(ADDRESS_SPACE - 1, 'an address'),
-    rule: listOf((item) => ({ item })),
+    rule: listOf(ruleName),
     since: moment.optional(),
     until: moment.optional(),
   };
@@ -104,20 +102,29 @@ function numbersIn({ address, quantity }: AddressRange): number[] {
 
 type Parsed<Item> = { readonly item: Item } | { readonly wrong: string };
 
-/** Values that are separated by commas, or given in several keys of the same name. */
+/** Values that are separated by commas, or given in several keys of the same name. A value may have commas itself. */
 function listOf<Item>(parse: (text: string) => Parsed<Item>) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((input, context) => {
-      const parsed = [input].flat().flatMap((text) => text.split(',').map(parse));
       const items: Item[] = [];
-      for (const each of parsed) {
+      for (const each of [input].flat().flatMap((text) => parsedList(text, parse))) {
         if ('item' in each) items.push(each.item);
         else context.issues.push({ code: 'custom', input, message: each.wrong });
       }
       return items;
     })
     .optional();
+}
+
+function parsedList<Item>(text: string, parse: (text: string) => Parsed<Item>): Parsed<Item>[] {
+  const whole = parse(text);
+  return 'item' in whole ? [whole] : text.split(',').map(parse);
+}
+
+/** Any name will do: a rule that acted may have been removed since. */
+function ruleName(text: string): Parsed<string> {
+  return text.includes(',') ? { wrong: 'expected names of rules' } : { item: text };
 }
 
 function ranges(max: number, what: string) {
