@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { AddressRange } from '../../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import { duration } from '../../schema/duration.js';
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { DIRECTIONS } from '../../traffic/view.js';
+import { moment } from '../moment.js';
 import { inQuery } from './query.js';
 
 const MAX_UNIT = 255;
@@ -15,11 +15,6 @@ const MAX_FUNCTION = 127;
 
 /** A range of numbers as text: `7` or `10-19`. */
 const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;
-
-/** An ISO 8601 time. Digits behind the milliseconds are captured. */
-const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
 
 /** Filters that every list of traffic takes. Several values are separated by commas; one of them has to fit. */
 function filterShape(lines: readonly string[]) {
@@ -145,16 +140,3 @@ function choice<Choice extends string>(
   const item = choices.find((each) => each === text);
   return item === undefined ? { wrong: unknownName(what, text, choices) } : { item };
 }
-
-/** In ms since 1970. */
-const moment = z.string({ error: TIME }).transform((text, context) => {
-  const ago = duration().safeParse(text);
-  if (ago.success) return Date.now() - ago.data;
-  const [isTime, micro] = ISO_TIME.exec(text) ?? [];
-  const time = isTime === undefined ? Number.NaN : Date.parse(text);
-  if (Number.isNaN(time)) {
-    context.issues.push({ code: 'custom', input: text, message: expectedMessage(TIME, text) });
-    return z.NEVER;
-  }
-  return micro ? time + Number(`0.${micro}`) : time;
-});

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { type RawClient, until } from '../../transport/socket/raw-client.js';
+import { Rest } from '../rest.js';
 import { EventSource, type Told } from './event-source.js';
 
 const MB = 1024 * 1024;
@@ -196,6 +197,15 @@ describe('the number of readers', () => {
     });
     await readers[3]?.close();
     while ((await follow()).status !== 200) await sleep(10);
+  });
+
+  test('is a quarter of the connections where there are fewer', async () => {
+    const rest = new Rest(SETUP, { host: '127.0.0.1', maxConnections: 8 });
+    url = await rest.app.listen({ port: 0, host: '127.0.0.1' });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await follow()).status);
+    await rest.app.close();
+    expect(statuses).toEqual([200, 200, 503]);
   });
 
   test('other requests are served beside 16 readers', async () => {
