@@ -36,6 +36,16 @@ export type Command =
       /** How long to wait for requests, in s. */
       readonly seconds: number;
     }
+  | {
+      readonly kind: 'monitor';
+      /** Where the REST interface of the simulator is. */
+      readonly url: string;
+      readonly token?: string;
+      /** As `GET /api/v1/events` takes them, which checks them. */
+      readonly filters: Readonly<Partial<Record<MonitorFilter, string>>>;
+      /** Whether the bytes are shown, too. */
+      readonly hex: boolean;
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -53,9 +63,18 @@ export const OPTIONS = {
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
   seconds: { type: 'string' },
+  line: { type: 'string' },
+  unit: { type: 'string' },
+  function: { type: 'string' },
+  hex: { type: 'boolean' },
+  url: { type: 'string' },
+  token: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
+
+const MONITOR_FILTERS = ['line', 'unit', 'function'] as const;
+type MonitorFilter = (typeof MONITOR_FILTERS)[number];
 
 type OptionName = keyof typeof OPTIONS;
 type Values = Readonly<Partial<Record<OptionName, string>>>;
@@ -121,6 +140,7 @@ function subcommand(
     message: `${message} (see modbus-sim --help)`,
   });
   if (word === 'selftest') return selftest(rest, values, token, error);
+  if (word === 'monitor') return monitor(rest, values, token, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
   if (option !== undefined) return error(`${word} takes no option --${option}`);
@@ -158,9 +178,45 @@ function selftest(
   return { kind: 'selftest', line, source, api: compact({ token }), seconds };
 }
 
+const MONITOR_OPTIONS: readonly OptionName[] = [...MONITOR_FILTERS, 'hex', 'url', 'token'];
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+function monitor(
+  more: readonly string[],
+  values: Values,
+  token: string | undefined,
+  error: (message: string) => Command,
+): Command {
+  const names = Object.keys(values) as OptionName[];
+  const option = names.find((name) => !MONITOR_OPTIONS.includes(name));
+  if (option !== undefined) return error(`monitor takes no option --${option}`);
+  if (more.length > 0) return error(`monitor takes options only, got ${quote(more[0] ?? '')}`);
+  const { url = DEFAULT_URL, line, unit, function: functions } = values;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    return error(`--url: expected an address such as ${DEFAULT_URL}, got ${quote(url)}`);
+  }
+  return compact({
+    kind: 'monitor' as const,
+    url,
+    token: values.token ?? token,
+    filters: compact({ line, unit, function: functions }),
+    hex: values.hex !== undefined,
+  });
+}
+
+/** Options of one command, which serves nothing. */
+const FOREIGN_OPTIONS = [
+  ['selftest', ['seconds']],
+  ['monitor', MONITOR_OPTIONS],
+] as const;
+
 function serve(values: Values, token: string | undefined): Command {
-  if (values.seconds !== undefined)
-    return { kind: 'error', message: '--seconds is for selftest (see modbus-sim --help)' };
+  for (const [command, options] of FOREIGN_OPTIONS) {
+    const option = options.find((name) => values[name] !== undefined);
+    if (option !== undefined) {
+      return { kind: 'error', message: `--${option} is for ${command} (see modbus-sim --help)` };
+    }
+  }
   const source = sourceOf(values);
   if (typeof source === 'string') return { kind: 'error', message: source };
   const httpPort = values.http_port === undefined ? undefined : portOf(values.http_port);

@@ -11,6 +11,14 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
+  modbus-sim monitor           print what passes the lines of a running simulator, one line a frame
+
+Which frames monitor prints, and how
+  --line NAME, --unit N, --function N
+                               of these only; also several with commas, and ranges such as 1-9
+  --hex                        with their bytes
+  --url URL                    where its REST interface is (default http://127.0.0.1:8080)
+  --token TOKEN                its token; MODBUS_SIM_TOKEN keeps it from the list of processes
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

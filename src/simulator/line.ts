@@ -9,6 +9,7 @@ import { FRAMINGS } from '../protocol/framings.js';
 import { silence } from '../protocol/reply-plan.js';
 import { characterTime } from '../protocol/timing.js';
 import type { LineCounters } from '../traffic/counters.js';
+import type { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import { newTransport } from '../transport/new-transport.js';
 import { realPathOf } from '../transport/port/adapter.js';
@@ -77,6 +78,10 @@ export class Line implements LineHandler {
 
   get counters(): Readonly<LineCounters> {
     return this.#traffic.counters;
+  }
+
+  get meters(): LineMeters {
+    return this.#traffic.meters;
   }
 
   get state(): LineState {

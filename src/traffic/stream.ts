@@ -108,8 +108,7 @@ export class TrafficStream {
     const time = event.at + this.#offsetAt(event.at);
     if (this.limits.events > 0) this.#keep(seq, lineNumber, time, event);
     else this.#first = seq + 1;
-    if (this.#listeners.size > 0)
-      this.#tell({ ...event, seq, line: this.#lines[lineNumber] as string, time });
+    if (this.#listeners.size > 0) this.#tell(seq);
     return seq;
   }
 

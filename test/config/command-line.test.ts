@@ -24,6 +24,17 @@ describe('the command line', () => {
     ['check a.yaml', { kind: 'check', file: 'a.yaml', api: {} }],
     ['ports', { kind: 'ports' }],
     ['--version', { kind: 'version' }],
+    ['monitor', { kind: 'monitor', url: 'http://127.0.0.1:8080', filters: {}, hex: false } as Command],
+    [
+      'monitor --line bus --unit 1-9,17 --function=3 --hex --url https://bench:8443 --token t',
+      {
+        kind: 'monitor',
+        url: 'https://bench:8443',
+        token: 't',
+        filters: { line: 'bus', unit: '1-9,17', function: '3' },
+        hex: true,
+      } as Command,
+    ],
     [
       '--json_file s.json --modbus_server srv --modbus_device=dev --http_host localhost --http_port 9 --log debug --log_file l',
       {

@@ -87,6 +87,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it reaches lines and buses through the simulator only',
   },
+  monitor: {
+    knows: [],
+    knowsTypesOf: ['traffic', 'api'],
+    external: NOTHING,
+    why: 'it follows a simulator of another process, of which it knows what REST tells',
+  },
   service: {
     knows: ['protocol', 'schema', 'traffic', 'config', 'simulator'],
     external: /^(node:.+|koffi|pino)$/,

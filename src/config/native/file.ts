@@ -6,6 +6,7 @@ import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
+import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
@@ -38,7 +39,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
   at.check(fileSections);
-  const devices = readDevices(at.key('devices'), context);
+  const devices = needsDevices(at) ? readDevices(at.key('devices'), context) : { names: [], definitions: [] };
   const names = new DeviceNames(devices.names);
   const lines = readLines(at.key('lines'), { devices: names, directory });
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
@@ -50,6 +51,14 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const api = readApi(at, context);
   tellSharedPlaces(lines, api, at);
   return { ...configured, faults, api, directory };
+}
+
+/** Lines that only listen need no devices. */
+function needsDevices(file: At): boolean {
+  const lines = file.key('lines').value;
+  const onlyListens =
+    isMapping(lines) && Object.values(lines).every((line) => sectionOf(line, 'mode') === 'monitor');
+  return file.key('devices').value !== undefined || !onlyListens;
 }
 
 function readDevices(

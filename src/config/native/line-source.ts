@@ -19,13 +19,14 @@ function serialSource({
   kind,
   name,
   framing,
+  mode,
   timing,
   whenBusy,
   echo,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
-  return { serial, framing, timing, whenBusy, echo, units: unitsSource(units) };
+  return { serial, framing, mode, timing, whenBusy, echo, units: unitsSource(units) };
 }
 
 function socketSource({

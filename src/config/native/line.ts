@@ -41,17 +41,28 @@ export function nativeLine(
     return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
   }
   const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
-  const units = readUnits(at.key('units'), framing === 'socket', devices);
+  const isMonitor = transport === 'serial' && at.key('mode').value === 'monitor';
+  const units = isMonitor
+    ? noUnits(at.key('units'))
+    : readUnits(at.key('units'), framing === 'socket', devices);
   return transport === 'serial'
     ? serialLine(name, at, units)
     : socketLine(name, transport, at, { units, directory });
+}
+
+/** The units of a monitor, which answers for nobody. */
+function noUnits(at: At): UnitNames {
+  const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
+  if (at.value !== undefined && !isEmpty)
+    at.wrong('a line with mode monitor answers for nobody, so it has no units');
+  return new Map();
 }
 
 function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
   const serial = at.key('serial');
-  const { framing, whenBusy, echo } = parsed;
+  const { framing, mode, whenBusy, echo } = parsed;
   const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
   if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
@@ -75,6 +86,7 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
     kind: 'serial' as const,
     name,
     framing,
+    mode,
     path: port,
     ...settings,
     dataBits,

@@ -207,6 +207,7 @@ export const serialLineSchema = section({
     pacing: pacingSchema.optional(),
   }),
   framing: oneOf(['rtu', 'ascii']).default('rtu'),
+  mode: oneOf(['server', 'monitor']).default('server'),
   timing: section({
     t35: duration(0, LONGEST_WAIT).optional(),
     turnaround: turnaround.default('t3.5'),
@@ -226,8 +227,11 @@ const listening = {
 const idleTimeout = duration(10, DAY_MS).default(300_000);
 const port = wholeNumber(0, 65535);
 
+const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
+
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };

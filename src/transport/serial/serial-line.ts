@@ -7,7 +7,8 @@ import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
-import { SerialSession } from './serial-session.js';
+import { MonitorSession } from './monitor-session.js';
+import { type PortSession, type SerialBehaviour, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
   /** Opens the port that settings name. */
@@ -19,7 +20,7 @@ const FIRST_RETRY_MS = 250;
 /** Short, because users wait for the port, and looking for a missing port costs next to nothing. */
 const LAST_RETRY_MS = 1000;
 
-/** A Modbus server's end of a serial line: opens the port, keeps it open, and waits for it if it vanishes. */
+/** One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if it vanishes. */
 export class SerialLine implements Transport, PortListener {
   readonly clients = undefined;
   readonly chunks = new ChunkStatistics();
@@ -31,7 +32,7 @@ export class SerialLine implements Transport, PortListener {
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
-  #session: SerialSession | undefined;
+  #session: PortSession | undefined;
   #callOffRetry = (): void => {};
   /** The last attempt to reopen, under way or over. */
   #attempt: Promise<void> | undefined;
@@ -90,7 +91,7 @@ export class SerialLine implements Transport, PortListener {
 
   /**
    * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with the same
-   * characters. Pending replies are given up.
+   * characters, in the same mode. Pending replies are given up.
    */
   change(settings: SerialSettings, framing: Framing): void {
     this.#settings = settings;
@@ -121,7 +122,8 @@ export class SerialLine implements Transport, PortListener {
 
   /** The adapter is identified at each opening, because another one may have been plugged in. */
   #behaviour(adapter: Adapter) {
-    const owns = (unitId: number) => this.#handler.owns(unitId);
+    const isServer = this.#settings.mode === 'server';
+    const owns = (unitId: number) => isServer && this.#handler.owns(unitId);
     return serialBehaviour(this.#settings, this.#framing, adapter, owns);
   }
 
@@ -129,15 +131,16 @@ export class SerialLine implements Transport, PortListener {
     const { adapter } = port.facts();
     this.#port = port;
     this.#adapter = adapter;
-    this.#session = new SerialSession(
-      port,
-      this.#behaviour(adapter),
-      this.#handler,
-      this.chunks,
-      this.#clock,
-    );
+    this.#session = this.#newSession(port, this.#behaviour(adapter));
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
+  }
+
+  #newSession(port: BytePort, behaviour: SerialBehaviour): PortSession {
+    const handler = this.#handler;
+    return this.#settings.mode === 'monitor'
+      ? new MonitorSession(port.errorCounts, behaviour, (event) => handler.event(event), this.#clock)
+      : new SerialSession(port, behaviour, handler, this.chunks, this.#clock);
   }
 
   #detach(): void {
