@@ -9,7 +9,7 @@ export interface Pace {
 }
 
 /** The part of Fastify's reply that sends answers, whatever its route declares. A sent reply can be awaited. */
-interface JsonReply {
+interface TypedReply {
   type(contentType: string): {
     send(payload: never): { then(sent: () => void, failed: (error: Error) => void): void };
   };
@@ -38,8 +38,8 @@ export class LongAnswers {
    * Sends `answer` as JSON. Iterable members are written as lists, one element at a time, so a generator makes each
    * element only when it is needed.
    */
-  async send(reply: JsonReply, answer: object): Promise<void> {
-    const slices = inSlices(jsonPieces(answer), this.#pace);
+  async send(reply: TypedReply, answer: object): Promise<void> {
+    const slices = textSlices(jsonPieces(answer), this.#pace);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
       text += next.value;
@@ -48,27 +48,59 @@ export class LongAnswers {
     const payload = text.length > WHOLE_LENGTH ? Readable.from(resumed(text, slices)) : text;
     await reply.type(JSON_TYPE).send(payload as never);
   }
+
+  /**
+   * Sends bytes as fast as the client reads them. Each round has pieces that are made one at a time, when they are
+   * needed; between two rounds, nothing is done.
+   */
+  async sendBytes(
+    reply: TypedReply,
+    contentType: string,
+    rounds: AsyncIterable<Iterable<Uint8Array>>,
+  ): Promise<void> {
+    await reply.type(contentType).send(Readable.from(byteSlices(rounds, this.#pace)) as never);
+  }
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Joins pieces of text into slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one
- * piece.
+ * Collects pieces in slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one piece.
  */
-async function* inSlices(pieces: Iterable<string>, pace: Pace): AsyncGenerator<string, void> {
+async function* inSlices<Piece extends { readonly length: number }>(
+  pieces: Iterable<Piece>,
+  pace: Pace,
+): AsyncGenerator<Piece[], void> {
   await pace.take();
   let startedAt = pace.now();
-  let slice = '';
+  let slice: Piece[] = [];
+  let length = 0;
   for (const piece of pieces) {
-    slice += piece;
-    if (slice.length < WHOLE_LENGTH && pace.now() - startedAt < SLICE_MS) continue;
+    slice.push(piece);
+    length += piece.length;
+    if (length < WHOLE_LENGTH && pace.now() - startedAt < SLICE_MS) continue;
     yield slice;
-    slice = '';
+    slice = [];
+    length = 0;
     await pace.take();
     startedAt = pace.now();
   }
   yield slice;
+}
+
+async function* textSlices(pieces: Iterable<string>, pace: Pace): AsyncGenerator<string, void> {
+  for await (const slice of inSlices(pieces, pace)) yield slice.join('');
+}
+
+async function* byteSlices(
+  rounds: AsyncIterable<Iterable<Uint8Array>>,
+  pace: Pace,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const pieces of rounds) {
+    for await (const slice of inSlices(pieces, pace)) {
+      if (slice.length > 0) yield Buffer.concat(slice);
+    }
+  }
 }
 
 async function* resumed(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void> {

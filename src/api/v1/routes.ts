@@ -1,6 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
+import { captureRoutes } from './capture.js';
 import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
@@ -19,6 +20,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPlu
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
+    app.register(captureRoutes(simulator, answers));
     done();
   };
 }
