@@ -64,7 +64,9 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       const { kind, bytes, framing, startedAt } = event;
       const from = kind === 'foreign response' || kind === 'duplicate' ? 'server' : 'client';
       const checkName = framing.name === 'ascii' ? 'LRC' : 'CRC';
-      return [packet(from, startedAt, asRtu(bytes, framing), bytes, receivedComments(event, checkName))];
+      const rtu = asRtu(bytes, framing);
+      const comments = [...receivedComments(event, checkName), ...shortComment(rtu)];
+      return [packet(from, startedAt, rtu, bytes, comments)];
     }
     // These carry no frame.
     case 'line':
@@ -81,6 +83,11 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
 }
 
 const NOTHING = new Uint8Array();
+
+/** Wireshark's dissector takes no frame of four bytes, which requests of the functions 7, 11, 12 and 17 have. */
+function shortComment(rtu: Uint8Array | undefined): string[] {
+  return rtu?.length === MIN_RTU_LENGTH ? [`unit ${rtu[0]}, function ${rtu[1]}, without data`] : [];
+}
 
 /** An address of the client's kind for a line: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC 3849). */
 function lineAddress({ address }: Endpoint, lineNumber: number): Uint8Array {
