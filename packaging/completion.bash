@@ -1,7 +1,7 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='check ports selftest'
+  local commands='check extcap ports selftest'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file
     --seconds --help --version'
   case $previous in

@@ -11,6 +11,9 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
+  modbus-sim extcap --install [DIR]
+                               make the lines of a running simulator interfaces of Wireshark;
+                               MODBUS_SIM_URL in its environment: default http://127.0.0.1:8080
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

@@ -4,6 +4,7 @@ import { checkFile } from '../config/load.js';
 import { formatProblems } from '../schema/problem.js';
 import { withCredentials } from '../service/credential.js';
 import { listPorts } from '../transport/port/list-ports.js';
+import { extcap } from './extcap.js';
 import { complain, OK, say, WRONG_USAGE, warn } from './say.js';
 import { selftest } from './selftest.js';
 import { serve } from './serve.js';
@@ -28,6 +29,8 @@ async function run(command: Command): Promise<number> {
       return ports();
     case 'selftest':
       return selftest(command);
+    case 'extcap':
+      return extcap(command.request, version());
     case 'serve':
       return serve(command);
   }
