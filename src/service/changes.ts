@@ -22,6 +22,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
       ...comingAndGoing(before.lines, after.lines).map((name) => `line ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import { compact } from '../config/compact.js';
-import type { Configuration, LineDefinition } from '../config/configuration.js';
+import type { Configuration, LineDefinition, TrafficFileDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
@@ -14,10 +14,12 @@ import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { TrafficStream } from '../traffic/stream.js';
+import { captureLines } from './capture-lines.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { Line, type WantedLine } from './line.js';
+import { TrafficFiles } from './traffic-file/traffic-files.js';
 
 /** The result of starting each line, for the person who started the simulator. */
 export type SimulatorStart =
@@ -34,16 +36,20 @@ export type LineChange =
 export class Simulator {
   readonly lines: ReadonlyMap<string, Line>;
   readonly traffic: TrafficStream;
+  readonly trafficFiles: TrafficFiles;
   readonly faults: FaultControl;
   readonly #devices: Devices;
-  readonly #directory: string;
+  /** Where relative paths begin. */
+  readonly directory: string;
+  readonly #trafficFile: TrafficFileDefinition | undefined;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
     const { devices, lines, faults, directory, traffic } = configuration;
-    this.#directory = directory;
+    this.directory = directory;
     this.traffic = new TrafficStream(traffic);
+    this.#trafficFile = traffic?.file;
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
     const context = { faults: this.faults.rules, traffic: this.traffic };
@@ -53,14 +59,20 @@ export class Simulator {
         new Line(line, this.#units(line), { ...context, log: log.child({ line: line.name }) }),
       ]),
     );
+    this.trafficFiles = new TrafficFiles(this.traffic, captureLines(this.lines), log);
   }
 
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
   }
 
-  /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
+  /**
+   * Opens the traffic's file and every line. If one of them can't be opened, the others are closed again and its error is
+   * returned.
+   */
   async start(): Promise<SimulatorStart> {
+    const problem = this.#trafficFile && (await this.trafficFiles.start(this.#trafficFile));
+    if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
     const lines = [];
     for (const line of this.lines.values()) {
       const started = await line.start();
@@ -75,11 +87,12 @@ export class Simulator {
 
   async stop(): Promise<void> {
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+    await this.trafficFiles.stop();
   }
 
   /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
   changeSignal(device: Device, point: Point, at: At): true | undefined {
-    const signal = readSignal(at, point.definition.type, this.#directory);
+    const signal = readSignal(at, point.definition.type, this.directory);
     if (!signal) return undefined;
     const network = Array.from(this.devices.values()).flatMap(({ name, points }) =>
       points.all.map((each) => {
@@ -115,7 +128,7 @@ export class Simulator {
   /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
   #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
-    const context = { devices, directory: this.#directory };
+    const context = { devices, directory: this.directory };
     const at = new At(mergedSource(lineSource(now), change), findings);
     const definition = nativeLine(now.name, at, context);
     for (const name of this.#devices.takenNames(devices.copies)) {

@@ -44,7 +44,7 @@ const meter = {
 const units = { 1: 'meter' };
 
 /** One line of each framing and transport. */
-export const CAPTURE_SETUP = nativeSetup({
+const CAPTURE_SETUP = nativeSetup({
   devices: { meter },
   lines: {
     bench: { serial: { path: 'virtual', baudRate: 115_200, parity: 'none' }, units },
@@ -72,7 +72,7 @@ export async function askAll(running: RunningSimulator, lineName: string, pdus: 
 }
 
 /** Writes bytes to a serial line, and reads nothing. */
-export function serialSender(path: string) {
+function serialSender(path: string) {
   const descriptor = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
   return {
     send: (bytes: Uint8Array) => void writeSync(descriptor, bytes),

@@ -9,6 +9,7 @@ import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
 import { signalRoutes } from './signals.js';
+import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallback {
@@ -21,6 +22,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers): FastifyPlu
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(captureRoutes(simulator, answers));
+    app.register(trafficFileRoutes(simulator));
     done();
   };
 }

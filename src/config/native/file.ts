@@ -6,6 +6,7 @@ import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
@@ -13,6 +14,7 @@ import { tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
 import { apiSchema, fileSections } from './schema.js';
+import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
@@ -38,8 +40,16 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
   const faults = readFaults(at.key('faults'), lines, brokenLines(at.key('lines'), lines));
   const api = readApi(at, context.api);
+  const traffic = nativeTraffic(at.key('traffic'), directory);
   tellSharedPlaces(lines, api, at);
-  return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
+  return {
+    devices: [...devices.definitions, ...copies],
+    lines,
+    faults,
+    api,
+    directory,
+    ...compact({ traffic }),
+  };
 }
 
 function readDevices(

@@ -4,7 +4,7 @@
  */
 
 /** Link types that captures use, with their numbers in the registry of tcpdump.org. */
-export const LINK_TYPES = {
+const LINK_TYPES = {
   /** IPv4 or IPv6, without a header before it. */
   raw: 101,
   /** Bytes on a serial line behind a header of 12 bytes (`serial-record.ts`). */
