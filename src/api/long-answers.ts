@@ -36,17 +36,28 @@ export class LongAnswers {
 
   /**
    * Sends `answer` as JSON. Iterable members are written as lists, one element at a time, so a generator makes each
-   * element only when it is needed.
+   * element only when it is needed. A generator that searches for a long time yields undefined, which is no element,
+   * so that the lines get their turn. A member that is a function is called when the members before it are written.
    */
   async send(reply: TypedReply, answer: object): Promise<void> {
-    const slices = textSlices(jsonPieces(answer), this.#pace);
+    await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
+  }
+
+  /** Sends a text in pieces, which are made one at a time like the elements of a list. */
+  async sendText(reply: TypedReply, contentType: string, pieces: Iterable<string>): Promise<void> {
+    const slices = this.slices(pieces);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
       text += next.value;
       if (text.length > WHOLE_LENGTH) break;
     }
     const payload = text.length > WHOLE_LENGTH ? Readable.from(resumed(text, slices)) : text;
-    await reply.type(JSON_TYPE).send(payload as never);
+    await reply.type(contentType).send(payload as never);
+  }
+
+  /** Joins pieces of text into slices, each of which is made in a turn of its own. */
+  async *slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
+    for await (const slice of inSlices(pieces, this.#pace)) yield slice.join('');
   }
 
   /**
@@ -88,17 +99,14 @@ async function* inSlices<Piece extends { readonly length: number }>(
   yield slice;
 }
 
-async function* textSlices(pieces: Iterable<string>, pace: Pace): AsyncGenerator<string, void> {
-  for await (const slice of inSlices(pieces, pace)) yield slice.join('');
-}
-
 async function* byteSlices(
   rounds: AsyncIterable<Iterable<Uint8Array>>,
   pace: Pace,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const pieces of rounds) {
     for await (const slice of inSlices(pieces, pace)) {
-      if (slice.length > 0) yield Buffer.concat(slice);
+      const bytes = Buffer.concat(slice);
+      if (bytes.length > 0) yield bytes;
     }
   }
 }
@@ -111,7 +119,8 @@ async function* resumed(first: string, rest: AsyncIterable<string>): AsyncGenera
 /** The JSON of an object in pieces: one for each element of its lists. */
 function* jsonPieces(answer: object): Generator<string, void> {
   let separator = '{';
-  for (const [key, value] of Object.entries(answer)) {
+  for (const [key, member] of Object.entries(answer)) {
+    const value = typeof member === 'function' ? member() : member;
     if (value === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
     if (isList(value)) yield* listPieces(value);
@@ -124,6 +133,10 @@ function* jsonPieces(answer: object): Generator<string, void> {
 function* listPieces(list: Iterable<unknown>): Generator<string, void> {
   let separator = '[';
   for (const element of list) {
+    if (element === undefined) {
+      yield '';
+      continue;
+    }
     yield separator + JSON.stringify(element);
     separator = ',';
   }

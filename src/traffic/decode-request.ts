@@ -14,6 +14,37 @@ export function requestMessage(pdu: Uint8Array): Message {
   return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.request) : wrongRequest(pdu, decoded.exception));
 }
 
+/** Registers or coils that a request writes. */
+export interface Written {
+  readonly table: 'coils' | 'holding';
+  readonly address: number;
+  /** Undefined for function 22, which changes some bits of a register. */
+  readonly values: readonly number[] | undefined;
+}
+
+/** What a request writes to registers or coils; undefined for other requests, and for those that are not valid. */
+export function writtenBy(pdu: Uint8Array): Written | undefined {
+  const decoded = decodeRequest(pdu);
+  if (!decoded.ok) return undefined;
+  const { request } = decoded;
+  switch (request.code) {
+    case FunctionCode.writeSingleCoil:
+      return { table: 'coils', address: request.address, values: [Number(request.on)] };
+    case FunctionCode.writeMultipleCoils:
+      return { table: 'coils', address: request.address, values: request.bits.map(Number) };
+    case FunctionCode.writeSingleRegister:
+      return { table: 'holding', address: request.address, values: [request.value] };
+    case FunctionCode.writeMultipleRegisters:
+      return { table: 'holding', address: request.address, values: request.words };
+    case FunctionCode.maskWriteRegister:
+      return { table: 'holding', address: request.address, values: undefined };
+    case FunctionCode.readWriteMultipleRegisters:
+      return { table: 'holding', address: request.writeAddress, values: request.words };
+    default:
+      return undefined;
+  }
+}
+
 /** `file 4 records 1–2`. */
 export function partText({ file, record, length }: FilePart): string {
   return `file ${file} record${length === 1 ? '' : 's'} ${rangeText(record, length)}`;

@@ -1,5 +1,5 @@
 import { damageText } from './damage.js';
-import { requestMessage } from './decode-request.js';
+import { requestMessage, type Written, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {
   ClientEvent,
@@ -21,6 +21,8 @@ export interface Decoded {
   readonly message: Message | undefined;
   /** `unit 17 read holding registers 0–9`. */
   readonly text: string;
+  /** What a device of ours has written to its registers, as its response confirms. */
+  readonly written?: Written | undefined;
 }
 
 /** Decodes an event. This takes some µs, so decode only what somebody reads. */
@@ -109,7 +111,9 @@ function decodeReply(event: ReplyEvent): Decoded {
     return { message: about, text: `${unit(unitId)} ${request.name}: ${damageText(first, framing)}${more}` };
   }
   const message = responseMessage(content.pdu, asked);
-  return { message, text: `${unit(content.unitId)} ${message.text}${more}` };
+  const isDone = message.exception === undefined && content.pdu[0] === asked[0];
+  const written = isDone ? writtenBy(asked) : undefined;
+  return { message, text: `${unit(content.unitId)} ${message.text}${more}`, written };
 }
 
 function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {

@@ -28,7 +28,7 @@ export interface ReplyView {
   readonly ended: PlayReport['ended'] | 'not sent';
 }
 
-export interface FaultView {
+interface FaultView {
   readonly rule: string;
   readonly kind: string;
   readonly outcome: 'applied' | 'not achieved';

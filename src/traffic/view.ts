@@ -1,5 +1,6 @@
 import { concatBytes, hex } from '../protocol/bytes.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
+import type { Written } from './decode-request.js';
 import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
 import { type ReplyView, replyView } from './reply-view.js';
 import { sentBytes } from './sent-bytes.js';
@@ -40,6 +41,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly values?: readonly number[];
   readonly exception?: number;
   readonly text: string;
+  /** Of a reply that confirms a write: what was written to the registers. */
+  readonly written?: Written;
   /** Who is at the other end of a socket. */
   readonly client?: string;
   /** Of a response: sequence number of the request that it answers. */
@@ -77,7 +80,7 @@ const DIRECTION: Readonly<Record<EventKind, Direction>> = {
 /** @param read finds the request of a response that passed between others */
 export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
   const { seq, line, kind, at, time } = event;
-  const { message, text } = decodeEvent(event, read);
+  const { message, text, written } = decodeEvent(event, read);
   const view: Writable<TrafficView> = {
     seq,
     line,
@@ -93,6 +96,7 @@ export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
     const { functionCode, name, address, quantity, values, exception } = message;
     Object.assign(view, compacted({ function: functionCode, name, address, quantity, values, exception }));
   }
+  if (written) view.written = written;
   if ('client' in event && event.client !== undefined) view.client = event.client;
   if (event.kind === 'foreign response' && event.answers) {
     view.request = event.answers.seq;

@@ -1,34 +1,34 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
-import { z } from 'zod';
-import { unknownName } from '../../schema/nearest.js';
-import { oneOf, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { captureLines } from '../../simulator/capture-lines.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { Capture, FORM_NAMES } from '../../traffic/capture/capture.js';
+import { Capture } from '../../traffic/capture/capture.js';
 import { capturePieces } from '../../traffic/capture/capture-pieces.js';
-import { TrafficCursor, type Wanted } from '../../traffic/cursor.js';
+import { TrafficCursor } from '../../traffic/reading.js';
 import type { TrafficStream } from '../../traffic/stream.js';
 import type { LongAnswers } from '../long-answers.js';
 import { errorBody, errorSchema } from './problem.js';
-import { inQuery } from './query.js';
+import { captureQuery, filterOf } from './traffic-query.js';
 
-/** Live captures at a time. Each costs the loop some of its time. */
+/** Live captures at a time. They stay connected, so they must not take all connections. */
 const MAX_FOLLOWERS = 16;
+const SHARE_OF_CONNECTIONS = 1 / 4;
 /** How often a live capture looks for new events. */
 const TICK_MS = 50;
 /** A live capture of a quiet line says so often that it goes on, before its connection is taken for a dead one. */
 const QUIET_MS = 10_000;
 
-const query = z.strictObject({
-  form: oneOf(FORM_NAMES).default('wire'),
-  /** Only this line. */
-  line: z.string().optional(),
-  /** Only events after the one with this sequence number. */
-  after: inQuery(wholeNumber(0, UNLIMITED, 'the sequence number of an event')).optional(),
-  /** `?follow` or `?follow=true`: new events as they happen, without an end. */
-  follow: z.literal(['', 'true', 'false'], { error: 'true or false' }).default('false'),
-});
+/** There is no registered media type. */
+const PCAPNG = 'application/x-pcapng';
+
+/** One capture: its file, and where it stands in the stream. */
+interface Captured {
+  readonly traffic: TrafficStream;
+  readonly capture: Capture;
+  readonly cursor: TrafficCursor;
+  /** Names of the lines to describe; all of them when undefined. */
+  readonly names: Iterable<string> | undefined;
+}
 
 /** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark. */
 export function captureRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
@@ -36,70 +36,63 @@ export function captureRoutes(simulator: Simulator, answers: LongAnswers): Fasti
   let followers = 0;
 
   return (app, _, done) => {
+    const limit = Math.max(1, Math.min(MAX_FOLLOWERS, app.server.maxConnections * SHARE_OF_CONNECTIONS));
     app.get(
       '/capture.pcapng',
-      // A HEAD would have to make the whole capture and throw it away.
       {
+        // A HEAD would have to make the whole capture and throw it away.
         exposeHeadRoute: false,
-        schema: { querystring: query, response: { 400: errorSchema, 503: errorSchema } },
+        schema: {
+          querystring: captureQuery([...lines.keys()]),
+          response: { 400: errorSchema, 503: errorSchema },
+        },
       },
-      async ({ query: { form, line, after, follow } }, reply) => {
-        if (line !== undefined && !lines.has(line)) {
-          const message = unknownName('line', line, [...lines.keys()]);
-          return reply.code(400).send(errorBody([{ path: 'line', message }]));
-        }
+      async ({ query }, reply) => {
+        const { form, after, follow } = query;
         const isLive = follow !== 'false';
-        if (isLive && followers >= MAX_FOLLOWERS) {
-          const message = `${MAX_FOLLOWERS} live captures are running, which is the most`;
+        if (isLive && followers + 1 > limit) {
+          const message = `expected at most ${Math.floor(limit)} live captures, and so many are running`;
           return reply.code(503).send(errorBody([{ path: 'follow', message }]));
         }
-        const capture = new Capture(form, captureLines(lines));
-        // A filter of all traffic routes goes here.
-        const wanted: Wanted = (outline) => line === undefined || outline.line === line;
-        const cursor = new TrafficCursor(traffic, after ?? (isLive ? traffic.last : 0), wanted);
+        const filter = filterOf(query);
+        const begin = after ?? (isLive ? traffic.last : traffic.first - 1);
+        const captured = {
+          traffic,
+          capture: new Capture(form, captureLines(lines)),
+          cursor: new TrafficCursor(traffic, filter, begin),
+          names: filter.lines,
+        };
         reply.header('content-disposition', 'attachment; filename="capture.pcapng"');
-        if (!isLive) {
-          return answers.sendBytes(reply, PCAPNG, wholeCapture(traffic, capture, cursor, line));
-        }
+        if (!isLive) return answers.sendBytes(reply, PCAPNG, wholeCapture(captured));
         followers++;
-        // A reader that goes away is the usual end of a live capture.
-        await answers
-          .sendBytes(reply, PCAPNG, liveCapture(traffic, capture, cursor, line))
-          .catch(() => undefined)
-          .finally(() => followers--);
+        try {
+          await answers.sendBytes(reply, PCAPNG, liveCapture(captured));
+        } catch {
+          // A reader that goes away is the usual end of a live capture.
+        } finally {
+          followers--;
+        }
       },
     );
     done();
   };
 }
 
-/** There is no registered media type. */
-const PCAPNG = 'application/x-pcapng';
-
 /** What is in the stream now. */
-async function* wholeCapture(
-  { last }: TrafficStream,
-  capture: Capture,
-  cursor: TrafficCursor,
-  line: string | undefined,
-): AsyncGenerator<Iterable<Uint8Array>> {
-  yield capture.header(line);
+async function* wholeCapture(captured: Captured): AsyncGenerator<Iterable<Uint8Array>> {
+  const { traffic, capture, cursor, names } = captured;
+  const { last } = traffic;
+  yield capture.header(names);
   yield capturePieces(capture, cursor, last);
 }
 
 /** What is in the stream behind the cursor, and what comes. */
-async function* liveCapture(
-  traffic: TrafficStream,
-  capture: Capture,
-  cursor: TrafficCursor,
-  line: string | undefined,
-): AsyncGenerator<Iterable<Uint8Array>> {
-  yield capture.header(line);
+async function* liveCapture(captured: Captured): AsyncGenerator<Iterable<Uint8Array>> {
+  const { traffic, capture, cursor, names } = captured;
+  yield capture.header(names);
   let saidAt = performance.now();
   while (true) {
-    if (cursor.at < traffic.last) {
-      yield capturePieces(capture, cursor, traffic.last);
-    }
+    if (!cursor.isAtEnd) yield capturePieces(capture, cursor, traffic.last);
     const now = performance.now();
     if (now - saidAt >= QUIET_MS) {
       saidAt = now;

@@ -10,7 +10,7 @@ export interface Encoding {
   header(): Uint8Array;
   encode(event: TrafficEvent): Uint8Array;
   /** Says that so many events before the next one are missing. */
-  leftOut(count: number): Uint8Array;
+  missed(count: number): Uint8Array;
 }
 
 /** An event as JSON on each line, as REST shows it. */
@@ -19,18 +19,20 @@ export function ndjson(stream: TrafficStream): Encoding {
   return {
     header: () => NOTHING,
     encode: (event) => line(trafficView(event, (seq) => stream.read(seq))),
-    leftOut: (missed) => line({ missed }),
+    missed: (count) => line({ kind: 'left out', count, text: `${count.toLocaleString('en')} left out` }),
   };
 }
 
 /** A capture in the wire form. */
 export function pcapng(lines: CaptureLines): Encoding {
   const capture = new Capture('wire', lines);
+  let missed = 0;
   return {
     header: () => Buffer.concat(capture.header()),
     encode: (event) => Buffer.concat(capture.blocksOf(event)),
-    leftOut: (count) => {
-      capture.leftOut(count);
+    missed: (count) => {
+      missed += count;
+      capture.missed(missed);
       return NOTHING;
     },
   };

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TrafficFileDefinition } from '../../config/configuration.js';
-import { TrafficCursor } from '../../traffic/cursor.js';
 import type { TrafficEvent } from '../../traffic/event.js';
+import { TrafficCursor } from '../../traffic/reading.js';
 import type { TrafficStream } from '../../traffic/stream.js';
 import type { Encoding } from './encoding.js';
 import { NumberedFiles } from './numbered-files.js';
@@ -40,7 +40,8 @@ export class TrafficFile {
   /** Read, and too long for the file that is open. */
   #held: TrafficEvent | undefined;
   #problem: string | undefined;
-  #missed = 0;
+  /** How many missed events the files tell of. */
+  #told = 0;
   #ended: Promise<void> = Promise.resolve();
 
   /** Events from this moment on are written, as soon as `start` has opened a file. */
@@ -56,11 +57,11 @@ export class TrafficFile {
     this.#newEncoding = newEncoding;
     this.#log = log;
     this.#files = files;
-    this.#cursor = new TrafficCursor(stream, stream.last);
+    this.#cursor = new TrafficCursor(stream, {}, stream.last);
   }
 
   get status(): TrafficFileStatus {
-    const [definition, problem, missed] = [this.#definition, this.#problem, this.#missed];
+    const [definition, problem, { missed }] = [this.#definition, this.#problem, this.#cursor];
     return { definition, path: this.#files.path, problem, missed };
   }
 
@@ -120,9 +121,7 @@ export class TrafficFile {
     const pieces = this.#files.length === 0 ? [encoding.header()] : [];
     let length = pieces[0]?.length ?? 0;
     let startedAt = performance.now();
-    while ((this.#held || this.#cursor.at < until) && length < MAX_BATCH) {
-      const event = this.#held ?? this.#cursor.read();
-      this.#held = undefined;
+    for (const event of this.#events(until)) {
       const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NOTHING];
       const added = bytes.reduce((sum, each) => sum + each.length, 0);
       // The first event goes into an empty file whatever its length.
@@ -132,6 +131,7 @@ export class TrafficFile {
       }
       pieces.push(...bytes);
       length += added;
+      if (length >= MAX_BATCH) break;
       if (performance.now() - startedAt < SLICE_MS) continue;
       await nextTurn();
       startedAt = performance.now();
@@ -139,10 +139,18 @@ export class TrafficFile {
     return Buffer.concat(pieces);
   }
 
+  *#events(until: number): Generator<TrafficEvent | undefined> {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) yield held;
+    yield* this.#cursor.events(until);
+  }
+
   #encodeMissed(encoding: Encoding): Uint8Array {
-    const missed = this.#cursor.takeLeftOut();
-    this.#missed += missed;
-    return missed > 0 ? encoding.leftOut(missed) : NOTHING;
+    const { missed } = this.#cursor;
+    const count = missed - this.#told;
+    this.#told = missed;
+    return count > 0 ? encoding.missed(count) : NOTHING;
   }
 
   /** A problem is logged once, and once that it is over. */
@@ -154,7 +162,7 @@ export class TrafficFile {
       this.#log.error({ directory }, `traffic is not being written: ${problem}`);
     }
     if (problem === undefined && before !== undefined) {
-      this.#log.info({ directory, missed: this.#missed }, 'traffic is being written again');
+      this.#log.info({ directory, missed: this.#cursor.missed }, 'traffic is being written again');
     }
   }
 }

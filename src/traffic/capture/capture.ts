@@ -24,8 +24,9 @@ export class Capture {
   readonly #form: Form;
   /** Number of the interface for each line and link type. */
   readonly #interfaces = new Map<string, number>();
-  /** Said with the next packet. */
-  #leftOut = 0;
+  #missed = 0;
+  /** How many of those were told. */
+  #told = 0;
 
   constructor(formName: FormName, lines: CaptureLines) {
     this.#formName = formName;
@@ -33,10 +34,10 @@ export class Capture {
     this.#lines = lines;
   }
 
-  /** The beginning of the file. @param only the one line to describe; all of them when absent */
-  header(only?: string): Uint8Array[] {
+  /** The beginning of the file. @param names the lines to describe; all of them when absent */
+  header(names: Iterable<string> = this.#lines.names()): Uint8Array[] {
     const blocks = [sectionHeader('modbus-sim')];
-    for (const name of only === undefined ? this.#lines.names() : [only]) {
+    for (const name of names) {
       const line = this.#lines.get(name);
       if (!line) continue;
       const link = line.kind === 'serial' && this.#formName === 'wire' ? 'serial' : 'raw';
@@ -57,9 +58,9 @@ export class Capture {
     return blocks;
   }
 
-  /** So many events could not be read, because the stream has given them up. The next packet tells it. */
-  leftOut(count: number): void {
-    this.#leftOut += count;
+  /** So many events of all could not be read, because the stream has given them up. The next packet tells what is new. */
+  missed(count: number): void {
+    this.#missed = count;
   }
 
   /** A block that says nothing, for readers that have to know that the capture goes on. @param time in ms since 1970 */
@@ -68,9 +69,10 @@ export class Capture {
   }
 
   #commentOn({ comment }: Packet): string | undefined {
-    if (this.#leftOut === 0) return comment;
-    const told = `${this.#leftOut} events before this one were left out`;
-    this.#leftOut = 0;
+    const untold = this.#missed - this.#told;
+    if (untold === 0) return comment;
+    this.#told = this.#missed;
+    const told = `${untold} events before this one were left out`;
     return comment === undefined ? told : `${told}\n${comment}`;
   }
 

@@ -8,9 +8,9 @@ import { MAX_DATAGRAM, udpPacket } from './ip-packet.js';
 import { commentOf, type Form, type Packet, wallTime } from './packet.js';
 
 /** Where devices are in the decoded form, whatever port they really have. */
-export const DECODED_PORT = 5020;
+const DECODED_PORT = 5020;
 /** What is no frame has its own port, so that nobody reads it as Modbus. */
-export const NO_FRAME_PORT = 5021;
+const NO_FRAME_PORT = 5021;
 
 /** Of the master of a serial line, which has no address (RFC 5737: for documentation). */
 const MASTER: Endpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
