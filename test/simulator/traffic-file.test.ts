@@ -35,7 +35,7 @@ function fileOf(change: Partial<TrafficFileDefinition> = {}, disk?: Disk): Traff
   };
   const encoding = () => (definition.format === 'ndjson' ? ndjson(stream) : pcapng(lines));
   const logger = pino({}, { write: (entry: string) => void log.push(JSON.parse(entry)) });
-  const numbered = new NumberedFiles(directory, definition.format, definition.files, disk);
+  const numbered = new NumberedFiles(definition.directory, definition.format, definition.files, disk);
   const file = new TrafficFile(definition, stream, encoding, logger, numbered);
   files.push(file);
   return file;
@@ -105,7 +105,14 @@ describe('traffic on disk', () => {
     writeFileSync(join(directory, 'file'), '');
     const definition = { directory: join(directory, 'file'), format: 'ndjson', size: 1e6, files: 1 } as const;
     const file = new TrafficFile(definition, stream, () => ndjson(stream), pino({ level: 'silent' }));
-    expect(await file.start()).toContain('EEXIST');
+    expect(await file.start()).toContain('ENOTDIR');
+  });
+
+  it('makes directories, and is refused below /proc', async () => {
+    const below = join(directory, 'a/b');
+    expect(await fileOf({ directory: below }).start()).toBeUndefined();
+    expect(readdirSync(below)).toEqual(['traffic-000001.ndjson']);
+    expect(await fileOf({ directory: '/proc/nowhere/below' }).start()).toContain('ENOENT');
   });
 });
 

@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const OWN = /^traffic-(\d{6,})\.(?:ndjson|pcapng)$/;
 
@@ -12,7 +12,7 @@ interface OpenFile {
 
 /** A part of node:fs/promises, which tests replace. */
 export interface Disk {
-  mkdir(path: string, options: { recursive: true }): Promise<unknown>;
+  mkdir(path: string): Promise<unknown>;
   readdir(path: string): Promise<string[]>;
   open(path: string, flags: string): Promise<DiskFile>;
   rm(path: string): Promise<void>;
@@ -50,7 +50,7 @@ export class NumberedFiles {
   /** Closes the file that is open, removes the oldest ones, and begins the next one. Rejects when the disk refuses. */
   async begin(): Promise<void> {
     await this.close();
-    await this.#disk.mkdir(this.#directory, { recursive: true });
+    await makeDirectory(this.#directory, this.#disk);
     const old = (await this.#disk.readdir(this.#directory))
       .flatMap((name) => {
         const number = OWN.exec(name)?.[1];
@@ -86,5 +86,18 @@ export class NumberedFiles {
     this.#current = undefined;
     this.#length = 0;
     await handle?.close();
+  }
+}
+
+/** With its parents. Node's own way of doing that does not come to an end below /proc. */
+async function makeDirectory(path: string, disk: Disk): Promise<void> {
+  try {
+    await disk.mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path), disk);
+    await disk.mkdir(path);
   }
 }
