@@ -3,7 +3,7 @@ _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local commands='check extcap ports selftest'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file
-    --seconds --help --version'
+    --seconds --install --help --version'
   case $previous in
     check | --config | --json_file | --log_file)
       compopt -o filenames 2>/dev/null
