@@ -85,9 +85,10 @@ export class TrafficFile {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await wait(WRITE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       await this.#writeNew();
+      await wait(WRITE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
+    await this.#writeNew();
     await this.#files.close().catch(() => undefined);
   }
 
