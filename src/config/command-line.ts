@@ -3,6 +3,7 @@ import { nearest } from '../schema/nearest.js';
 import { quote } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import { compact } from './compact.js';
+import { type ExtcapRequest, parseExtcap } from './extcap-arguments.js';
 import { HELP } from './help.js';
 import type { ConfigurationSource } from './load.js';
 
@@ -46,6 +47,7 @@ export type Command =
       /** Whether the bytes are shown, too. */
       readonly hex: boolean;
     }
+  | { readonly kind: 'extcap'; readonly request: ExtcapRequest }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -84,6 +86,7 @@ export function parseCommandLine(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
+  if (args[0] === 'extcap') return extcap(args.slice(1), env);
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
   const { values, words } = scanned;
@@ -91,6 +94,12 @@ export function parseCommandLine(
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
   return words.length > 0 ? subcommand(words, values, token) : serve(values, token);
+}
+
+/** Wireshark has options of its own for it. */
+function extcap(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
+  const request = parseExtcap(args, env);
+  return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
 }
 
 /** Options by name and the words beside them, or what is wrong. The last of equal options counts. */

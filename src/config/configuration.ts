@@ -82,6 +82,19 @@ export interface TrafficDefinition {
   readonly events: number;
   /** The most bytes of memory. */
   readonly bytes: number;
+  /** Where traffic is written as it happens; nowhere when absent. */
+  readonly file?: TrafficFileDefinition;
+}
+
+/** Files that traffic is written to, one after the other. */
+export interface TrafficFileDefinition {
+  /** An absolute path. */
+  readonly directory: string;
+  readonly format: 'ndjson' | 'pcapng';
+  /** A new file begins before one has more bytes than this. */
+  readonly size: number;
+  /** The oldest file goes before there are more than so many. */
+  readonly files: number;
 }
 
 export interface ApiDefinition {

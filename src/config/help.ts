@@ -12,6 +12,9 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
   modbus-sim monitor           print what passes the lines of a running simulator, one line a frame
+  modbus-sim extcap --install [DIR]
+                               make the lines of a running simulator interfaces of Wireshark;
+                               MODBUS_SIM_URL in its environment: default http://127.0.0.1:8080
 
 Which frames monitor prints, and how
   --line NAME, --unit N, --function N

@@ -30,6 +30,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
     atRestart: [
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
     ],
   };
 }

@@ -5,6 +5,7 @@ import type {
   Configuration,
   DeviceDefinition,
   LineDefinition,
+  TrafficFileDefinition,
 } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
@@ -23,6 +24,7 @@ import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { TrafficStream } from '../traffic/stream.js';
+import { captureLines } from './capture-lines.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
@@ -30,6 +32,7 @@ import { KeepingUp } from './keeping-up.js';
 import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
 import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
+import { TrafficFiles } from './traffic-file/traffic-files.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
 
@@ -64,26 +67,31 @@ export type Addition<Added> =
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
   readonly traffic: TrafficStream;
+  readonly trafficFiles: TrafficFiles;
   readonly #lines = new Map<string, Line>();
   readonly #log: Logger;
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #keepingUp: KeepingUp;
-  readonly #directory: string;
+  /** Where relative paths begin. */
+  readonly directory: string;
   readonly #api: ApiDefinition;
+  readonly #trafficFile: TrafficFileDefinition | undefined;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
     const { devices, lines, faults, directory, api, traffic } = configuration;
     this.#api = api;
-    this.#directory = directory;
+    this.directory = directory;
     this.traffic = new TrafficStream(traffic);
+    this.#trafficFile = traffic?.file;
     this.faults = new FaultControl(faults);
     this.#log = log;
     this.#devices = new Devices(devices, actionSource());
     this.#keepingUp = new KeepingUp(this.#devices.network);
     for (const line of lines) this.#newLine({ definition: line, units: this.#units(line) });
+    this.trafficFiles = new TrafficFiles(this.traffic, captureLines(this.lines), log);
   }
 
   get lines(): ReadonlyMap<string, Line> {
@@ -106,12 +114,17 @@ export class Simulator {
       faultLines: this.faultLines,
       findValue: this.findValue,
       api: this.#api,
-      directory: this.#directory,
+      directory: this.directory,
     };
   }
 
-  /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
+  /**
+   * Opens the traffic's file and every line. If one of them can't be opened, the others are closed again and its error is
+   * returned.
+   */
   async start(): Promise<SimulatorStart> {
+    const problem = this.#trafficFile && (await this.trafficFiles.start(this.#trafficFile));
+    if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
     const lines = [];
     for (const line of this.lines.values()) {
       const started = await line.start();
@@ -128,11 +141,12 @@ export class Simulator {
   async stop(): Promise<void> {
     this.#keepingUp.stop();
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+    await this.trafficFiles.stop();
   }
 
   /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
   changeSignal(device: Device, point: Point, at: At): true | undefined {
-    const signal = readSignal(at, point.definition.type, this.#directory);
+    const signal = readSignal(at, point.definition.type, this.directory);
     if (!signal) return undefined;
     const [problem] = dependencyProblems(
       networkNow(this.devices.values(), (each) => (each === point ? signal : each.placedSignal)),
@@ -166,7 +180,7 @@ export class Simulator {
    */
   createDevice(name: string, source: unknown): Addition<Device> {
     const findings = new Findings();
-    const context = { network: networkNow(this.devices.values()), directory: this.#directory };
+    const context = { network: networkNow(this.devices.values()), directory: this.directory };
     const definition = readNewDevice(name, new At(source, findings), context);
     return definition ? this.addDevice(definition) : { ok: false, issues: findings };
   }
@@ -269,7 +283,7 @@ export class Simulator {
    */
   #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
-    const definition = nativeLine(name, at, { devices, directory: this.#directory });
+    const definition = nativeLine(name, at, { devices, directory: this.directory });
     for (const name of this.#devices.takenNames(devices.copies)) {
       at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }

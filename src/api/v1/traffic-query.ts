@@ -4,6 +4,7 @@ import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
+import { FORM_NAMES } from '../../traffic/capture/capture.js';
 import { EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { DIRECTIONS } from '../../traffic/view.js';
@@ -71,6 +72,17 @@ export function exchangesQuery(lines: readonly string[]) {
 /** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
   return section({ ...eventShape(lines), after: afterIn('a sequence number').optional() });
+}
+
+/** The query of `/capture.pcapng`. */
+export function captureQuery(lines: readonly string[]) {
+  return section({
+    ...eventShape(lines),
+    after: afterIn('a sequence number').optional(),
+    form: oneOf(FORM_NAMES).default('wire'),
+    /** `?follow` or `?follow=true`: what comes, without an end. */
+    follow: z.literal(['', 'true', 'false'], { error: 'true or false' }).default('false'),
+  });
 }
 
 type Asked = Partial<z.infer<ReturnType<typeof trafficQuery>>>;

@@ -9,6 +9,7 @@ import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
@@ -20,6 +21,7 @@ import { checkName } from './names.js';
 import { type Place, placeOf, portPlace } from './places.js';
 import { tellReactionUses } from './reaction-uses.js';
 import { apiSchema, fileSections } from './schema.js';
+import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
@@ -49,8 +51,9 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
     devices: devices.definitions.length < devices.names.length,
   });
   const api = readApi(at, context);
+  const traffic = nativeTraffic(at.key('traffic'), directory);
   tellSharedPlaces(lines, api, at);
-  return { ...configured, faults, api, directory };
+  return { ...configured, faults, api, directory, ...compact({ traffic }) };
 }
 
 /** Lines that only listen need no devices. */

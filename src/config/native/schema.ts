@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
+import { size } from '../../schema/size.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { MIN_PERIOD } from '../../signals/wave.js';
@@ -32,6 +33,7 @@ export const fileSections = section({
   lines: z.unknown().optional(),
   faults: z.unknown().optional(),
   api: z.unknown().optional(),
+  traffic: z.unknown().optional(),
 });
 
 export const identitySchema = section({
@@ -285,4 +287,23 @@ export const apiSchema = section({
     key: text('the path of its private key (PEM)'),
   }).optional(),
   maxConnections: wholeNumber(1, 65535).optional(),
+});
+
+const fileShape = {
+  format: oneOf(['ndjson', 'pcapng']).default('ndjson'),
+  rotate: section({
+    size: size(1, 4096).default(16 * 2 ** 20),
+    files: wholeNumber(1, 1000).default(10),
+  }).prefault({}),
+};
+const trafficDirectory = text('the path of a directory');
+
+/** What is written to disk; `file` is the directory that the files go to. */
+export const trafficFileSchema = section({ file: trafficDirectory, ...fileShape });
+
+export const trafficSchema = section({
+  events: wholeNumber(0, 100_000_000).default(100_000),
+  bytes: size(1, 4096).default(64 * 2 ** 20),
+  file: trafficDirectory.optional(),
+  ...fileShape,
 });

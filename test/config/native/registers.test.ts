@@ -501,7 +501,7 @@ describe('a mistake in the rest of the file', () => {
     ],
     [
       nativeMistakes(`line: {}\nlines: {b: {tcp: {}, units: {1: m}}}${rest}`),
-      ['line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api)'],
+      ['line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api, traffic)'],
     ],
     [nativeMistakes('server_list: {}'), [': this is a file of pymodbus.simulator: use it with --json_file']],
     [
