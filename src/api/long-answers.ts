@@ -39,14 +39,19 @@ export class LongAnswers {
    * element only when it is needed.
    */
   async send(reply: JsonReply, answer: object): Promise<void> {
-    const slices = inSlices(jsonPieces(answer), this.#pace);
+    await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
+  }
+
+  /** Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. */
+  async sendText(reply: JsonReply, contentType: string, pieces: Iterable<string>): Promise<void> {
+    const slices = inSlices(pieces, this.#pace);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
       text += next.value;
       if (text.length > WHOLE_LENGTH) break;
     }
     const payload = text.length > WHOLE_LENGTH ? Readable.from(resumed(text, slices)) : text;
-    await reply.type(JSON_TYPE).send(payload as never);
+    await reply.type(contentType).send(payload as never);
   }
 }
 

@@ -179,7 +179,13 @@ export class Bus {
     const { unitId, pdu, transactionId, clientId } = request;
     const framing = this.#framing;
     const { characterTime } = this.#line;
-    const facts = { line: this.#line, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+    const facts = {
+      line: this.#line,
+      unitId,
+      device: station.device.name,
+      functionCode: pdu[0] as number,
+      ranges: addressRanges(pdu),
+    };
     const acting = this.#faults.match(facts);
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);

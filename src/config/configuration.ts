@@ -34,6 +34,8 @@ export interface DeviceExtras {
 
 export interface DeviceDefinition {
   readonly name: string;
+  /** The entry of the native file, as it was written; absent for a device of a pymodbus file. */
+  readonly source?: DeviceSource;
   readonly identity: Identity;
   readonly extras: DeviceExtras;
   readonly tables: Readonly<Record<TableName, WindowDefinition>>;
@@ -42,6 +44,9 @@ export interface DeviceDefinition {
   /** Names, signals and the clock; absent where nothing moves. */
   readonly life?: DeviceLife;
 }
+
+/** The entry of a device in a native file: checked, but otherwise as it was written. */
+export type DeviceSource = Readonly<Record<string, unknown>>;
 
 /** What a device has besides its name and identity. */
 export type DeviceRegisters = Pick<DeviceDefinition, 'tables' | 'cells'>;

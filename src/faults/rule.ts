@@ -5,8 +5,10 @@ import { expectedMessage, type Path } from '../schema/problem.js';
 import { refusal } from './budget.js';
 import { type Condition, conditionSchema } from './condition.js';
 import { type Fault, faultKinds, faultParser } from './kinds.js';
+import type { NamedValue } from './named-value.js';
 import { MAX_SEED } from './random.js';
 import { excessOf } from './trial.js';
+import { scheduleSchema, type Window } from './window.js';
 
 const MAX_NAME_LENGTH = 64;
 
@@ -64,12 +66,14 @@ const doSchema = z.codec(z.unknown(), faultList, {
 export const ruleSchema = section({
   name: nameSchema,
   when: conditionSchema.default({}),
+  schedule: scheduleSchema.optional(),
   do: doSchema,
   seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
 }).transform(
-  ({ name, when, do: faults, seed }): FaultRule => ({
+  ({ name, when, schedule, do: faults, seed }): FaultRule => ({
     name,
     when,
+    ...(schedule !== undefined && { schedule }),
     faults,
     ...(seed !== undefined && { seed }),
   }),
@@ -79,6 +83,9 @@ export const ruleSchema = section({
 export interface FaultRule {
   readonly name: string;
   readonly when: Condition;
+  /** What the names in `when.name` stand for; absent without names. */
+  readonly values?: readonly NamedValue[];
+  readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
   readonly seed?: number;
 }

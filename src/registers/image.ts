@@ -1,6 +1,6 @@
 import type { ActionSource, ActiveCells } from './action-kind.js';
 import { type Action, runAction } from './actions.js';
-import type { CellType } from './cell-type.js';
+import type { CellType, ValueOrder } from './cell-type.js';
 import { Counters } from './counters.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
@@ -48,6 +48,29 @@ export class RegisterImage implements ActiveCells {
 
   isWritable(address: number): boolean {
     return isWritableMeta(this.#meta[address] as number);
+  }
+
+  /** The order of words and bytes in the value at a cell. */
+  orderAt(address: number): ValueOrder {
+    return orderOfMeta(this.#meta[address] as number);
+  }
+
+  /** True when `count` cells from `address` have the configured words and access flags. */
+  isAsConfigured(address: number, count: number): boolean {
+    const { words, meta } = this.#layout;
+    const end = address + count;
+    for (let cell = address; cell < end && this.#words !== words; cell++) {
+      if (this.#words[cell] !== words[cell]) return false;
+    }
+    for (let cell = address; cell < end && this.#meta !== meta; cell++) {
+      if (this.#meta[cell] !== meta[cell]) return false;
+    }
+    return true;
+  }
+
+  /** True when one of `count` cells from `address` has an action. */
+  hasActions(address: number, count: number): boolean {
+    return Array.from(this.#layout.actions.keys()).some((cell) => cell >= address && cell < address + count);
   }
 
   setWritable(address: number, writable: boolean): void {

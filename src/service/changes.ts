@@ -5,6 +5,11 @@ import type { Configuration, DeviceDefinition, LineDefinition } from '../config/
 export interface Changes {
   /** Lines whose definitions have changed. */
   readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
+  readonly newLines: readonly LineDefinition[];
+  readonly newDevices: readonly DeviceDefinition[];
+  /** Names of lines that are gone. */
+  readonly goneLines: readonly string[];
+  readonly goneDevices: readonly string[];
   /** Changes that need a restart, in words such as `device meter`. */
   readonly atRestart: readonly string[];
 }
@@ -18,9 +23,12 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
   });
   return {
     lines,
+    newLines: without(after.lines, before.lines),
+    newDevices: without(ownDevices(after), before.devices),
+    goneLines: without(before.lines, after.lines).map(({ name }) => name),
+    goneDevices: without(ownDevices(before), after.devices).map(({ name }) => name),
     atRestart: [
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
-      ...comingAndGoing(before.lines, after.lines).map((name) => `line ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
     ],
   };
@@ -42,15 +50,14 @@ export function sourceOfCopy({ devices }: Configuration, name: string): string |
   return source === name ? undefined : source;
 }
 
-function comingAndGoing(before: readonly Named[], after: readonly Named[]): string[] {
-  const [old, now] = [before, after].map((all) => new Set(all.map(({ name }) => name)));
-  return [...new Set([...before, ...after].map(({ name }) => name))].filter(
-    (name) => !(old?.has(name) && now?.has(name)),
-  );
+/** Those whose names are not used in `others`. */
+function without<Each extends Named>(all: readonly Each[], others: readonly Named[]): Each[] {
+  const names = new Set(others.map(({ name }) => name));
+  return all.filter(({ name }) => !names.has(name));
 }
 
 function differentNames(before: readonly Named[], after: readonly Named[]): string[] {
   const now = new Map(after.map((each) => [each.name, each]));
   const changed = before.filter((each) => now.has(each.name) && !isDeepStrictEqual(each, now.get(each.name)));
-  return [...comingAndGoing(before, after), ...changed.map(({ name }) => name)];
+  return changed.map(({ name }) => name);
 }

@@ -1,15 +1,25 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
 import { compact } from '../config/compact.js';
-import type { Configuration, LineDefinition } from '../config/configuration.js';
-import { dependencyProblems } from '../config/native/dependencies.js';
+import type {
+  ApiDefinition,
+  Configuration,
+  DeviceDefinition,
+  LineDefinition,
+} from '../config/configuration.js';
+import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { pointsByName, valueFinder } from '../config/native/named-values.js';
+import { checkName } from '../config/native/names.js';
+import { placeOf } from '../config/native/places.js';
 import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import type { FaultLine } from '../faults/ability.js';
+import type { FindValue } from '../faults/named-value.js';
+import type { FaultRule } from '../faults/rule.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
@@ -17,7 +27,10 @@ import { TrafficStream } from '../traffic/stream.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
-import { Line, type WantedLine } from './line.js';
+import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
+import { readNewDevice } from './new-device.js';
+import { deviceThatNeeds, linesWith, ruleForDevices, ruleForLine, unitsWithout } from './uses.js';
+import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The result of starting each line, for the person who started the simulator. */
 export type SimulatorStart =
@@ -30,33 +43,68 @@ export type LineChange =
   | { readonly ok: false; readonly issues: Mistakes }
   | { readonly ok: false; readonly error: string };
 
+/** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
+const MAX_DEVICES = 1024;
+const MAX_LINES = 64;
+
+const OK = { ok: true } as const;
+
+interface Refusal {
+  readonly ok: false;
+  readonly error: string;
+}
+
+/** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
+export type Addition<Added> =
+  | { readonly ok: true; readonly added: Added }
+  | { readonly ok: false; readonly issues: Mistakes }
+  | { readonly ok: false; readonly error: string };
+
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
-  readonly lines: ReadonlyMap<string, Line>;
   readonly traffic: TrafficStream;
+  readonly #lines = new Map<string, Line>();
+  readonly #log: Logger;
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #directory: string;
+  readonly #api: ApiDefinition;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
-    const { devices, lines, faults, directory, traffic } = configuration;
+    const { devices, lines, faults, directory, api, traffic } = configuration;
+    this.#api = api;
     this.#directory = directory;
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
+    this.#log = log;
     this.#devices = new Devices(devices, actionSource());
-    const context = { faults: this.faults.rules, traffic: this.traffic };
-    this.lines = new Map(
-      lines.map((line) => [
-        line.name,
-        new Line(line, this.#units(line), { ...context, log: log.child({ line: line.name }) }),
-      ]),
-    );
+    for (const line of lines) this.#newLine({ definition: line, units: this.#units(line) });
+  }
+
+  get lines(): ReadonlyMap<string, Line> {
+    return this.#lines;
   }
 
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
+  }
+
+  /** What is running now, to be written as a file. */
+  get running(): RunningConfiguration {
+    return {
+      devices: Array.from(this.devices.values(), (device) => ({
+        definition: this.#devices.definitionOf(device.name),
+        device,
+      })),
+      lines: Array.from(this.lines.values(), ({ definition, state }) => ({ definition, state: state.kind })),
+      rules: this.faults.rules.list(),
+      faultLines: this.faultLines,
+      findValue: this.findValue,
+      api: this.#api,
+      directory: this.#directory,
+    };
   }
 
   /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
@@ -81,14 +129,9 @@ export class Simulator {
   changeSignal(device: Device, point: Point, at: At): true | undefined {
     const signal = readSignal(at, point.definition.type, this.#directory);
     if (!signal) return undefined;
-    const network = Array.from(this.devices.values()).flatMap(({ name, points }) =>
-      points.all.map((each) => {
-        const { table, address, type, name: valueName } = each.definition;
-        const moved = compact({ name: valueName, signal: each === point ? signal : each.placedSignal });
-        return { device: name, point: { table, address, type, ...moved } };
-      }),
+    const [problem] = dependencyProblems(
+      this.#network((each) => (each === point ? signal : each.placedSignal)),
     );
-    const [problem] = dependencyProblems(network);
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
     return true;
@@ -112,18 +155,152 @@ export class Simulator {
     return findings.count > 0 ? { ok: false, issues: findings } : changed;
   }
 
+  /**
+   * Adds a device, which is written as in a native file.
+   * @returns `error` when the name is taken, or when there are too many devices
+   */
+  createDevice(name: string, source: unknown): Addition<Device> {
+    const findings = new Findings();
+    const context = { network: this.#network(), directory: this.#directory };
+    const definition = readNewDevice(name, new At(source, findings), context);
+    return definition ? this.addDevice(definition) : { ok: false, issues: findings };
+  }
+
+  /** Adds a device that is already checked. */
+  addDevice(definition: DeviceDefinition): Addition<Device> {
+    const { name } = definition;
+    if (this.devices.has(name)) return refused(`there is a device ${name} already`);
+    if (this.devices.size >= MAX_DEVICES) return refused(`expected at most ${MAX_DEVICES} devices`);
+    const added = this.#devices.add(definition);
+    this.#log.info({ device: name }, 'device added');
+    return { ok: true, added };
+  }
+
+  /**
+   * Removes a device and the copies of it.
+   * @param force also removes the units that use the device from their lines
+   * @returns the error names what still needs the device
+   */
+  async removeDevice(name: string, { force = false } = {}): Promise<LineOutcome> {
+    const names = new Set([name, ...this.#devices.copiesOf(name)]);
+    const needed = this.#whyNeeded(names, force);
+    if (needed !== undefined) return refused(needed);
+    for (const line of linesWith(this.lines.values(), names)) {
+      const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
+      if (!changed.ok) return refused(`the units of line ${line.name} could not be changed`);
+    }
+    // Meanwhile another request may have given the device to a unit.
+    const inUse = this.#devicesInUse();
+    if (Array.from(names).some((each) => inUse.has(each))) return refused(`a line uses ${name} again`);
+    for (const each of names) this.#devices.remove(each);
+    this.#log.info({ device: name }, 'device removed');
+    return OK;
+  }
+
+  #whyNeeded(names: ReadonlySet<string>, force: boolean): string | undefined {
+    const rule = ruleForDevices(this.#rules, names);
+    if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
+    const dependent = deviceThatNeeds(this.#network(), names);
+    if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
+    for (const line of linesWith(this.lines.values(), names)) {
+      const { length } = Object.keys(unitsWithout(line, names));
+      if (length === 0) return `line ${line.name} has no other units; remove the line first`;
+      if (!force) return `line ${line.name} has units with the device; remove them first, or with it (force)`;
+    }
+    return undefined;
+  }
+
+  /**
+   * Adds a line, which is written as in a native file, and opens it. A line that can't be opened is not kept; the error
+   * says why.
+   */
+  async createLine(name: string, source: unknown): Promise<Addition<Line>> {
+    if (this.lines.has(name)) return refused(`there is a line ${name} already`);
+    if (this.lines.size >= MAX_LINES) return refused(`expected at most ${MAX_LINES} lines`);
+    const findings = new Findings();
+    const at = new At(source, findings);
+    checkName('line', name, at.key('name'));
+    const wanted = this.#readLine(name, at, (definition) => this.#tellSharedPlace(definition, at));
+    if (!wanted) return { ok: false, issues: findings };
+    const line = this.#newLine(wanted);
+    const started = await line.start();
+    if (!started.ok) {
+      this.#dropLine(name);
+      return started;
+    }
+    this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
+    return { ok: true, added: line };
+  }
+
+  /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
+  async removeLine(name: string): Promise<LineOutcome> {
+    const line = this.lines.get(name);
+    const rule = ruleForLine(this.#rules, name);
+    if (rule) return refused(`fault rule ${rule.name} is for the line; remove the rule first`);
+    this.#dropLine(name);
+    await line?.stop();
+    this.#log.info({ line: name }, 'line removed');
+    return OK;
+  }
+
+  #dropLine(name: string): void {
+    this.#lines.delete(name);
+    this.#devices.keepCopies(this.#devicesInUse());
+  }
+
+  /** Two lines with one link would take it from each other, and only one of them would be found. */
+  #tellSharedPlace(definition: LineDefinition, at: At): void {
+    const place = placeOf(definition);
+    const user = Array.from(this.lines.values()).find((line) => placeOf(line.definition)?.key === place?.key);
+    if (place && user) at.below(place.path).wrong(`${place.what} is used by line ${user.name} already`);
+  }
+
+  #newLine(wanted: WantedLine): Line {
+    const { name } = wanted.definition;
+    const context: LineContext = {
+      faults: this.faults.rules,
+      traffic: this.traffic,
+      log: this.#log.child({ line: name }),
+    };
+    const line = new Line(wanted.definition, wanted.units, context);
+    this.#lines.set(name, line);
+    return line;
+  }
+
   /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
   #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
+    return this.#readLine(now.name, new At(mergedSource(lineSource(now), change), findings));
+  }
+
+  /**
+   * The line that is written at `at`, with the copies that it needs. Undefined after reporting the mistakes.
+   * @param check reports what else is wrong with the line
+   */
+  #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
-    const context = { devices, directory: this.#directory };
-    const at = new At(mergedSource(lineSource(now), change), findings);
-    const definition = nativeLine(now.name, at, context);
+    const definition = nativeLine(name, at, { devices, directory: this.#directory });
     for (const name of this.#devices.takenNames(devices.copies)) {
       at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }
-    if (definition === undefined || findings.count > 0) return undefined;
+    if (definition) check?.(definition);
+    if (definition === undefined || at.findings.count > 0) return undefined;
     this.#devices.copy(devices.copies);
     return { definition, units: this.#units(definition) };
+  }
+
+  get #rules(): FaultRule[] {
+    return this.faults.rules.list().map(({ rule }) => rule);
+  }
+
+  /** All values with the signals that they depend on. */
+  #network(signalOf = (point: Point) => point.placedSignal): DependentPoint[] {
+    return Array.from(this.devices.values()).flatMap(({ name, points }) =>
+      points.all.map((point) => {
+        const { table, address, type, name: valueName } = point.definition;
+        const moved = compact({ name: valueName, signal: signalOf(point) });
+        return { device: name, point: { table, address, type, ...moved } };
+      }),
+    );
   }
 
   #devicesInUse(): ReadonlySet<string> {
@@ -134,6 +311,14 @@ export class Simulator {
   /** The lines as fault rules see them. */
   get faultLines(): FaultLine[] {
     return Array.from(this.lines.values(), ({ bus }) => bus.line);
+  }
+
+  /** Finds values by name for fault rules. */
+  get findValue(): FindValue {
+    return valueFinder([...this.devices.keys()], (name) => {
+      const device = this.devices.get(name);
+      return device && pointsByName(device.points.all.map(({ definition }) => definition));
+    });
   }
 
   /** The device for requests that name none: the first device of the first line. */
@@ -147,6 +332,10 @@ export class Simulator {
   #units({ units }: LineDefinition): Units {
     return new Map(Array.from(units, ([unitId, name]) => [unitId, this.#devices.get(name)]));
   }
+}
+
+function refused(error: string): Refusal {
+  return { ok: false, error };
 }
 
 function actionSource(): ActionSource {

@@ -2,6 +2,8 @@ import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
+import { additionRoutes } from './additions.js';
+import { configurationRoutes } from './configuration.js';
 import { deviceRoutes } from './devices.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
@@ -18,6 +20,8 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(registerRoutes(simulator));
     app.register(signalRoutes(simulator));
     app.register(lineRoutes(simulator, answers));
+    app.register(additionRoutes(simulator));
+    app.register(configurationRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));

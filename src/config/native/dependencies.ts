@@ -5,11 +5,16 @@ import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { entryOf } from './life.js';
 
-/** Reports names that no value has, and values that depend on themselves. */
-export function tellDependencies(definitions: readonly DeviceDefinition[], devices: At): void {
-  const network = networkOf(definitions);
+/**
+ * Reports names that no value has, and values that depend on themselves.
+ * @param registersOf the registers of a device as they were written
+ */
+export function tellDependencies(
+  network: readonly DependentPoint[],
+  registersOf: (device: string) => At,
+): void {
   for (const { message, device, point } of dependencyProblems(network)) {
-    const entry = entryOf(point, devices.key(device).key('registers'));
+    const entry = entryOf(point, registersOf(device));
     const signal = entry?.key('signal');
     signal?.key(point.signal?.definition.kind ?? '').wrong(message);
   }
@@ -21,7 +26,7 @@ export interface DependentPoint {
   readonly point: Pick<PointDefinition, 'table' | 'address' | 'name' | 'type' | 'signal'>;
 }
 
-function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
+export function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
   return definitions.flatMap(({ name: device, life }) =>
     (life?.points ?? []).map((point) => ({ device, point })),
   );

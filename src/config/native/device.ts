@@ -4,7 +4,7 @@ import type { TableName } from '../../device/tables.js';
 import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
-import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
+import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import { readExtras, readIdentity } from './extras.js';
 import { readLife, tellSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
@@ -63,7 +63,7 @@ export class NativeDeviceReader {
     };
     tellSharedNames(points, registers);
     const life = readLife(at, points);
-    return { name, identity, extras, tables, ...(life && { life }) };
+    return { name, source: at.value as DeviceSource, identity, extras, tables, ...(life && { life }) };
   }
 
   #table(table: TableName, at: At): NativeTable | undefined {
@@ -103,7 +103,7 @@ export class NativeDeviceReader {
       for (const message of result.messages) file.wrong(message);
       return undefined;
     }
-    return { name, identity, extras, ...result.registers };
+    return { name, source: at.value as DeviceSource, identity, extras, ...result.registers };
   }
 }
 
