@@ -8,6 +8,7 @@ import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
@@ -17,7 +18,7 @@ import { type LineContext, nativeLine } from './line.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { type Place, placeOf, portPlace } from './places.js';
-import { apiSchema, fileSections } from './schema.js';
+import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
@@ -39,7 +40,8 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   at.check(fileSections);
   const devices = readDevices(at.key('devices'), context);
   const names = new DeviceNames(devices.names);
-  const lines = readLines(at.key('lines'), { devices: names, directory });
+  const start = readOption(at.key('start'), startSchema);
+  const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = readFaults(at.key('faults'), configured, {
@@ -48,7 +50,13 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   });
   const api = readApi(at, context);
   tellSharedPlaces(lines, api, at);
-  return { ...configured, faults, api, directory };
+  const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
+  return { ...configured, faults, api, directory, ...(keepsState && { keepsState }) };
+}
+
+/** A setting of the file as a whole; undefined where the file leaves it out, or after telling the mistake in it. */
+function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
+  return at.value === undefined ? undefined : at.check(schema);
 }
 
 function readDevices(

@@ -30,7 +30,15 @@ export const fileSections = section({
   lines: z.unknown().optional(),
   faults: z.unknown().optional(),
   api: z.unknown().optional(),
+  start: z.unknown().optional(),
+  state: z.unknown().optional(),
 });
+
+/** Whether a line that can't be opened ends the start, or is waited for. */
+export const startSchema = oneOf(['required', 'waiting']);
+
+/** Whether what changes at run time is still there after a restart. */
+export const stateSchema = oneOf(['discard', 'keep']);
 
 export const identitySchema = section({
   vendorName: identityText.optional(),
@@ -200,6 +208,7 @@ export const serialLineSchema = section({
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
 });
 
@@ -214,6 +223,7 @@ const port = wholeNumber(0, 65535);
 
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };

@@ -61,6 +61,11 @@ export async function measureLine(
 ): Promise<Measurements | { readonly error: string }> {
   const started = await line.start();
   if (!started.ok) return started;
+  const { state } = line;
+  if (state.kind === 'waiting') {
+    await line.stop();
+    return { error: state.reason };
+  }
   const startedAt = performance.now();
   try {
     const before = lineStatus(line).errorCounts;
