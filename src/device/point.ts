@@ -4,7 +4,7 @@ import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
 import type { SignalDefinition } from '../signals/kinds.js';
 import type { Track } from '../signals/recording/track.js';
-import type { Signal } from '../signals/signal.js';
+import type { Reached, Signal } from '../signals/signal.js';
 import type { TableName } from './tables.js';
 
 /** The signal of a register, with the recording that its parameters name. */
@@ -117,6 +117,20 @@ export class Point {
   /** Call before a client, a person or an action changes the registers of the value. */
   written(time: number): void {
     if (this.#signal?.accumulator) this.#writtenAt = time;
+  }
+
+  /** Where an accumulator could go on from after a restart of the program; undefined for other values. */
+  reached(time: number): Reached | undefined {
+    const accumulator = this.#signal?.accumulator;
+    if (!accumulator) return undefined;
+    if (this.#writtenAt !== undefined) return { time: this.#writtenAt, value: this.stored };
+    return accumulator.reached(time);
+  }
+
+  /** Lets an accumulator go on from what it had reached. */
+  resume({ time, value }: Reached): void {
+    this.#signal?.accumulator?.preset(time, value);
+    this.#computed = { time: -1, revision: -1, value: 0 };
   }
 
   /** An accumulator keeps what it has added up until `time`. */

@@ -21,6 +21,8 @@ export class Points implements NetworkDevice {
   readonly device: string;
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
+  /** How often the signal of a value was replaced or restarted. */
+  changes = 0;
   readonly #clock: DeviceClock;
   readonly #seed: number;
   readonly #network: Network;
@@ -67,13 +69,20 @@ export class Points implements NetworkDevice {
 
   /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
+    this.changes++;
     this.#startAll();
     for (const point of this.all) if (point.definition.retain) point.written(0);
     this.#network.link();
   }
 
+  /** Call after values have become what they were in an earlier run of the program. */
+  restored(): void {
+    this.#network.link();
+  }
+
   /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
+    this.changes++;
     this.#network.settleDependents(point);
     point.refresh(this.#clock.time, this.#network.revision);
     point.setSignal(placed, placed && this.#start(point, placed));

@@ -15,12 +15,23 @@ export interface Signal {
   readonly accumulator?: Accumulator;
 }
 
+/** A sum, and the device's time in ms that it belongs to. */
+export interface Reached {
+  readonly time: number;
+  readonly value: number;
+}
+
 /** The part of a signal that adds up another value. */
 interface Accumulator {
   /** Fixes the sum up to `time`. Call before a value that the signal depends on is changed from outside. */
   settle(time: number): void;
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
+  /**
+   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step that was
+   * added up.
+   */
+  reached(time: number): Reached;
 }
 
 /** The surroundings of a signal, passed when the signal is made for a register. */

@@ -103,9 +103,12 @@ export class Line implements LineHandler {
     return this.#transport instanceof SerialLine ? this.#transport : undefined;
   }
 
-  /** Opens the line; one that is open, or waits for its port, stays as it is. */
-  start(): Promise<LineOutcome> {
-    return this.#turns.take(() => this.#start());
+  /**
+   * Opens the line; one that is open, or waits for its port, stays as it is.
+   * @param how with `waits`, a line that can't be opened is waited for, whatever its definition says
+   */
+  start(how?: { readonly waits: boolean }): Promise<LineOutcome> {
+    return this.#turns.take(() => this.#start(how));
   }
 
   /** Closes the line; replies that wait are given up. */
