@@ -16,7 +16,7 @@ const METER = {
       { address: 300, type: 'float32', value: 1.5, write: true },
     ],
     input: [
-      { address: 0, name: 'power', value: 60, signal: { ramp: { from: 60, to: 60, duration: '1s' } } },
+      { address: 0, name: 'power', value: 60, signal: { ramp: { from: 60, to: 60, over: '1s' } } },
       { address: 1, name: 'energy', type: 'uint32', signal: { counter: { integral: 'power', per: '1s' } } },
     ],
   },
@@ -68,14 +68,14 @@ describe('after a restart', () => {
     const { points } = device(before.simulator);
     const [power, sum] = points.all;
     if (!power || !sum) throw new Error('no values');
-    const at = new At({ ramp: { from: 7, to: 7, duration: 1000 } }, fileFindings());
+    const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, fileFindings());
     expect(before.simulator.changeSignal(device(before.simulator), power, at)).toBe(true);
     points.setSignal(sum, undefined);
     before.simulator.devices.get('meter')?.setClock({ speed: 10, paused: true }, 5000);
     await before.keeper.end();
     const { simulator } = await keep(CONTENT, directory);
     const [power2, sum2] = device(simulator).points.all;
-    expect(power2?.placedSignal?.definition.written).toEqual({ from: 7, to: 7, duration: 1000 });
+    expect(power2?.placedSignal?.definition.written).toEqual({ from: 7, to: 7, over: 1000 });
     expect(sum2?.placedSignal).toBeUndefined();
     expect(device(simulator).clock.settings).toEqual({ speed: 10, paused: true });
     expect(device(simulator).clock.time).toBeGreaterThanOrEqual(5000);

@@ -115,7 +115,7 @@ class StateReader {
     const read = await this.#files.read(name);
     const parsed = 'text' in read ? parse(read.text, schema) : read;
     if ('state' in parsed) return parsed.state;
-    const time = new Date(this.#now()).toISOString().replace(/[:.]/g, '');
+    const time = new Date(this.#now()).toISOString().replace(/[-:.]/g, '');
     await this.#tell(name, `damaged-${time}`, [parsed.problem]);
     return undefined;
   }

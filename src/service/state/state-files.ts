@@ -7,7 +7,7 @@ export type FileSystem = Pick<typeof promises, 'mkdir' | 'open' | 'readdir' | 'r
 /** A file of a state takes at most 1 MB per list of registers; more is damage. */
 const MOST_BYTES = 32 * 1024 * 1024;
 /** Pieces of text are gathered up to this size, so that each write takes little time. */
-const CHUNK = 64 * 1024;
+const CHUNK = 32 * 1024;
 
 const UNFINISHED = '.tmp';
 

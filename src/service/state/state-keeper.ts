@@ -3,6 +3,7 @@ import type { Device } from '../../device/device.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { benchState, type FileContent, isAsInFile } from '../../state/bench-state.js';
 import { deviceStateText, hasCounters, hasSignals } from '../../state/device-state.js';
+import { deviceFingerprint } from '../../state/fingerprint.js';
 import { type ClockState, FORMAT } from '../../state/schema.js';
 import { BENCH_FILE, CLOCK_FILE, deviceFile } from './file-names.js';
 import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
@@ -46,6 +47,8 @@ export class StateKeeper {
     this.#file = file;
     this.#earlier = restored.uptime - kept.uptime();
     for (const device of kept.simulator.devices.values()) {
+      // Reads all that is configured, and is remembered. From now on the lines are served.
+      deviceFingerprint(kept.simulator.definitionOf(device.name));
       if (restored.devices.has(device.name) || !(device.changes > 0 || hasSignals(device))) {
         this.#written.set(device, device.changes);
       }
