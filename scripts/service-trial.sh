@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries the Debian package under a real systemd: installed by dpkg into a Debian system that systemd-nspawn boots, asked,
 # stopped, killed, reloaded, upgraded, removed and purged. Prints what held, and the scores. As root, after
-# `npm run package`; needs mmdebstrap and systemd-container. Takes three minutes, the first time one more for the root:
+# `npm run package`; needs mmdebstrap and systemd-container. Takes four minutes, the first time one more for the root:
 #   sudo scripts/service-trial.sh
 # There is no udev in such a container and no serial hardware: rules and DeviceAllow= are not tried.
 set -uo pipefail

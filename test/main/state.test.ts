@@ -81,7 +81,7 @@ describe('state: keep', () => {
     expect(await rest(after, 'faults')).toMatchObject({ faults: [{ name: 'slow' }] });
     expect(await rest(after, 'lines/lan')).toMatchObject({ settings: { missingUnit: 'silence' } });
     expect(after.output.stdout).toContain(
-      `state in ${env.STATE_DIRECTORY}: 1 devices and 1 lines as they were before`,
+      `state in ${env.STATE_DIRECTORY}: 1 device and 1 line as they were before`,
     );
   });
 
@@ -187,7 +187,7 @@ describe('a state on a disk', () => {
     mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, 'bench.json'), '{"format":1,');
     const program = await start(CONFIG, { args: ['--state', directory] });
-    expect(program.output.stdout).toContain('1 files set aside (see the log)');
+    expect(program.output.stdout).toContain('1 file set aside (see the log)');
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/)]);
     expect(program.output.stderr).toContain('state set aside: is no JSON');
   });

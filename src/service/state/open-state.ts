@@ -62,8 +62,12 @@ function describe(
   { devices, lines, setAside }: Awaited<ReturnType<typeof restoreState>>,
 ): string {
   const counts = [
-    `${devices.size} devices and ${lines.size} lines as they were before`,
-    ...(setAside > 0 ? [`${setAside} files set aside (see the log)`] : []),
+    `${counted(devices.size, 'device')} and ${counted(lines.size, 'line')} as they were before`,
+    ...(setAside > 0 ? [`${counted(setAside, 'file')} set aside (see the log)`] : []),
   ];
   return `state in ${directory}: ${counts.join(', ')}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
