@@ -19,6 +19,14 @@ export interface LogOptions {
   readonly file?: string;
 }
 
+/** Where what changes at run time may be kept. */
+export interface StateOptions {
+  /** `--state`: it is kept there, whatever the file says. */
+  readonly directory?: string;
+  /** Of the service manager: it is kept there when the file says so. */
+  readonly ofService?: string;
+}
+
 /** What the user asked for. */
 export type Command =
   | {
@@ -26,6 +34,7 @@ export type Command =
       readonly source: ConfigurationSource;
       readonly api: ApiOverrides;
       readonly log: LogOptions;
+      readonly state: StateOptions;
     }
   | { readonly kind: 'check'; readonly file: string; readonly api: ApiOverrides }
   | { readonly kind: 'ports' }
@@ -64,6 +73,7 @@ export const OPTIONS = {
   log: { type: 'string' },
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
+  state: { type: 'string' },
   seconds: { type: 'string' },
   line: { type: 'string' },
   unit: { type: 'string' },
@@ -93,7 +103,9 @@ export function parseCommandLine(
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
-  return words.length > 0 ? subcommand(words, values, token) : serve(values, token);
+  // systemd names all state directories of a unit, with colons between them.
+  const ofService = env.STATE_DIRECTORY?.split(':')[0] || undefined;
+  return words.length > 0 ? subcommand(words, values, token) : serve(values, token, ofService);
 }
 
 /** Wireshark has options of its own for it. */
@@ -219,7 +231,7 @@ const FOREIGN_OPTIONS = [
   ['monitor', MONITOR_OPTIONS],
 ] as const;
 
-function serve(values: Values, token: string | undefined): Command {
+function serve(values: Values, token: string | undefined, ofService: string | undefined): Command {
   for (const [command, options] of FOREIGN_OPTIONS) {
     const option = options.find((name) => values[name] !== undefined);
     if (option !== undefined) {
@@ -247,6 +259,7 @@ function serve(values: Values, token: string | undefined): Command {
     source,
     api: compact({ httpHost: values.http_host, httpPort, token }),
     log: compact({ level, file: values.log_file }),
+    state: compact({ directory: values.state, ofService }),
   };
 }
 

@@ -4,6 +4,11 @@ import { lineStatus } from './line-status.js';
 
 /** A line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
 export function describeLine(line: Line): string {
+  const { state, reason } = lineStatus(line);
+  return state === 'waiting' ? `${description(line)}; not open yet, waiting: ${reason}` : description(line);
+}
+
+function description(line: Line): string {
   const { definition } = line;
   const { place, link, times } = lineStatus(line);
   const units = `units ${unitRanges([...definition.units.keys()])}`;

@@ -52,10 +52,10 @@ function placeOf(line: SerialLineDefinition, realPathOf: (path: string) => strin
 /** All that the transport knows. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
-    const { units, ...settings } = line;
+    const { units, start, ...settings } = line;
     return settings;
   }
-  const { units, missingUnit, ...settings } = line;
+  const { units, start, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -102,6 +102,11 @@ export class Simulator {
     return this.#devices.byName;
   }
 
+  /** What a device was built from. */
+  definitionOf(name: string): DeviceDefinition {
+    return this.#devices.definitionOf(name);
+  }
+
   /** What is running now, to be written as a file. */
   get running(): RunningConfiguration {
     return {
@@ -121,13 +126,14 @@ export class Simulator {
   /**
    * Opens the traffic's file and every line. If one of them can't be opened, the others are closed again and its error is
    * returned.
+   * @param patient names of lines that are waited for, whatever their definitions say
    */
-  async start(): Promise<SimulatorStart> {
+  async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
     const problem = this.#trafficFile && (await this.trafficFiles.start(this.#trafficFile));
     if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
     const lines = [];
     for (const line of this.lines.values()) {
-      const started = await line.start();
+      const started = await line.start({ waits: patient.has(line.name) });
       if (!started.ok) {
         await this.stop();
         return { ok: false, error: `line ${line.name}: ${started.error}` };
@@ -226,6 +232,16 @@ export class Simulator {
    * says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
+    const created = this.addLine(name, source);
+    if (!created.ok) return created;
+    const started = await created.added.start();
+    if (started.ok) return created;
+    this.#dropLine(name);
+    return started;
+  }
+
+  /** Adds a line, which is written as in a native file, without opening it. */
+  addLine(name: string, source: unknown): Addition<Line> {
     if (this.lines.has(name)) return refused(`there is a line ${name} already`);
     if (this.lines.size >= MAX_LINES) return refused(`expected at most ${MAX_LINES} lines`);
     const findings = new Findings();
@@ -235,11 +251,6 @@ export class Simulator {
     const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#newLine(wanted);
-    const started = await line.start();
-    if (!started.ok) {
-      this.#dropLine(name);
-      return started;
-    }
     this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
   }

@@ -20,7 +20,7 @@ import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { type Place, placeOf, portPlace } from './places.js';
 import { tellReactionUses } from './reaction-uses.js';
-import { apiSchema, fileSections } from './schema.js';
+import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
 import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
@@ -43,7 +43,8 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   at.check(fileSections);
   const devices = needsDevices(at) ? readDevices(at.key('devices'), context) : { names: [], definitions: [] };
   const names = new DeviceNames(devices.names);
-  const lines = readLines(at.key('lines'), { devices: names, directory });
+  const start = readOption(at.key('start'), startSchema);
+  const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = readFaults(at.key('faults'), configured, {
@@ -53,7 +54,15 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const api = readApi(at, context);
   const traffic = nativeTraffic(at.key('traffic'), directory);
   tellSharedPlaces(lines, api, at);
-  return { ...configured, faults, api, directory, ...compact({ traffic }) };
+  const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
+  return {
+    ...configured,
+    faults,
+    api,
+    directory,
+    ...compact({ traffic }),
+    ...(keepsState && { keepsState }),
+  };
 }
 
 /** Lines that only listen need no devices. */
@@ -62,6 +71,11 @@ function needsDevices(file: At): boolean {
   const onlyListens =
     isMapping(lines) && Object.values(lines).every((line) => sectionOf(line, 'mode') === 'monitor');
   return file.key('devices').value !== undefined || !onlyListens;
+}
+
+/** A setting of the file as a whole; undefined where the file leaves it out, or after telling the mistake in it. */
+function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
+  return at.value === undefined ? undefined : at.check(schema);
 }
 
 function readDevices(

@@ -23,10 +23,11 @@ function serialSource({
   timing,
   whenBusy,
   echo,
+  start,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
-  return { serial, framing, mode, timing, whenBusy, echo, units: unitsSource(units) };
+  return compact({ serial, framing, mode, timing, whenBusy, echo, start, units: unitsSource(units) });
 }
 
 function socketSource({
@@ -34,11 +35,13 @@ function socketSource({
   name,
   framing,
   files,
+  start,
   units,
   missingUnit,
   ...listening
 }: SocketLineDefinition): LineSource {
-  return { [kind]: compact({ ...listening, ...files }), framing, units: unitsSource(units), missingUnit };
+  const socket = compact({ ...listening, ...files });
+  return compact({ [kind]: socket, framing, start, units: unitsSource(units), missingUnit });
 }
 
 function unitsSource(units: UnitNames): Record<string, string> {

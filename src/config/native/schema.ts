@@ -34,7 +34,15 @@ export const fileSections = section({
   faults: z.unknown().optional(),
   api: z.unknown().optional(),
   traffic: z.unknown().optional(),
+  start: z.unknown().optional(),
+  state: z.unknown().optional(),
 });
+
+/** Whether a line that can't be opened ends the start, or is waited for. */
+export const startSchema = oneOf(['required', 'waiting']);
+
+/** Whether what changes at run time is still there after a restart. */
+export const stateSchema = oneOf(['discard', 'keep']);
 
 export const identitySchema = section({
   vendorName: identityText.optional(),
@@ -217,6 +225,7 @@ export const serialLineSchema = section({
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
 });
 
@@ -234,6 +243,7 @@ const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a s
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };

@@ -64,6 +64,11 @@ export async function measureLine(
   }
   const started = await line.start();
   if (!started.ok) return started;
+  const { state } = line;
+  if (state.kind === 'waiting') {
+    await line.stop();
+    return { error: state.reason };
+  }
   const startedAt = performance.now();
   try {
     const before = lineStatus(line).errorCounts;

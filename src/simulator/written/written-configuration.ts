@@ -64,7 +64,11 @@ function whyUnusable(
   return lineProblems(rule, faultLines)[0]?.message ?? (resolved.ok ? undefined : resolved.issue.message);
 }
 
-function ruleSource({ rule: { name, when, schedule, faults }, seed }: RuleStatus) {
+/** A rule as it would stand in a file, with the seed of its random values. */
+export function ruleSource({
+  rule: { name, when, schedule, faults },
+  seed,
+}: Pick<RuleStatus, 'rule' | 'seed'>) {
   return {
     name,
     ...(Object.keys(when).length > 0 && { when }),
