@@ -4,9 +4,10 @@ import { machine } from './report.mjs';
 import { benchRtu } from './rtu.mjs';
 import { benchMemory, benchStart } from './start.mjs';
 import { benchTcp } from './tcp.mjs';
+import { benchValues } from './values.mjs';
 
 /*
- * npm run bench [-- rtu delays tcp start memory]
+ * npm run bench [-- rtu delays tcp values start memory]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does.
@@ -15,6 +16,7 @@ const SECTIONS = {
   rtu: benchRtu,
   delays: benchDelays,
   tcp: benchTcp,
+  values: benchValues,
   start: benchStart,
   memory: benchMemory,
 };

@@ -71,12 +71,12 @@ function row({ what }, { perSecond, median, p99, serverLoad, serverTime, ownLoad
 }
 
 /** The round that the rest of the machine disturbed least. */
-function best(measured) {
+export function best(measured) {
   return measured.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
 }
 
 /** What the load saw, and what the server used meanwhile. */
-async function load({ port, pid }) {
+export async function load({ port, pid }) {
   const child = start('tcp-load.mjs', port, CONNECTIONS, SECONDS);
   pin(child.pid, CORE.client);
   await message(child);

@@ -8,10 +8,10 @@ import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
 
 /*
- * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--json]
+ * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
  *
  * Runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
- * after the other, and at last on REST (`--line rest`). Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
+ * after the other, and at last on REST (`--line rest`). `--attack` picks the attacks with TEXT in their names. Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
  * a request of a good client was lost, or memory or descriptors did not come back; times are only told, as they belong
  * to the machine.
  */
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     rest: { type: 'string', default: '10' },
     line: { type: 'string' },
+    attack: { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -46,7 +47,7 @@ const attacked = [...targets, api].filter(({ line }) => values.line === undefine
 const siege = new Siege(program.pid, probe, targets);
 const plan = attacked.flatMap((target) =>
   [...ATTACKS, ...REST_ATTACKS]
-    .filter(({ on }) => on.includes(target.kind))
+    .filter(({ name, on }) => on.includes(target.kind) && name.includes(values.attack))
     .map(({ name }) => ({ name, target })),
 );
 
@@ -54,13 +55,13 @@ await delay(2000);
 const cold = await heldMb(program.pid);
 for (const { name, target } of plan) await siege.attack(name, target, WARM_UP);
 await delay(1000 * rest);
-const calm = await siege.calm(CALM_MS);
+const { p99: calm, stall: calmStall, work: calmWork } = await siege.calm(CALM_MS);
 const warm = await heldMb(program.pid);
 say(
   `memory without garbage: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
 );
 say(
-  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}`,
+  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}; longest stall ${calmStall.toFixed(1)}, longest turn ${calmWork.toFixed(1)}`,
 );
 
 const effects = [];

@@ -8,7 +8,7 @@ import { REST_ATTACKS } from './rest-attacks.mjs';
  */
 
 // Where there are few processors, it must not be the attacker's share of them that is measured.
-setPriority(10);
+setPriority(19);
 
 process.on('message', async (/** @type {any} */ { name, target, ms, count }) => {
   const attack = [...ATTACKS, ...REST_ATTACKS].find(

@@ -14,6 +14,8 @@ const AT_ONCE = 4;
 /** More than the program lets in. */
 const CROWD = 300;
 const BODY = 250_000;
+/** Names and values, a few fewer than a body may have. */
+const MOST_PARTS = 4000;
 
 /** @param {string} method @param {string} path @param {Target} target @param {string} [body] */
 function request(method, path, { token }, body) {
@@ -24,12 +26,24 @@ function request(method, path, { token }, body) {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 
-/** As many of `item` as a body has room for. @param {(i: number) => string} item */
+/** Many items, with commas between them. @typedef {(item: (i: number) => string) => string} Fill */
+
+/** As many items as a body has room for: far more than are parsed. @type {Fill} */
 function filled(item) {
   const items = [];
   for (let length = 0, i = 0; length < BODY; i++) {
     items.push(item(i));
     length += (items.at(-1)?.length ?? 0) + 1;
+  }
+  return items.join(',');
+}
+
+/** As many items as are parsed. @type {Fill} */
+function filledToTheLimit(item) {
+  const items = [];
+  for (let parts = 0, i = 0; parts < MOST_PARTS; i++) {
+    items.push(item(i));
+    parts += 1 + (items.at(-1)?.match(/[,:[{]/g)?.length ?? 0);
   }
   return items.join(',');
 }
@@ -41,8 +55,12 @@ function rule(content) {
 
 const FAULT = '"do":[{"delay":1}]';
 
-/** Bodies that are refused, or should be. @type {readonly (readonly [name: string, method: string, path: string, body: string])[]} */
-const BODIES = [
+/**
+ * Bodies that are refused, or should be.
+ * @param {Fill} filled
+ * @returns {readonly (readonly [name: string, method: string, path: string, body: string])[]}
+ */
+const bodies = (filled) => [
   ['unknown keys', 'POST', '/api/v1/faults', rule(`${FAULT},${filled((i) => `"k${i}":0`)}`)],
   [
     'unknown keys of `when`',
@@ -73,8 +91,12 @@ const BODIES = [
   ['keys of a Simulate', 'POST', '/restapi/calls', `{"submit":"Simulate",${filled((i) => `"k${i}":0`)}}`],
   ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
   ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
-  ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
+];
+
+/** @type {ReturnType<typeof bodies>} */
+const OTHER_BODIES = [
+  ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
   [
     'a long text',
     'POST',
@@ -86,6 +108,8 @@ const BODIES = [
 /** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
 const QUESTIONS = [
   ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
+  ['traffic?limit=100000', 'GET', '/api/v1/traffic?limit=100000'],
+  ['a search in vain', 'GET', '/api/v1/traffic?address=65535&limit=100000'],
   ['8192 registers', 'POST', '/restapi/registers', '{"submit":"Register","range_stop":8191}'],
   ['call_rows', 'POST', '/restapi/calls', '{"submit":"Monitor","show_hex":1,"show_decode":1}'],
   ['lines', 'GET', '/api/v1/lines'],
@@ -95,8 +119,13 @@ const QUESTIONS = [
 
 /** What clients do to the REST interface; most of them have the token. @type {readonly Attack[]} */
 export const REST_ATTACKS = [
-  ...BODIES.map(([name, method, path, body]) => ({
+  ...[...bodies(filled), ...OTHER_BODIES].map(([name, method, path, body]) => ({
     name: `body: ${name}`,
+    on: REST,
+    run: repeated((target) => request(method, path, target, body)),
+  })),
+  ...bodies(filledToTheLimit).map(([name, method, path, body]) => ({
+    name: `parsed body: ${name}`,
     on: REST,
     run: repeated((target) => request(method, path, target, body)),
   })),

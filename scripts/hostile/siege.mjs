@@ -52,14 +52,21 @@ export class Siege {
     for (const client of this.#clients.values()) client.start();
   }
 
-  /** The good clients alone for a while: their 99th percentiles, in ms. Attacks are compared with the last calm. @param {number} ms */
+  /**
+   * The good clients alone for a while: their 99th percentiles, and the longest stall and turn of the event loop, in
+   * ms. Attacks are compared with the last calm.
+   * @param {number} ms
+   */
   async calm(ms) {
     await delay(SILENCE_MS);
     this.#takeAll();
+    await longestTurn(this.#probe);
     await delay(ms);
-    const seen = this.#takeAll();
+    // Asking the probe opens a connection.
     this.#descriptors = openDescriptors(this.#pid);
-    return new Map([...seen].map(([line, { times }]) => [line, p99(times)]));
+    const turn = await longestTurn(this.#probe);
+    const seen = this.#takeAll();
+    return { ...turn, p99: new Map([...seen].map(([line, { times }]) => [line, p99(times)])) };
   }
 
   /**

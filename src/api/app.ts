@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import Fastify, {
   type FastifyBaseLogger,
@@ -15,10 +16,11 @@ import { limitConnections } from './connections.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
 import { Handshakes } from './handshakes.js';
 import { healthRoutes } from './health.js';
-import { parseJson } from './json-body.js';
+import { parseJson, readBody } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
 import { Methods } from './methods.js';
+import { metricsRoutes } from './metrics/routes.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
 import { failure } from './restapi/outcome.js';
@@ -33,7 +35,6 @@ export interface ApiRules extends AccessRules {
   readonly credentials?: { readonly cert: string; readonly key: string };
 }
 
-const BODY_LIMIT = 256 * 1024;
 /** The time for a complete request to arrive, including its header. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** The time for a client to read some of its answer, and for a route to begin the answer. */
@@ -62,7 +63,6 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: PROGRESS_TIMEOUT_MS,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
@@ -86,8 +86,8 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     app.addHook('preClose', async () => handshakes.end());
   }
   const turnOf = limitConnections(app.server, turns, rules.maxConnections);
-  const turn = () => new Promise<void>((resolve) => turns.take(resolve));
-  const answers = new LongAnswers({ take: turn, now: () => performance.now() });
+  const ownTurn = () => new Promise<void>((resolve) => turns.take(resolve));
+  const answers = new LongAnswers({ take: ownTurn, now: () => performance.now() });
   const methods = new Methods(app);
   const operations = collectOperations(app);
 
@@ -99,14 +99,24 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   });
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
-    const parsed = parseJson(String(body));
-    if (parsed.ok) done(null, parsed.value);
-    else done(Object.assign(new Error(parsed.error), { statusCode: parsed.status }));
-  });
+  app.addContentTypeParser(
+    'application/json',
+    async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+      const body = await readBody(payload, Number(headers['content-length'] ?? 0));
+      await ownTurn();
+      const parsed = body.ok ? parseJson(body.text) : body;
+      if (parsed.ok) return parsed.value;
+      throw Object.assign(new Error(parsed.error), { statusCode: parsed.status });
+    },
+  );
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.addHook('preValidation', refuseMissingBody);
+  // Parsing, checking and carrying out a large request may each take some ms.
+  app.addHook('preValidation', async (request) => {
+    if (request.body !== undefined) await ownTurn();
+    await refuseMissingBody(request);
+  });
+  app.addHook('preHandler', ownTurn);
   app.setErrorHandler<FastifyError>(sendError);
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;
@@ -119,9 +129,10 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   });
 
   app.register(healthRoutes);
+  app.register(metricsRoutes(simulator, ownTurn));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
   app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
-  app.register(openApiRoutes(operations, turn), { prefix: '/api/v1' });
+  app.register(openApiRoutes(operations, ownTurn), { prefix: '/api/v1' });
   return app;
 }
 
@@ -138,7 +149,6 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
 
 function errorText(status: number, error: FastifyError): string {
   if (status >= 500) return 'internal error, see the log';
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return `body: expected at most ${BODY_LIMIT} bytes`;
   if (status === 415) return 'content-type: expected application/json';
   return error.message;
 }

@@ -18,6 +18,12 @@ const RESERVED_DESCRIPTORS = 32;
  */
 const CHUNK = 1024;
 
+/**
+ * Work in ms for a chunk besides passing it on: the system copies it, and V8 clears it away. The figure is estimated. It lets all
+ * clients together send 12 MB/s.
+ */
+const CHUNK_MS = 0.04;
+
 /** Resolves when a request may be answered: after all earlier requests on its connection. */
 export type TurnOf = (request: IncomingMessage) => Promise<void>;
 
@@ -91,7 +97,7 @@ class ChunkReader {
         this.#reading = false;
         this.#socket.read(Math.min(CHUNK, this.#socket.readableLength));
         this.#read();
-      });
+      }, CHUNK_MS);
     }
   }
 

@@ -1,11 +1,23 @@
+import type { Readable } from 'node:stream';
 import { type Path, pathText } from '../schema/problem.js';
+import { JsonParts } from './json-parts.js';
+
+/** Why a body is refused. */
+interface BodyRefusal {
+  readonly ok: false;
+  readonly status: 400 | 413;
+  readonly error: string;
+}
+
+/** The text of a body, or why it is refused. */
+export type BodyText = { readonly ok: true; readonly text: string } | BodyRefusal;
 
 /** The value of a JSON text, or what is wrong with the text. */
-export type ParsedJson =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly status: 400 | 413; readonly error: string };
+export type ParsedJson = { readonly ok: true; readonly value: unknown } | BodyRefusal;
 
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
+
+const MAX_BYTES = 256 * 1024;
 
 /**
  * The most names and values in a body, nested ones included. The largest rule and the longest list of units have 2500.
@@ -14,14 +26,49 @@ const NOT_JSON = "Body is not valid JSON but content-type is set to 'application
 const MAX_PARTS = 4096;
 
 /**
+ * Collects the body of a request. The names and values are counted as the bytes arrive, so that no turn of the event
+ * loop looks at more than a piece of the body. A body with too many of them is read to its end but not kept.
+ */
+export function readBody(payload: Readable, declaredBytes: number): Promise<BodyText> {
+  if (declaredBytes > MAX_BYTES) return Promise.resolve(TOO_LONG);
+  return new Promise((resolve) => {
+    const parts = new JsonParts();
+    let chunks: Buffer[] = [];
+    let length = 0;
+    const take = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > MAX_BYTES) {
+        payload.off('data', take);
+        resolve(TOO_LONG);
+      }
+      if (parts.count > MAX_PARTS) return;
+      parts.take(chunk);
+      if (parts.count > MAX_PARTS) chunks = [];
+      else chunks.push(chunk);
+    };
+    payload.on('data', take);
+    payload.on('error', ({ message }) => resolve({ ok: false, status: 400, error: `body: ${message}` }));
+    payload.on('end', () =>
+      resolve(
+        parts.count > MAX_PARTS ? TOO_MANY : { ok: true, text: Buffer.concat(chunks, length).toString() },
+      ),
+    );
+  });
+}
+
+const TOO_LONG: BodyRefusal = { ok: false, status: 413, error: `body: expected at most ${MAX_BYTES} bytes` };
+const TOO_MANY: BodyRefusal = {
+  ok: false,
+  status: 413,
+  error: `body: expected at most ${MAX_PARTS} names and values`,
+};
+
+/**
  * Parses the body of a request; an empty body is undefined. Refuses keys that would reach an object's prototype when
  * objects are merged. No request needs such keys.
  */
 export function parseJson(text: string): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
-  if (partsOf(text) > MAX_PARTS) {
-    return { ok: false, status: 413, error: `body: expected at most ${MAX_PARTS} names and values` };
-  }
   let value: unknown;
   try {
     value = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
@@ -32,26 +79,6 @@ export function parseJson(text: string): ParsedJson {
   return forbidden
     ? { ok: false, status: 400, error: `${pathText(forbidden)}: not a key of any request` }
     : { ok: true, value };
-}
-
-/**
- * An upper bound for the names and values in a JSON text: counts the separators and opening brackets outside strings.
- */
-function partsOf(text: string): number {
-  let parts = 1;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (character === '"') inString = !inString;
-    else if (inString && character === '\\') i++;
-    else if (
-      !inString &&
-      (character === ',' || character === ':' || character === '[' || character === '{')
-    ) {
-      parts++;
-    }
-  }
-  return parts;
 }
 
 /** An escape may stand for a letter of a key, so it is suspicious too. */

@@ -1,39 +1,54 @@
-/** A piece of work that took no longer, in ms, is followed by the next one at once. */
-const SHORT_MS = 1;
-/** After a longer piece REST waits so many times as long, so that a request on a line meets one such piece, not several. */
+/** The work in ms, done in one or more turns, after which REST rests. */
+const BURST_MS = 1;
+/** REST rests so many times as long as it has worked. The lines so have two thirds of the event loop, at the least. */
 const REST_FACTOR = 2;
+
+interface Piece {
+  readonly work: () => void;
+  readonly laterMs: number;
+}
 
 /**
  * Spreads the work of the REST interface over turns of the event loop, one piece in each. The loop serves the lines
- * between any two pieces, so a line waits for one piece at most, however many REST clients are busy.
+ * between any two pieces, so a line waits for one piece at most. REST rests after a long piece and after many short
+ * ones, so a request on a line meets one long piece and not several, however many REST clients are busy.
  */
 export class LoopTurns {
-  readonly #waiting: (() => void)[] = [];
-  /** When the rest after the last long piece is over, in ms of `performance.now()`. */
-  #restUntil = Number.NEGATIVE_INFINITY;
+  readonly #waiting: Piece[] = [];
+  /** Work in ms that REST has not rested for. */
+  #unrested = 0;
+  /** When the last piece ended, in ms of `performance.now()`. */
+  #endedAt = Number.NEGATIVE_INFINITY;
 
-  /** Runs a piece of work in its own turn, after the pieces that are already waiting. */
-  take(work: () => void): void {
-    this.#waiting.push(work);
+  /**
+   * Runs a piece of work in its own turn, after the pieces that are already waiting.
+   * @param laterMs work in ms that the piece causes at other times, for which REST rests too
+   */
+  take(work: () => void, laterMs = 0): void {
+    this.#waiting.push({ work, laterMs });
     if (this.#waiting.length === 1) this.#schedule();
   }
 
   #schedule(): void {
-    const rest = this.#restUntil - performance.now();
-    if (rest > 0) setTimeout(() => this.#run(), rest);
-    else setImmediate(() => this.#run());
+    const now = performance.now();
+    const left = REST_FACTOR * this.#unrested - (now - this.#endedAt);
+    if (this.#unrested > BURST_MS && left > 0) setTimeout(() => this.#run(), left);
+    else this.#run();
   }
 
   #run(): void {
-    const startedAt = performance.now();
-    this.#waiting[0]?.();
-    // Promises that the work has resolved run before the next turn, and belong to it.
     setImmediate(() => {
-      const endedAt = performance.now();
-      const took = endedAt - startedAt;
-      if (took > SHORT_MS) this.#restUntil = endedAt + REST_FACTOR * took;
-      this.#waiting.shift();
-      if (this.#waiting.length > 0) this.#schedule();
+      const startedAt = performance.now();
+      this.#unrested = Math.max(0, this.#unrested - (startedAt - this.#endedAt) / REST_FACTOR);
+      const piece = this.#waiting[0];
+      piece?.work();
+      // Up to the next turn, the promises that the work has resolved run, and Node reads what clients have sent.
+      setImmediate(() => {
+        this.#endedAt = performance.now();
+        this.#unrested += this.#endedAt - startedAt + (piece?.laterMs ?? 0);
+        this.#waiting.shift();
+        if (this.#waiting.length > 0) this.#schedule();
+      });
     });
   }
 }

@@ -19,6 +19,8 @@ export interface BusRequest {
   readonly transactionId: number;
   /** The client of the line that sent the request. An id is never reused. A serial line has one client. */
   readonly clientId: number;
+  /** The address of the client; a serial line has none. */
+  readonly client?: string;
 }
 
 /** The reply plan for a request, and the faults that shaped the plan. */
@@ -106,7 +108,7 @@ export class Bus {
    */
   answer(request: BusRequest): Answer | undefined {
     const framing = this.#framing;
-    if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request.pdu);
+    if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request);
     const station = this.#stations.get(request.unitId) ?? this.#stations.get('*');
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
@@ -150,10 +152,11 @@ export class Bus {
   }
 
   /** Executes a broadcast on every device once, silently. */
-  #broadcast(pdu: Uint8Array): Answer {
+  #broadcast({ pdu, client }: BusRequest): Answer {
     const executed: Executed = new Map();
     let framing = this.#framing;
     for (const station of this.#stations.values()) {
+      station.device.writer = { by: 'line', line: this.#line.name, client };
       station.broadcast(pdu, framing, executed);
       framing = station.framing ?? framing;
     }
@@ -167,7 +170,9 @@ export class Bus {
     return plainReply(this.#framing.encode({ transactionId, unitId, pdu: response }));
   }
 
-  #trueReply(station: Station, { unitId, pdu, transactionId, clientId }: BusRequest): ReplyPlan {
+  #trueReply(station: Station, request: BusRequest): ReplyPlan {
+    const { unitId, pdu, transactionId, clientId, client } = request;
+    station.device.writer = { by: 'line', line: this.#line.name, client };
     const response = station.process(pdu, this.#framing);
     if (!response) return silence('the device is in listen-only mode');
     const reply = this.#framing.encode({ transactionId, unitId, pdu: response });
@@ -179,7 +184,13 @@ export class Bus {
     const { unitId, pdu, transactionId, clientId } = request;
     const framing = this.#framing;
     const { characterTime } = this.#line;
-    const facts = { line: this.#line, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+    const facts = {
+      line: this.#line,
+      unitId,
+      device: station.device.name,
+      functionCode: pdu[0] as number,
+      ranges: addressRanges(pdu),
+    };
     const acting = this.#faults.match(facts);
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);

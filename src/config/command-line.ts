@@ -3,6 +3,7 @@ import { nearest } from '../schema/nearest.js';
 import { quote } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import { compact } from './compact.js';
+import { type ExtcapRequest, parseExtcap } from './extcap-arguments.js';
 import { HELP } from './help.js';
 import type { ConfigurationSource } from './load.js';
 
@@ -18,6 +19,14 @@ export interface LogOptions {
   readonly file?: string;
 }
 
+/** Where what changes at run time may be kept. */
+export interface StateOptions {
+  /** `--state`: it is kept there, whatever the file says. */
+  readonly directory?: string;
+  /** Of the service manager: it is kept there when the file says so. */
+  readonly ofService?: string;
+}
+
 /** What the user asked for. */
 export type Command =
   | {
@@ -25,6 +34,7 @@ export type Command =
       readonly source: ConfigurationSource;
       readonly api: ApiOverrides;
       readonly log: LogOptions;
+      readonly state: StateOptions;
     }
   | { readonly kind: 'check'; readonly file: string; readonly api: ApiOverrides }
   | { readonly kind: 'ports' }
@@ -36,6 +46,17 @@ export type Command =
       /** How long to wait for requests, in s. */
       readonly seconds: number;
     }
+  | {
+      readonly kind: 'monitor';
+      /** Where the REST interface of the simulator is. */
+      readonly url: string;
+      readonly token?: string;
+      /** As `GET /api/v1/events` takes them, which checks them. */
+      readonly filters: Readonly<Partial<Record<MonitorFilter, string>>>;
+      /** Whether the bytes are shown, too. */
+      readonly hex: boolean;
+    }
+  | { readonly kind: 'extcap'; readonly request: ExtcapRequest }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -52,10 +73,20 @@ export const OPTIONS = {
   log: { type: 'string' },
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
+  state: { type: 'string' },
   seconds: { type: 'string' },
+  line: { type: 'string' },
+  unit: { type: 'string' },
+  function: { type: 'string' },
+  hex: { type: 'boolean' },
+  url: { type: 'string' },
+  token: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
+
+const MONITOR_FILTERS = ['line', 'unit', 'function'] as const;
+type MonitorFilter = (typeof MONITOR_FILTERS)[number];
 
 type OptionName = keyof typeof OPTIONS;
 type Values = Readonly<Partial<Record<OptionName, string>>>;
@@ -65,13 +96,22 @@ export function parseCommandLine(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
+  if (args[0] === 'extcap') return extcap(args.slice(1), env);
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
   const { values, words } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
-  return words.length > 0 ? subcommand(words, values, token) : serve(values, token);
+  // systemd names all state directories of a unit, with colons between them.
+  const ofService = env.STATE_DIRECTORY?.split(':')[0] || undefined;
+  return words.length > 0 ? subcommand(words, values, token) : serve(values, token, ofService);
+}
+
+/** Wireshark has options of its own for it. */
+function extcap(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
+  const request = parseExtcap(args, env);
+  return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
 }
 
 /** Options by name and the words beside them, or what is wrong. The last of equal options counts. */
@@ -121,6 +161,7 @@ function subcommand(
     message: `${message} (see modbus-sim --help)`,
   });
   if (word === 'selftest') return selftest(rest, values, token, error);
+  if (word === 'monitor') return monitor(rest, values, token, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
   if (option !== undefined) return error(`${word} takes no option --${option}`);
@@ -158,9 +199,45 @@ function selftest(
   return { kind: 'selftest', line, source, api: compact({ token }), seconds };
 }
 
-function serve(values: Values, token: string | undefined): Command {
-  if (values.seconds !== undefined)
-    return { kind: 'error', message: '--seconds is for selftest (see modbus-sim --help)' };
+const MONITOR_OPTIONS: readonly OptionName[] = [...MONITOR_FILTERS, 'hex', 'url', 'token'];
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+function monitor(
+  more: readonly string[],
+  values: Values,
+  token: string | undefined,
+  error: (message: string) => Command,
+): Command {
+  const names = Object.keys(values) as OptionName[];
+  const option = names.find((name) => !MONITOR_OPTIONS.includes(name));
+  if (option !== undefined) return error(`monitor takes no option --${option}`);
+  if (more.length > 0) return error(`monitor takes options only, got ${quote(more[0] ?? '')}`);
+  const { url = DEFAULT_URL, line, unit, function: functions } = values;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    return error(`--url: expected an address such as ${DEFAULT_URL}, got ${quote(url)}`);
+  }
+  return compact({
+    kind: 'monitor' as const,
+    url,
+    token: values.token ?? token,
+    filters: compact({ line, unit, function: functions }),
+    hex: values.hex !== undefined,
+  });
+}
+
+/** Options of one command, which serves nothing. */
+const FOREIGN_OPTIONS = [
+  ['selftest', ['seconds']],
+  ['monitor', MONITOR_OPTIONS],
+] as const;
+
+function serve(values: Values, token: string | undefined, ofService: string | undefined): Command {
+  for (const [command, options] of FOREIGN_OPTIONS) {
+    const option = options.find((name) => values[name] !== undefined);
+    if (option !== undefined) {
+      return { kind: 'error', message: `--${option} is for ${command} (see modbus-sim --help)` };
+    }
+  }
   const source = sourceOf(values);
   if (typeof source === 'string') return { kind: 'error', message: source };
   const httpPort = values.http_port === undefined ? undefined : portOf(values.http_port);
@@ -182,6 +259,7 @@ function serve(values: Values, token: string | undefined): Command {
     source,
     api: compact({ httpHost: values.http_host, httpPort, token }),
     log: compact({ level, file: values.log_file }),
+    state: compact({ directory: values.state, ofService }),
   };
 }
 

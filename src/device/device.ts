@@ -1,5 +1,6 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import type { RegisterImage } from '../registers/image.js';
+import type { Writer } from '../registers/last-writes.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
@@ -8,6 +9,7 @@ import { type IdentityObjects, identityObjects } from './identification.js';
 import { Network } from './network.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
+import type { FeedDefinition } from './queue-feed.js';
 import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
@@ -18,12 +20,14 @@ export interface DeviceLife {
   readonly clock: Partial<ClockSettings>;
   /** Decides the random values of signals that have no seed of their own. */
   readonly seed: number;
+  /** The FIFO queues that signals feed. */
+  readonly feeds: readonly FeedDefinition[];
 }
 
-const STILL: DeviceLife = { points: [], clock: {}, seed: 0 };
+const STILL: DeviceLife = { points: [], clock: {}, seed: 0, feeds: [] };
 
 /** The parts of a device. Every part but the name and the tables has a default. */
-export interface DeviceOptions extends Partial<Server> {
+export interface DeviceOptions extends Partial<Omit<Server, 'reactions'>> {
   readonly name: string;
   readonly tables: Tables;
   /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
@@ -63,13 +67,15 @@ export class Device {
       clock: this.clock,
       seed: life.seed,
       network,
+      feeds: life.feeds,
     });
     network.add(this.points);
     this.#server = {
       tables,
       identity,
       files: options.files ?? new Files(),
-      queues: options.queues,
+      queues: this.#queues(options.queues, life.feeds),
+      reactions: this.points.reactions,
       exceptionStatus: options.exceptionStatus ?? [],
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
@@ -101,7 +107,13 @@ export class Device {
   setClock(settings: Partial<ClockSettings>, step: number): void {
     this.#network.settleAll();
     this.clock.set(settings);
-    if (step > 0) this.clock.step(step);
+    if (step > 0) this.points.step(step);
+  }
+
+  /** The queues as configured, with those that signals feed. Without any, every address has an empty queue. */
+  #queues(configured: Server['queues'], feeds: readonly FeedDefinition[]): Server['queues'] {
+    if (feeds.length === 0) return configured;
+    return { get: (address) => this.points.queueAt(address) ?? configured?.get(address) };
   }
 
   #restartAt(moment: number | undefined): void {
@@ -109,15 +121,30 @@ export class Device {
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);
-    for (const image of this.#images) image.reset();
+    for (const image of this.images) image.reset();
     for (const [{ image, place }, raw] of retained) image.show(place, raw);
     this.clock.restart(moment);
     this.points.restart();
   }
 
-  get #images(): ReadonlySet<RegisterImage> {
+  /** Grows whenever registers, access flags, signals or the clock are changed. Computed values do not count. */
+  get changes(): number {
+    let { changes } = this.points;
+    changes += this.clock.changes;
+    for (const image of this.images) changes += image.changes;
+    return changes;
+  }
+
+  /** The images behind the tables, each once. */
+  get images(): ReadonlySet<RegisterImage> {
     const images = Object.values(this.tables).map(({ window }) => window.image);
     return new Set(this.cells ? [...images, this.cells] : images);
+  }
+
+  /** Call before `respond`: who sends the request. Coils and holding registers are what clients write. */
+  set writer(writer: Writer) {
+    this.tables.coils.writer = writer;
+    this.tables.holding.writer = writer;
   }
 
   /**

@@ -3,15 +3,13 @@ import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import type { FileRequest } from '../protocol/request.js';
 import { echoResponse } from '../protocol/response.js';
+import { MAX_FIFO_COUNT } from './queue-feed.js';
 import type { Server } from './server.js';
-
-/** Most values that a FIFO response carries (Application Protocol V1.1b3, 6.18). */
-const MAX_FIFO_COUNT = 31;
 
 const REFERENCE_TYPE = 6;
 
 /** Executes functions 20, 21 and 24. Undefined means exception 02, and that nothing was changed. */
-export function executeFiles({ files, queues }: Server, request: FileRequest, pdu: Uint8Array) {
+export function executeFiles({ files, queues, reactions }: Server, request: FileRequest, pdu: Uint8Array) {
   switch (request.code) {
     case FunctionCode.readFileRecord: {
       if (!request.parts.every((part) => files.canRead(part))) return undefined;
@@ -24,6 +22,7 @@ export function executeFiles({ files, queues }: Server, request: FileRequest, pd
     }
     case FunctionCode.writeFileRecord:
       if (!request.parts.every((part) => files.canWrite(part))) return undefined;
+      if (reactions.isBusy) return ExceptionCode.serverDeviceBusy;
       for (const part of request.parts) files.write(part, part.words);
       return echoResponse(pdu, pdu.length);
     case FunctionCode.readFifoQueue: {

@@ -1,55 +1,90 @@
+import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import type { RegisterRequest } from '../protocol/request.js';
 import { bitsResponse, echoResponse, wordsResponse } from '../protocol/response.js';
-import type { Tables } from './tables.js';
+import type { Server } from './server.js';
 
-/** Executes the functions on coils and registers. Undefined means exception 02, and that nothing was changed. */
+/** Executes the functions on coils and registers. An exception code means that nothing was changed. */
 export function executeRegisters(
-  tables: Tables,
+  server: Server,
   request: RegisterRequest,
   pdu: Uint8Array,
-): Uint8Array | undefined {
+): Uint8Array | ExceptionCode {
+  const { coils, discrete, holding, input } = server.tables;
   switch (request.code) {
     case FunctionCode.readCoils:
     case FunctionCode.readDiscreteInputs: {
-      const table = request.code === FunctionCode.readCoils ? tables.coils : tables.discrete;
-      if (!table.canReadBits(request.address, request.quantity)) return undefined;
+      const table = request.code === FunctionCode.readCoils ? coils : discrete;
+      if (!table.canReadBits(request.address, request.quantity)) return ExceptionCode.illegalDataAddress;
       return bitsResponse(request.code, table.readBits(request.address, request.quantity));
     }
     case FunctionCode.readHoldingRegisters:
     case FunctionCode.readInputRegisters: {
-      const table = request.code === FunctionCode.readHoldingRegisters ? tables.holding : tables.input;
-      if (!table.canReadWords(request.address, request.quantity)) return undefined;
+      const table = request.code === FunctionCode.readHoldingRegisters ? holding : input;
+      if (!table.canReadWords(request.address, request.quantity)) return ExceptionCode.illegalDataAddress;
       return wordsResponse(request.code, table.readWords(request.address, request.quantity));
     }
-    case FunctionCode.writeSingleCoil:
-      if (!tables.coils.canWriteBits(request.address, 1)) return undefined;
-      tables.coils.writeBit(request.address, request.on);
+    case FunctionCode.writeSingleCoil: {
+      const refusal = refusalOfBits(server, request.address, [request.on]);
+      if (refusal !== undefined) return refusal;
+      coils.writeBit(request.address, request.on);
       return echoResponse(pdu, 5);
-    case FunctionCode.writeSingleRegister:
-      if (!tables.holding.canWriteWords(request.address, 1)) return undefined;
-      tables.holding.writeWord(request.address, request.value);
+    }
+    case FunctionCode.writeSingleRegister: {
+      const refusal = refusalOfWords(server, request.address, [request.value]);
+      if (refusal !== undefined) return refusal;
+      holding.writeWord(request.address, request.value);
       return echoResponse(pdu, 5);
-    case FunctionCode.writeMultipleCoils:
-      if (!tables.coils.canWriteBits(request.address, request.bits.length)) return undefined;
-      tables.coils.writeBits(request.address, request.bits);
+    }
+    case FunctionCode.writeMultipleCoils: {
+      const refusal = refusalOfBits(server, request.address, request.bits);
+      if (refusal !== undefined) return refusal;
+      coils.writeBits(request.address, request.bits);
       return echoResponse(pdu, 5);
-    case FunctionCode.writeMultipleRegisters:
-      if (!tables.holding.canWriteWords(request.address, request.words.length)) return undefined;
-      tables.holding.writeWords(request.address, request.words);
+    }
+    case FunctionCode.writeMultipleRegisters: {
+      const refusal = refusalOfWords(server, request.address, request.words);
+      if (refusal !== undefined) return refusal;
+      holding.writeWords(request.address, request.words);
       return echoResponse(pdu, 5);
-    case FunctionCode.maskWriteRegister:
-      if (!tables.holding.canWriteWords(request.address, 1)) return undefined;
-      tables.holding.maskWord(request.address, request.andMask, request.orMask);
+    }
+    case FunctionCode.maskWriteRegister: {
+      const { address, andMask, orMask } = request;
+      if (!holding.canWriteWords(address, 1)) return ExceptionCode.illegalDataAddress;
+      const word = holding.maskedWord(address, andMask, orMask);
+      const refusal = refusalOfWords(server, address, [word]);
+      if (refusal !== undefined) return refusal;
+      holding.writeWord(address, word);
       return echoResponse(pdu, 7);
+    }
     case FunctionCode.readWriteMultipleRegisters: {
       const { readAddress, readQuantity, writeAddress, words } = request;
-      const { holding } = tables;
-      if (!holding.canReadWords(readAddress, readQuantity)) return undefined;
-      if (!holding.canWriteWords(writeAddress, words.length)) return undefined;
+      if (!holding.canReadWords(readAddress, readQuantity)) return ExceptionCode.illegalDataAddress;
+      const refusal = refusalOfWords(server, writeAddress, words);
+      if (refusal !== undefined) return refusal;
       // "The write operation is performed before the read" (6.17).
       holding.writeWords(writeAddress, words);
       return wordsResponse(request.code, holding.readWords(readAddress, readQuantity));
     }
   }
+}
+
+/** The exception that refuses a write of holding registers: first for the addresses, then as the values react. */
+function refusalOfWords(
+  { tables: { holding }, reactions }: Server,
+  address: number,
+  words: readonly number[],
+): ExceptionCode | undefined {
+  if (!holding.canWriteWords(address, words.length)) return ExceptionCode.illegalDataAddress;
+  return reactions.refusal(holding.window.image, holding.window.base + address, words);
+}
+
+function refusalOfBits(
+  { tables: { coils }, reactions }: Server,
+  address: number,
+  bits: readonly boolean[],
+): ExceptionCode | undefined {
+  if (!coils.canWriteBits(address, bits.length)) return ExceptionCode.illegalDataAddress;
+  // Where 16 coils share a cell (pymodbus files), nothing reacts.
+  return reactions.refusal(coils.window.image, coils.window.base + address, bits.map(Number));
 }

@@ -37,6 +37,6 @@ function execute(server: Server, diagnostics: Diagnostics, request: Request, pdu
     case FunctionCode.readFifoQueue:
       return executeFiles(server, request, pdu) ?? ExceptionCode.illegalDataAddress;
     default:
-      return executeRegisters(server.tables, request, pdu) ?? ExceptionCode.illegalDataAddress;
+      return executeRegisters(server, request, pdu);
   }
 }

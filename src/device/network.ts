@@ -1,15 +1,18 @@
 import type { DeviceClock } from '../signals/clock.js';
+import type { Agenda } from './agenda.js';
+import type { Dependent, DependentOwner } from './dependent.js';
 import type { Point } from './point.js';
 
 /** The values of one device, for signals of other devices. */
-export interface NetworkDevice {
+export interface NetworkDevice extends DependentOwner {
   readonly device: string;
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
+  readonly agenda: Agenda;
+  /** What adds up or records values in this device. */
+  readonly dependents: readonly Dependent[];
   /** The value at the moment when `clock` shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
-  /** Settles those of the accumulators that belong to this device: they keep what they have added up. */
-  settle(accumulators: Iterable<Point>): void;
 }
 
 /** A value and the device that it belongs to. */
@@ -23,12 +26,18 @@ export class Network {
   readonly #devices = new Map<string, NetworkDevice>();
   /** Changes whenever something that a computed value may depend on changes, other than the time. */
   revision = 0;
+  /** The agendas with something to come. */
+  readonly waiting = new Set<Agenda>();
+  /** Everything that adds up or records values, with its device, in the order in which it is settled. */
+  #dependents: ReadonlyMap<Dependent, NetworkDevice> = new Map();
+  #isAdvancing = false;
 
   add(points: NetworkDevice): void {
     this.#devices.set(points.device, points);
   }
 
   remove(device: string): void {
+    this.#devices.get(device)?.agenda.clear();
     this.#devices.delete(device);
   }
 
@@ -40,37 +49,75 @@ export class Network {
     return points && point && { points, point };
   }
 
-  /** Updates which accumulators depend on which values. Call after values, names or signals have changed. */
+  /** Updates which dependents depend on which values. Call after values, names or signals have changed. */
   link(): void {
     this.revision++;
     const all = Array.from(this.#devices.values());
     for (const points of all) for (const point of points.all) point.dependents.clear();
-    for (const points of all) {
-      for (const point of points.all) {
-        if (point.signal?.accumulator) this.#depend(point, points.device, point, new Set());
-      }
+    const linked = all.flatMap((owner) =>
+      owner.dependents.map((dependent) => {
+        const needed = new Set<Point>();
+        this.#collect(owner.device, dependent.needs, needed);
+        return { dependent, owner, needed };
+      }),
+    );
+    // What needs others needs more values than they do. It is settled first, while they still have their past.
+    linked.sort((a, b) => b.needed.size - a.needed.size);
+    this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
+    for (const { dependent, owner, needed } of linked) {
+      for (const point of needed) point.dependents.set(dependent, owner);
     }
   }
 
-  /** Call before a clock or a signal changes: every accumulator keeps what it has added up. */
+  /** Does what has become due in the devices, in the order of time. Call before values are read or changed. */
+  advance(): void {
+    if (this.waiting.size === 0 || this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    for (let next = this.#firstDue(); next; next = this.#firstDue()) next.doNext();
+    this.#isAdvancing = false;
+  }
+
+  /**
+   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day has much to add
+   * up at the next read, and every line waits for that. No value changes by this.
+   */
+  *keepUp(): Generator<void> {
+    for (const [dependent, { agenda }] of [...this.#dependents]) {
+      dependent.reach?.(agenda.time, this.revision);
+      yield;
+    }
+  }
+
+  /** Call before a clock or a signal changes: every dependent keeps what it has. */
   settleAll(): void {
-    for (const points of this.#devices.values()) points.settle(points.all);
+    this.advance();
+    for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.agenda);
     this.revision++;
   }
 
-  /** Call before the value changes: the accumulators that depend on the value keep what they have added up. */
-  settleDependents({ dependents }: Point): void {
-    for (const points of dependents.size > 0 ? this.#devices.values() : []) points.settle(dependents);
+  /** Call before the value changes, at the moment of `agenda`: whatever depends on the value keeps what it has. */
+  settleDependents({ dependents }: Point, agenda: Agenda): void {
+    for (const [dependent, owner] of dependents) owner.settle(dependent, agenda);
     this.revision++;
   }
 
-  #depend(accumulator: Point, device: string, point: Point, seen: Set<Point>): void {
-    for (const name of point.placedSignal?.definition.needs ?? []) {
+  #firstDue(): Agenda | undefined {
+    let first: { readonly agenda: Agenda; readonly real: number } | undefined;
+    for (const agenda of this.waiting) {
+      const { due, clock } = agenda;
+      if (due === undefined || due > clock.time) continue;
+      const real = clock.realAt(due);
+      if (!first || real < first.real) first = { agenda, real };
+    }
+    return first?.agenda;
+  }
+
+  #collect(device: string, names: readonly string[], needed: Set<Point>): void {
+    for (const name of names) {
       const found = this.find(device, name);
-      if (!found || seen.has(found.point)) continue;
-      seen.add(found.point);
-      found.point.dependents.add(accumulator);
-      this.#depend(accumulator, found.points.device, found.point, seen);
+      if (!found || needed.has(found.point)) continue;
+      needed.add(found.point);
+      this.#collect(found.points.device, found.point.needs, needed);
     }
   }
 }

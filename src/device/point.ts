@@ -1,10 +1,13 @@
+import type { ReactionDefinition } from '../reactions/kinds.js';
+import type { Reaction } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
 import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
 import type { SignalDefinition } from '../signals/kinds.js';
 import type { Track } from '../signals/recording/track.js';
-import type { Signal } from '../signals/signal.js';
+import type { Follower, Reached, Signal } from '../signals/signal.js';
+import type { Dependent, DependentOwner } from './dependent.js';
 import type { TableName } from './tables.js';
 
 /** The signal of a register, with the recording that its parameters name. */
@@ -34,15 +37,18 @@ export interface PointDefinition {
   /** Whether the value is kept when the device loses its supply. */
   readonly retain: boolean;
   readonly signal?: PlacedSignal;
+  /** What the value does when it is written. */
+  readonly reactions?: readonly ReactionDefinition[];
 }
 
-/** One value of a device that has a name or a signal. */
-export class Point {
+/** One value of a device that has a name, a signal or reactions. */
+export class Point implements Dependent {
   readonly definition: PointDefinition;
   readonly image: RegisterImage;
   readonly place: PlacedValue;
-  /** Accumulators that depend on this value, directly or not. Each follows the clock of its own device. */
-  readonly dependents = new Set<Point>();
+  /** What depends on this value, directly or not, with its device, whose clock it follows. */
+  readonly dependents = new Map<Dependent, DependentOwner>();
+  reactions: readonly Reaction[] = [];
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
   #placedSignal: PlacedSignal | undefined;
@@ -74,6 +80,14 @@ export class Point {
 
   get signal(): Signal | undefined {
     return this.#signal;
+  }
+
+  get follower(): Follower | undefined {
+    return this.#signal?.follower;
+  }
+
+  get needs(): readonly string[] {
+    return this.#placedSignal?.definition.needs ?? [];
   }
 
   /** The raw value, as it was last computed or written. */
@@ -117,6 +131,29 @@ export class Point {
   /** Call before a client, a person or an action changes the registers of the value. */
   written(time: number): void {
     if (this.#signal?.accumulator) this.#writtenAt = time;
+  }
+
+  /** Call after a client, an operator or a reaction wrote the value. */
+  react(): void {
+    for (const reaction of this.reactions) reaction.written?.();
+  }
+
+  reach(time: number, revision: number): void {
+    this.valueAt(time, revision);
+  }
+
+  /** Where an accumulator could go on from after a restart of the program; undefined for other values. */
+  reached(time: number): Reached | undefined {
+    const accumulator = this.#signal?.accumulator;
+    if (!accumulator) return undefined;
+    if (this.#writtenAt !== undefined) return { time: this.#writtenAt, value: this.stored };
+    return accumulator.reached(time);
+  }
+
+  /** Lets an accumulator go on from what it had reached. */
+  resume({ time, value }: Reached): void {
+    this.#signal?.accumulator?.preset(time, value);
+    this.#computed = { time: -1, revision: -1, value: 0 };
   }
 
   /** An accumulator keeps what it has added up until `time`. */

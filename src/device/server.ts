@@ -1,9 +1,10 @@
 import type { Files } from './files.js';
 import type { IdentityObjects } from './identification.js';
+import type { Reactions } from './reactions.js';
 import type { Tables } from './tables.js';
 
 /** Values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
-type FifoQueues = ReadonlyMap<number, readonly number[]> | undefined;
+type FifoQueues = { get(address: number): readonly number[] | undefined } | undefined;
 
 /** The data of function 17: an identifier of any length, whether the server runs, and additional text. */
 export interface ServerId {
@@ -15,6 +16,8 @@ export interface ServerId {
 /** The data that the functions of a server work on. */
 export interface Server {
   readonly tables: Tables;
+  /** What the values do when they are written. */
+  readonly reactions: Reactions;
   /** Objects of the device identification; the basic ones are always there. */
   readonly identity: IdentityObjects;
   readonly files: Files;

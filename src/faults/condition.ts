@@ -1,16 +1,14 @@
 import { z } from 'zod';
-import type { AddressRange } from '../protocol/address-range.js';
 import { bounded, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
 import type { FaultLine } from './ability.js';
+import { type Access, type NamedValue, touches, touchesValue } from './named-value.js';
 import { probability } from './parameters.js';
+import { windowShape } from './window.js';
 
 /** The facts that a rule checks to decide whether it applies to a request. */
-export interface RequestFacts {
+export interface RequestFacts extends Access {
   readonly line: FaultLine;
   readonly unitId: number;
-  readonly functionCode: number;
-  /** The addresses that the request touches; none for functions without any. */
-  readonly ranges: readonly AddressRange[];
 }
 
 /** A longer list is taken for a mistake, because all of it is searched for each request. */
@@ -47,6 +45,7 @@ export const conditionSchema = section({
     }),
     MAX_LISTED,
   ).optional(),
+  name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them').optional(),
   quantity: oneOrMore(
     wholeNumber(1, 0xffff, 'a quantity'),
     'a quantity from 1 to 65535, or a list of them',
@@ -55,20 +54,30 @@ export const conditionSchema = section({
   every: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
   count: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
   probability: probability.optional(),
+  ...windowShape,
+}).refine(({ address, name }) => address === undefined || name === undefined, {
+  error: 'expected either address or name',
 });
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/** True when the request meets the conditions, before `after`, `every`, `count` and `probability` are considered. */
+/**
+ * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability` are
+ * considered.
+ * @param values what the names in the condition stand for; undefined when there are none
+ */
 export function matchesRequest(
   { line, unit, function: code, address, quantity }: Condition,
+  values: readonly NamedValue[] | undefined,
   facts: RequestFacts,
 ): boolean {
   return (
     includes(line, facts.line.name) &&
     includes(unit, facts.unitId) &&
     includes(code, facts.functionCode) &&
-    (address === undefined || facts.ranges.some((range) => touches(range, address))) &&
+    (address === undefined ||
+      pairs(address).some(([first, last]) => facts.ranges.some((range) => touches(range, first, last)))) &&
+    (values === undefined || values.some((value) => touchesValue(facts, value))) &&
     (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
   );
 }
@@ -79,11 +88,6 @@ function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item):
 }
 
 type Addresses = NonNullable<Condition['address']>;
-
-function touches(range: AddressRange, wanted: Addresses): boolean {
-  const end = range.address + range.quantity;
-  return range.quantity > 0 && pairs(wanted).some(([first, last]) => range.address <= last && end > first);
-}
 
 function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
   if (typeof wanted === 'number') return [[wanted, wanted]];

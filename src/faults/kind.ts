@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Framing } from '../protocol/framing.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { Random } from '../random.js';
 import type { Ability } from './ability.js';
 import type { Budget } from './budget.js';
-import type { Random } from './random.js';
 
 /** What a fault knows about the reply it changes. */
 export interface FaultContext {

@@ -1,40 +1,6 @@
 import type { Framing } from '../protocol/framing.js';
+import type { Random } from '../random.js';
 import { type Budget, WORK } from './budget.js';
-
-/** A seeded source of random numbers: the same seed gives the same numbers on every machine. */
-export interface Random {
-  /** At least 0, below 1. */
-  next(): number;
-  /** A whole number from 0 to `limit - 1`. */
-  below(limit: number): number;
-}
-
-/** Seeds have 32 bits, which is short enough to read out over the telephone. */
-export const MAX_SEED = 0xffffffff;
-
-/**
- * The random source for the `hit`-th use of a seed. Each use has its own source, so one reply's numbers never depend on
- * how many an earlier reply drew.
- */
-export function seededRandom(seed: number, hit: number): Random {
-  // SplitMix32 (Steele, Lea, Flood 2014) has a full period and works from any starting state. If two states were a
-  // whole number of increments apart, both would give the same sequence, shifted. So the starting states are mixed too.
-  let state = mix(mix(seed) + hit);
-  const next = () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    return mix(state) / 0x1_0000_0000;
-  };
-  return { next, below: (limit) => Math.floor(next() * limit) };
-}
-
-/** Maps a 32-bit number to another; different numbers give different results. */
-function mix(number: number): number {
-  let mixed = number ^ (number >>> 16);
-  mixed = Math.imul(mixed, 0x21f0aaad);
-  mixed ^= mixed >>> 15;
-  mixed = Math.imul(mixed, 0x735a2d97);
-  return (mixed ^ (mixed >>> 15)) >>> 0;
-}
 
 /** What random parts of a reply are made with. */
 interface Source {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_SEED } from '../random.js';
 import { unknownName } from '../schema/nearest.js';
 import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
@@ -6,8 +7,9 @@ import { documentAs } from '../schema/written-as.js';
 import { refusal } from './budget.js';
 import { type Condition, conditionSchema } from './condition.js';
 import { type Fault, faultKinds, faultParser, writtenFault } from './kinds.js';
-import { MAX_SEED } from './random.js';
+import type { NamedValue } from './named-value.js';
 import { excessOf } from './trial.js';
+import { scheduleSchema, type Window } from './window.js';
 
 const MAX_NAME_LENGTH = 64;
 
@@ -71,12 +73,14 @@ documentAs(
 export const ruleSchema = section({
   name: nameSchema,
   when: conditionSchema.default({}),
+  schedule: scheduleSchema.optional(),
   do: doSchema,
   seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
 }).transform(
-  ({ name, when, do: faults, seed }): FaultRule => ({
+  ({ name, when, schedule, do: faults, seed }): FaultRule => ({
     name,
     when,
+    ...(schedule !== undefined && { schedule }),
     faults,
     ...(seed !== undefined && { seed }),
   }),
@@ -86,6 +90,9 @@ export const ruleSchema = section({
 export interface FaultRule {
   readonly name: string;
   readonly when: Condition;
+  /** What the names in `when.name` stand for; absent without names. */
+  readonly values?: readonly NamedValue[];
+  readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
   readonly seed?: number;
 }

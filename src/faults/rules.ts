@@ -1,7 +1,8 @@
+import { MAX_SEED, type Random, seededRandom } from '../random.js';
 import { lackOf } from './ability.js';
 import { matchesRequest, type RequestFacts } from './condition.js';
-import { MAX_SEED, type Random, seededRandom } from './random.js';
 import type { FaultRule } from './rule.js';
+import { isOpen } from './window.js';
 
 /** A rule that acts on a request, with the random numbers of this turn. */
 export interface ActingRule {
@@ -19,6 +20,8 @@ export interface RuleStatus {
   readonly matches: number;
   readonly hits: number;
   readonly lastHit: Date | undefined;
+  /** Whether the time allows the rule to act now; `when.from`, `when.for` and `schedule`. */
+  readonly open: boolean;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
@@ -29,11 +32,15 @@ interface Entry {
   matches: number;
   hits: number;
   lastHit: Date | undefined;
+  /** When the rule was put in force, in ms of the source's `uptime`. */
+  readonly since: number;
 }
 
 /** The outside inputs of the rules, which tests replace. */
 export interface RuleSource {
   now(): Date;
+  /** In ms, never going back. The windows of rules are measured with it. */
+  uptime(): number;
   /** At least 0, below 1. Rules without a seed get one from here. */
   random(): number;
 }
@@ -45,6 +52,8 @@ export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in forc
 
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
+  /** How often a rule was put in force or removed. */
+  changes = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
 
@@ -58,11 +67,11 @@ export class FaultRules {
 
   get(name: string): RuleStatus | undefined {
     const entry = this.#entries.get(name);
-    return entry && status(entry);
+    return entry && this.#status(entry);
   }
 
   list(): RuleStatus[] {
-    return Array.from(this.#entries.values(), status);
+    return Array.from(this.#entries.values(), (entry) => this.#status(entry));
   }
 
   /** True when a rule of this name can be set: it replaces another, or the limit is not reached. */
@@ -73,12 +82,15 @@ export class FaultRules {
   /** Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others. */
   set(rule: FaultRule): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
-    const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined };
+    const since = this.#source.uptime();
+    const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined, since };
+    this.changes++;
     this.#entries.set(rule.name, entry);
-    return status(entry);
+    return this.#status(entry);
   }
 
   remove(name: string): boolean {
+    this.changes++;
     return this.#entries.delete(name);
   }
 
@@ -98,10 +110,11 @@ export class FaultRules {
 
   /** The random source for this request when the rule acts. Each match has its own, whether or not the rule acts. */
   #turn(entry: Entry, facts: RequestFacts): Random | undefined {
-    const { when } = entry.rule;
+    const { when, values } = entry.rule;
     // If the line supports none of the rule's faults, the request must not use up the rule's count.
     const isAble = entry.rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
-    if (!isAble || !matchesRequest(when, facts)) return undefined;
+    if (!isAble || !matchesRequest(when, values, facts)) return undefined;
+    if (!this.#isOpen(entry)) return undefined;
     entry.matches++;
     if (when.count !== undefined && entry.hits >= when.count) return undefined;
     const turn = entry.matches - (when.after ?? 0);
@@ -112,9 +125,26 @@ export class FaultRules {
     entry.lastHit = this.#source.now();
     return random;
   }
+
+  #isOpen({ rule, since }: Entry): boolean {
+    const { from, for: length } = rule.when;
+    // Most rules have no times, and then the clock need not be asked.
+    if (from === undefined && length === undefined && rule.schedule === undefined) return true;
+    return isInTime(rule, this.#source.uptime() - since);
+  }
+
+  #status(entry: Entry): RuleStatus {
+    const { rule, seed, matches, hits, lastHit } = entry;
+    const { count } = rule.when;
+    const remaining = count === undefined ? undefined : count - hits;
+    return { rule, seed, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
+  }
 }
 
-function status({ rule, seed, matches, hits, lastHit }: Entry): RuleStatus {
-  const { count } = rule.when;
-  return { rule, seed, matches, hits, lastHit, remaining: count === undefined ? undefined : count - hits };
+/** True when `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */
+function isInTime({ when, schedule }: FaultRule, elapsed: number): boolean {
+  const { from, for: length } = when;
+  return (
+    isOpen({ from, for: length }, elapsed) && (schedule?.some((window) => isOpen(window, elapsed)) ?? true)
+  );
 }

@@ -3,11 +3,11 @@ import { type Framing, RTU, SOCKET } from '../protocol/framing.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import { plainReply } from '../protocol/reply-plan.js';
+import type { Random } from '../random.js';
 import { abilities, type FaultLine, type Medium } from './ability.js';
 import { act } from './act.js';
 import { Budget, type Excess } from './budget.js';
 import type { Fault } from './kinds.js';
-import type { Random } from './random.js';
 
 /**
  * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first limit

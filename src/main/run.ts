@@ -1,12 +1,7 @@
 import { type Command, parseCommandLine } from '../config/command-line.js';
-import { checkFile } from '../config/load.js';
 import { version } from '../config/version.js';
-import { formatProblems } from '../schema/problem.js';
 import { withCredentials } from '../service/credential.js';
-import { listPorts } from '../transport/port/list-ports.js';
-import { complain, OK, say, WRONG_USAGE, warn } from './say.js';
-import { selftest } from './selftest.js';
-import { serve } from './serve.js';
+import { complain, say, WRONG_USAGE } from './say.js';
 
 /** Runs the command on the command line; resolves with the exit code. */
 export async function main(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -14,6 +9,7 @@ export async function main(args: readonly string[], environment: NodeJS.ProcessE
   return typeof withToken === 'string' ? complain(withToken) : run(parseCommandLine([...args], withToken));
 }
 
+/** Each command loads only the part of the program that it needs, so `--version` takes no longer than Node itself. */
 async function run(command: Command): Promise<number> {
   switch (command.kind) {
     case 'help':
@@ -23,34 +19,16 @@ async function run(command: Command): Promise<number> {
     case 'error':
       return complain(command.message, WRONG_USAGE);
     case 'check':
-      return check(command);
+      return (await import('./check.js')).check(command);
     case 'ports':
-      return ports();
+      return (await import('./ports.js')).ports();
     case 'selftest':
-      return selftest(command);
+      return (await import('./selftest.js')).selftest(command);
+    case 'monitor':
+      return (await import('./monitor.js')).monitor(command);
+    case 'extcap':
+      return (await import('./extcap.js')).extcap(command.request, version());
     case 'serve':
-      return serve(command);
+      return (await import('./serve.js')).serve(command);
   }
-}
-
-function check({ file, api }: Extract<Command, { kind: 'check' }>): number {
-  const result = checkFile(file, api);
-  warn(file, result.warnings);
-  return result.ok ? say(`${file}: no mistakes found`) : complain(formatProblems(file, result.problems));
-}
-
-async function ports(): Promise<number> {
-  const found = await listPorts();
-  if (found.length === 0) return say('no serial ports found');
-  for (const { path, stableNames, adapter, usb, hints } of found) {
-    const parts = usb && [
-      `${usb.vendorId}:${usb.productId}`,
-      usb.manufacturer,
-      usb.product,
-      usb.serialNumber,
-    ];
-    say([path, adapter.name, parts?.filter(Boolean).join(' ')].filter(Boolean).join('  '));
-    for (const line of [...stableNames, ...hints]) say(`  ${line}`);
-  }
-  return OK;
 }

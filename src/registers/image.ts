@@ -1,7 +1,8 @@
 import type { ActionSource, ActiveCells } from './action-kind.js';
 import { type Action, runAction } from './actions.js';
-import type { CellType } from './cell-type.js';
+import type { CellType, ValueOrder } from './cell-type.js';
 import { Counters } from './counters.js';
+import { LastWrites, type Writer } from './last-writes.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 
@@ -11,6 +12,19 @@ export interface LiveValues {
   refresh(address: number, count: number): void;
   /** Call before a client, a person or an action changes the cell at `address`. */
   changing(address: number): void;
+  /** Call after `count` cells from `address` were changed. */
+  changed(address: number, count: number): void;
+  /** Call after a client or a person wrote `count` cells from `address`: the values react. */
+  written(address: number, count: number): void;
+  /** Whether so much is to come that no more writes are taken that make something happen later. */
+  isFull(): boolean;
+}
+
+/** The words and flags of an image at one moment, beside the configured ones. */
+export interface ImageSnapshot {
+  readonly layout: RegisterLayout;
+  readonly words: Uint16Array;
+  readonly meta: Uint8Array;
 }
 
 /**
@@ -26,8 +40,11 @@ export class RegisterImage implements ActiveCells {
   live: LiveValues | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
+  /** How often a word or an access flag was changed. Computed values do not count. */
+  changes = 0;
   readonly reads = new Counters();
   readonly writes = new Counters();
+  readonly lastWrites = new LastWrites();
 
   /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
@@ -50,7 +67,31 @@ export class RegisterImage implements ActiveCells {
     return isWritableMeta(this.#meta[address] as number);
   }
 
+  /** The order of words and bytes in the value at a cell. */
+  orderAt(address: number): ValueOrder {
+    return orderOfMeta(this.#meta[address] as number);
+  }
+
+  /** True when `count` cells from `address` have the configured words and access flags. */
+  isAsConfigured(address: number, count: number): boolean {
+    const { words, meta } = this.#layout;
+    const end = address + count;
+    for (let cell = address; cell < end && this.#words !== words; cell++) {
+      if (this.#words[cell] !== words[cell]) return false;
+    }
+    for (let cell = address; cell < end && this.#meta !== meta; cell++) {
+      if (this.#meta[cell] !== meta[cell]) return false;
+    }
+    return true;
+  }
+
+  /** True when one of `count` cells from `address` has an action. */
+  hasActions(address: number, count: number): boolean {
+    return Array.from(this.#layout.actions.keys()).some((cell) => cell >= address && cell < address + count);
+  }
+
   setWritable(address: number, writable: boolean): void {
+    this.changes++;
     if (this.#meta === this.#layout.meta) this.#meta = this.#layout.meta.slice();
     this.#meta[address] = withWritable(this.#meta[address] as number, writable);
   }
@@ -61,7 +102,16 @@ export class RegisterImage implements ActiveCells {
 
   setWord(address: number, word: number): void {
     this.live?.changing(address);
+    if (this.#words[address] !== word) this.changes++;
     this.#store(address, word);
+    this.live?.changed(address, 1);
+  }
+
+  /** Changes words side by side. A value of several words changes once. */
+  setWords(address: number, words: readonly number[]): void {
+    for (let i = 0; i < words.length; i++) this.live?.changing(address + i);
+    for (let i = 0; i < words.length; i++) this.#store(address + i, words[i] as number);
+    this.live?.changed(address, words.length);
   }
 
   #store(address: number, word: number): void {
@@ -89,18 +139,47 @@ export class RegisterImage implements ActiveCells {
     return valueOfWords(type, words, orderOfMeta(this.#meta[address] as number));
   }
 
+  /** The value as it would be after `words` were written from `from` on. */
+  valueWith({ address, cells, type }: PlacedValue, from: number, words: readonly number[]): Value {
+    const mixed = Array.from(
+      this.#words.subarray(address, address + cells),
+      (word, i) => words[address + i - from] ?? word,
+    );
+    return valueOfWords(type, mixed, orderOfMeta(this.#meta[address] as number));
+  }
+
   /** Stores a value that `parseValue` accepted for this type and size. */
   setValue({ address, cells, type }: PlacedValue, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
-    words.forEach((word, i) => {
-      this.setWord(address + i, word);
-    });
+    this.setWords(address, words);
+  }
+
+  /** Stores a value as a person's write does: it may react. */
+  write(place: PlacedValue, value: Value): void {
+    this.setValue(place, value);
+    this.live?.written(place.address, place.cells);
   }
 
   /** Stores a computed value. Unlike `setValue`, this does not count as a change. */
   show({ address, cells, type }: PlacedValue, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
+  }
+
+  /** Copies what has been changed; the copy costs no time where nothing has been. */
+  snapshot(): ImageSnapshot {
+    const { words, meta } = this.#layout;
+    return {
+      layout: this.#layout,
+      words: this.#words === words ? words : this.#words.slice(),
+      meta: this.#meta === meta ? meta : this.#meta.slice(),
+    };
+  }
+
+  /** Restores a cell of an earlier snapshot. Signals are not told of it: they are restored, too. */
+  restore(address: number, word: number, writable: boolean): void {
+    this.#store(address, word);
+    if (this.isWritable(address) !== writable) this.setWritable(address, writable);
   }
 
   /** Updates the computed values of `count` cells from `address`. */
@@ -122,11 +201,18 @@ export class RegisterImage implements ActiveCells {
     }
   }
 
+  /** Notes who has written `count` cells from `address`, now. */
+  noteWrite(address: number, count: number, writer: Writer): void {
+    this.lastWrites.note(address, count, { writer, at: this.#source.now() });
+  }
+
   /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
   reset(): void {
+    this.changes++;
     this.#words = this.#layout.words;
     this.#meta = this.#layout.meta;
     this.reads.clear();
     this.writes.clear();
+    this.lastWrites.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { RegisterImage } from './image.js';
+import type { Writer } from './last-writes.js';
 
 /**
  * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.
@@ -25,6 +26,8 @@ export interface TableWindow {
 /** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
 export class Table {
   readonly window: TableWindow;
+  /** Who sends the request that is executed now; undefined where nobody wants to know. */
+  writer: Writer | undefined;
 
   constructor(window: TableWindow) {
     this.window = window;
@@ -59,10 +62,10 @@ export class Table {
   /** Call only where {@link canWriteWords}. */
   writeWords(address: number, words: readonly number[]): void {
     const { image, base } = this.window;
-    words.forEach((word, i) => {
-      image.setWord(base + address + i, word);
-      image.writes.increment(base + address + i);
-    });
+    image.setWords(base + address, words);
+    image.writes.incrementAll(base + address, words.length);
+    if (this.writer) image.noteWrite(base + address, words.length, this.writer);
+    image.live?.written(base + address, words.length);
   }
 
   /** Writes one word, as functions 6 and 22 do (6.6, 6.16). Call only where {@link canWriteWords}. */
@@ -71,12 +74,11 @@ export class Table {
     this.#countReadOfWritten(address);
   }
 
-  /** Keeps the bits of the word at `address` that are set in `andMask`, and takes the others from `orMask` (6.16). */
-  maskWord(address: number, andMask: number, orMask: number): void {
+  /** The bits of the word at `address` that are set in `andMask`, and the others from `orMask` (6.16). */
+  maskedWord(address: number, andMask: number, orMask: number): number {
     const { image, base } = this.window;
     image.refresh(base + address, 1);
-    const word = image.wordAt(base + address);
-    this.writeWord(address, (word & andMask) | (orMask & ~andMask & 0xffff));
+    return (image.wordAt(base + address) & andMask) | (orMask & ~andMask & 0xffff);
   }
 
   /** Reads bits after running the actions of their cells. Call only where {@link canReadBits}. */
@@ -115,6 +117,10 @@ export class Table {
       const isFirstOfCell = i === 0 || (address + i) % bitsPerCell === 0;
       if (isFirstOfCell || countsAsPymodbus) image.writes.increment(cell);
     });
+    const first = this.#cellOfBit(address);
+    const cells = this.#cellOfBit(address + bits.length - 1) - first + 1;
+    if (this.writer) image.noteWrite(base + first, cells, this.writer);
+    image.live?.written(base + first, cells);
   }
 
   /** Runs no action, because the client has read nothing. */

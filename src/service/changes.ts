@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { sourceOfCopy } from '../config/native/copies.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
   /** Lines whose definitions have changed. */
   readonly lines: readonly { readonly before: LineDefinition; readonly after: LineDefinition }[];
+  readonly newLines: readonly LineDefinition[];
+  readonly newDevices: readonly DeviceDefinition[];
+  /** Names of lines that are gone. */
+  readonly goneLines: readonly string[];
+  readonly goneDevices: readonly string[];
   /** Changes that need a restart, in words such as `device meter`. */
   readonly atRestart: readonly string[];
 }
@@ -18,10 +24,14 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
   });
   return {
     lines,
+    newLines: without(after.lines, before.lines),
+    newDevices: without(ownDevices(after), before.devices),
+    goneLines: without(before.lines, after.lines).map(({ name }) => name),
+    goneDevices: without(ownDevices(before), after.devices).map(({ name }) => name),
     atRestart: [
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
-      ...comingAndGoing(before.lines, after.lines).map((name) => `line ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
     ],
   };
 }
@@ -31,26 +41,18 @@ interface Named {
 }
 
 /** The devices without the copies, which depend on the units of lines. */
-function ownDevices(configuration: Configuration): DeviceDefinition[] {
-  return configuration.devices.filter(({ name }) => sourceOfCopy(configuration, name) === undefined);
+function ownDevices({ devices }: Configuration): DeviceDefinition[] {
+  return devices.filter(({ name }) => sourceOfCopy(devices, name) === undefined);
 }
 
-/** The name of the device that a copy was made from. A copy shares the tables of its source, which comes first. */
-export function sourceOfCopy({ devices }: Configuration, name: string): string | undefined {
-  const tables = devices.find((device) => device.name === name)?.tables;
-  const source = devices.find((device) => device.tables === tables)?.name;
-  return source === name ? undefined : source;
-}
-
-function comingAndGoing(before: readonly Named[], after: readonly Named[]): string[] {
-  const [old, now] = [before, after].map((all) => new Set(all.map(({ name }) => name)));
-  return [...new Set([...before, ...after].map(({ name }) => name))].filter(
-    (name) => !(old?.has(name) && now?.has(name)),
-  );
+/** Those whose names are not used in `others`. */
+function without<Each extends Named>(all: readonly Each[], others: readonly Named[]): Each[] {
+  const names = new Set(others.map(({ name }) => name));
+  return all.filter(({ name }) => !names.has(name));
 }
 
 function differentNames(before: readonly Named[], after: readonly Named[]): string[] {
   const now = new Map(after.map((each) => [each.name, each]));
   const changed = before.filter((each) => now.has(each.name) && !isDeepStrictEqual(each, now.get(each.name)));
-  return [...comingAndGoing(before, after), ...changed.map(({ name }) => name)];
+  return changed.map(({ name }) => name);
 }

@@ -1,9 +1,10 @@
-import type { Configuration, LineDefinition } from '../config/configuration.js';
+import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
-import { type LineSource, lineSource, sourceChange } from '../config/native/line-source.js';
+import { sourceWithCopies } from '../config/native/copies.js';
+import { type LineSource, sourceChange } from '../config/native/line-source.js';
 import { formatProblems, pathText } from '../schema/problem.js';
 import type { LineChange, Simulator } from '../simulator/simulator.js';
-import { changesOf, sourceOfCopy } from './changes.js';
+import { changesOf } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
 export interface Reloaded {
@@ -16,7 +17,7 @@ export interface Reloaded {
 }
 
 /**
- * Applies the changes in a configuration file to a running simulator: settings and units of lines, and fault rules.
+ * Applies the changes in a configuration file to a running simulator: lines, fault rules, and devices that come or go.
  * Parts that are unchanged in the file are left alone, even if REST has changed them. A wrong file changes nothing.
  * @param file name of the file, for messages
  */
@@ -32,31 +33,54 @@ export async function reload(
   const changes = changesOf(before, after);
   const done: string[] = [];
   const refused = changes.atRestart.map((what) => `${what}: changes at the next restart`);
-  const kept = new Map(after.lines.map((line) => [line.name, line]));
+  // Changes that were refused or need a restart must be found again by the next reload.
+  const lines = new Map(before.lines.map((line) => [line.name, line]));
+  const devices = new Map(before.devices.map((device) => [device.name, device]));
+  const note = (what: string, problem: string | undefined, succeed: () => void) => {
+    if (problem === undefined) {
+      done.push(what);
+      succeed();
+    } else refused.push(`${what}: ${problem}`);
+  };
+
+  // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
+  if (simulator.faults.configure(after.faults)) done.push('faults');
+  for (const name of changes.goneLines) {
+    note(`line ${name}`, problemOf(await simulator.removeLine(name)), () => lines.delete(name));
+  }
+  for (const device of changes.newDevices) {
+    const { name } = device;
+    note(`device ${name}`, problemOf(simulator.addDevice(device)), () => devices.set(name, device));
+  }
   for (const line of changes.lines) {
     const { name } = line.after;
-    const change = sourceChange(sourceIn(before, line.before), sourceIn(after, line.after));
+    const change = sourceChange(
+      sourceWithCopies(before.devices, line.before),
+      sourceWithCopies(after.devices, line.after),
+    );
     const problem = await changeLine(simulator, name, change);
-    if (problem === undefined) done.push(`line ${name}`);
-    else {
-      refused.push(`line ${name}: ${problem}`);
-      kept.set(name, line.before);
-    }
+    note(`line ${name}`, problem, () => lines.set(name, line.after));
   }
-  if (simulator.faults.configure(after.faults)) done.push('faults');
-  // Changes that were refused or need a restart must be found again by the next reload.
-  const lines = before.lines.map((line) => kept.get(line.name) ?? line);
-  return { configuration: { ...before, lines, faults: after.faults }, done, refused };
+  for (const line of changes.newLines) {
+    const { name } = line;
+    const added = await simulator.createLine(name, sourceWithCopies(after.devices, line));
+    note(`line ${name}`, problemOf(added), () => lines.set(name, line));
+  }
+  for (const name of changes.goneDevices) {
+    const removed = simulator.devices.has(name) ? await simulator.removeDevice(name) : GONE;
+    note(`device ${name}`, problemOf(removed), () => devices.delete(name));
+  }
+  const configuration = {
+    ...before,
+    lines: [...lines.values()],
+    devices: [...devices.values()],
+    faults: after.faults,
+  };
+  return { configuration, done, refused };
 }
 
-/** A line as written in its file, including copies of devices. */
-function sourceIn(configuration: Configuration, line: LineDefinition): LineSource {
-  const units = Array.from(line.units, ([unitId, device]) => {
-    const source = sourceOfCopy(configuration, device);
-    return [unitId, source === undefined ? device : { copyOf: source }];
-  });
-  return { ...lineSource(line), units: Object.fromEntries(units) };
-}
+/** REST has removed it before. */
+const GONE: LineChange = { ok: true };
 
 /** @returns why the line was not changed; undefined on success. */
 async function changeLine(
@@ -66,11 +90,12 @@ async function changeLine(
 ): Promise<string | undefined> {
   const line = simulator.lines.get(name);
   if (!line) return 'there is no such line';
-  const changed = await simulator.changeLine(line, change);
-  return changed.ok ? undefined : problemOf(changed);
+  return problemOf(await simulator.changeLine(line, change));
 }
 
-function problemOf(change: Exclude<LineChange, { ok: true }>): string {
+/** Why something was not done; undefined on success. */
+function problemOf(change: LineChange): string | undefined {
+  if (change.ok) return undefined;
   if ('error' in change) return change.error;
   return change.issues.listed.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ');
 }

@@ -9,8 +9,9 @@ export type Dependencies =
 /**
  * Orders values by their dependencies. Refuses chains that are too long, and circles; the error names the path.
  * Names that are needed but not listed depend on nothing.
+ * @param verb what a value does with those that it needs, for messages
  */
-export function orderOf(needs: ReadonlyMap<string, readonly string[]>): Dependencies {
+export function orderOf(needs: ReadonlyMap<string, readonly string[]>, verb = 'depends on'): Dependencies {
   /** Length of the longest chain that begins with the value; 0 if the value needs no others. */
   const depths = new Map<string, number>();
   for (const start of needs.keys()) {
@@ -18,29 +19,33 @@ export function orderOf(needs: ReadonlyMap<string, readonly string[]>): Dependen
     const enter = (name: string) => !depths.has(name) && path.push({ name, next: 0 });
     enter(start);
     for (let top = path.at(-1); top; top = path.at(-1)) {
-      if (path.length > MAX_CHAIN + 1) return tooLong(start);
+      if (path.length > MAX_CHAIN + 1) return tooLong(start, verb);
       const needed = needs.get(top.name) ?? [];
       const name = needed[top.next++];
       if (name === undefined) {
         const depth = 1 + Math.max(-1, ...needed.map((each) => depths.get(each) as number));
-        if (depth > MAX_CHAIN) return tooLong(top.name);
+        if (depth > MAX_CHAIN) return tooLong(top.name, verb);
         depths.set(top.name, depth);
         path.pop();
         continue;
       }
       const first = path.findIndex((entry) => entry.name === name);
-      if (first >= 0) return circle(path.slice(first).map((entry) => entry.name));
+      if (first >= 0)
+        return circle(
+          path.slice(first).map((entry) => entry.name),
+          verb,
+        );
       enter(name);
     }
   }
   return { ok: true, order: [...depths.keys()].filter((name) => needs.has(name)) };
 }
 
-function circle(names: readonly string[]): Dependencies {
+function circle(names: readonly string[], verb: string): Dependencies {
   const [first] = names as [string];
-  return { ok: false, name: first, message: `depends on itself: ${[...names, first].join(' -> ')}` };
+  return { ok: false, name: first, message: `${verb} itself: ${[...names, first].join(' -> ')}` };
 }
 
-function tooLong(name: string): Dependencies {
-  return { ok: false, name, message: `depends on a chain of more than ${MAX_CHAIN} other values` };
+function tooLong(name: string, verb: string): Dependencies {
+  return { ok: false, name, message: `${verb} a chain of more than ${MAX_CHAIN} other values` };
 }

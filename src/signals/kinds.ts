@@ -4,6 +4,7 @@ import { isMapping } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { counter } from './kinds/counter.js';
 import { expression } from './kinds/expression.js';
+import { follows } from './kinds/follows.js';
 import { noise } from './kinds/noise.js';
 import { playback } from './kinds/playback.js';
 import { ramp } from './kinds/ramp.js';
@@ -51,6 +52,7 @@ const KINDS: ReadonlyMap<string, KindEntry> = new Map([
   kind('playback', playback),
   kind('counter', counter),
   kind('expression', expression),
+  kind('follows', follows),
 ]);
 
 /** The kinds with their rows of docs/signals.md. */

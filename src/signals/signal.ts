@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Course } from './course.js';
 import type { Track, TrackSource } from './recording/track.js';
 
 /**
@@ -13,6 +14,14 @@ export interface Signal {
   readonly trouble?: () => string | undefined;
   /** Settling and presetting. Only a signal that accumulates has this. */
   readonly accumulator?: Accumulator;
+  /** Only a signal that follows another value has this. */
+  readonly follower?: Follower | undefined;
+}
+
+/** A sum, and the device's time in ms that it belongs to. */
+export interface Reached {
+  readonly time: number;
+  readonly value: number;
 }
 
 /** The part of a signal that adds up another value. */
@@ -21,6 +30,25 @@ interface Accumulator {
   settle(time: number): void;
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
+  /**
+   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step that was
+   * added up.
+   */
+  reached(time: number): Reached;
+}
+
+/** The part of a signal that is told when the value that it follows changes. Times are in ms of the device's clock. */
+export interface Follower {
+  /** The name of the value that is followed. */
+  readonly command: string;
+  /** How much later the value follows, in ms. */
+  readonly after: number;
+  /** What the value does from a time on, unless the command changes. */
+  courseFrom(time: number): Course;
+  /** Puts the value to where it stands at first. */
+  begin(value: number): void;
+  /** Call at `time`, which is `after` ms after the command began its course. */
+  follow(command: Course, time: number): void;
 }
 
 /** The surroundings of a signal, passed when the signal is made for a register. */

@@ -57,15 +57,48 @@ export class Devices {
   keepCopies(inUse: ReadonlySet<string>): void {
     for (const name of this.#copies) {
       if (inUse.has(name)) continue;
-      this.#copies.delete(name);
-      this.#definitions.delete(name);
-      this.#devices.delete(name);
-      this.network.remove(name);
+      this.#drop(name);
     }
   }
 
-  #add(definition: DeviceDefinition): void {
+  /** Adds a device with a name that no other device has. */
+  add(definition: DeviceDefinition): Device {
+    const device = this.#add(definition);
+    this.network.link();
+    return device;
+  }
+
+  remove(name: string): void {
+    this.#drop(name);
+    this.network.link();
+  }
+
+  definitionOf(name: string): DeviceDefinition {
+    const definition = this.#definitions.get(name);
+    if (!definition) throw new Error(`unknown device: ${name}`);
+    return definition;
+  }
+
+  /** The names of the copies of a device, whether or not they are in the configuration. */
+  copiesOf(name: string): string[] {
+    const tables = this.#definitions.get(name)?.tables;
+    const [source, ...copies] = Array.from(this.#definitions.values()).filter(
+      (each) => each.tables === tables,
+    );
+    return source?.name === name ? copies.map((copy) => copy.name) : [];
+  }
+
+  #drop(name: string): void {
+    this.#copies.delete(name);
+    this.#definitions.delete(name);
+    this.#devices.delete(name);
+    this.network.remove(name);
+  }
+
+  #add(definition: DeviceDefinition): Device {
+    const device = buildDevice(definition, this.#source, this.network);
     this.#definitions.set(definition.name, definition);
-    this.#devices.set(definition.name, buildDevice(definition, this.#source, this.network));
+    this.#devices.set(definition.name, device);
+    return device;
   }
 }

@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FaultRule } from '../faults/rule.js';
-import { FaultRules } from '../faults/rules.js';
+import { FaultRules, type RuleSource } from '../faults/rules.js';
+
+const SYSTEM: RuleSource = {
+  now: () => new Date(),
+  uptime: () => performance.now(),
+  random: Math.random,
+};
 
 /** The fault rules of a simulator: the configured rules, and rules that were added at run time. */
 export class FaultControl {
-  readonly rules = new FaultRules({ now: () => new Date(), random: Math.random });
+  readonly rules: FaultRules;
   #configured: readonly FaultRule[];
 
-  constructor(configured: readonly FaultRule[]) {
+  constructor(configured: readonly FaultRule[], source: RuleSource = SYSTEM) {
+    this.rules = new FaultRules(source);
     this.#configured = configured;
     this.reset();
   }

@@ -5,6 +5,7 @@ import type { RegisterImage } from '../registers/image.js';
 import { nearestValue } from '../registers/nearest-value.js';
 import { parseValue } from '../registers/parse-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
+import { quote } from '../schema/problem.js';
 
 /** One value of a device, whether or not it has a name. */
 export interface DeviceValue {
@@ -57,11 +58,21 @@ export function tablesMeant(table: TableName | undefined): readonly TableName[] 
   return table === undefined ? TABLE_NAMES : [table];
 }
 
+/** Why a device takes no more writes for the time being. */
+export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
+
 /** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
-export function whyUnchangeable({ point }: DeviceValue): string | undefined {
+export function whyUnchangeable({ image, point }: DeviceValue): string | undefined {
+  if (point && image.live?.isFull()) return TOO_MUCH_TO_COME;
   const signal = point?.signal;
   if (!signal || signal.accumulator) return undefined;
   return 'is moved by its signal; DELETE of the signal makes it stay';
+}
+
+/** Writes a value that `parseChange` accepted, for REST. The value reacts. */
+export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'>, value: Value): void {
+  image.write(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'REST' });
 }
 
 /**
@@ -75,11 +86,22 @@ export function parseChange(
 ): { readonly value: Value } | { readonly expected: string } {
   const { scale = 1, labels } = point?.definition ?? {};
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
+  const orLabel = labels ? orOneOf([...labels.values()]) : '';
   const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
   if (raw || label || scale === 1 || place.type === 'string') {
-    return parsed.ok ? { value: parsed.value } : { expected: parsed.expected };
+    return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
   }
-  if (typeof input !== 'number') return { expected: 'a number' };
+  if (typeof input !== 'number') return { expected: `a number${orLabel}` };
   const { value, fits } = nearestValue(place.type, input / scale);
-  return fits ? { value } : { expected: `a number that ${place.type} can hold with a scale of ${scale}` };
+  return fits
+    ? { value }
+    : { expected: `a number that ${place.type} can hold with a scale of ${scale}${orLabel}` };
+}
+
+const MOST_LABELS = 20;
+
+/** The labels that may stand for a value, as the end of what was expected. */
+function orOneOf(labels: readonly string[]): string {
+  const listed = labels.slice(0, MOST_LABELS).map((label) => `, or ${quote(label)}`);
+  return `${listed.join('')}${labels.length > MOST_LABELS ? ', …' : ''}`;
 }

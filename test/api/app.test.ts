@@ -182,8 +182,8 @@ describe('another method than those of a path', () => {
   test.each([
     ['POST', '/healthz', 'GET, HEAD'],
     ['GET', '/restapi/calls', 'POST'],
-    ['DELETE', '/api/v1/lines', 'GET, HEAD'],
-    ['POST', '/api/v1/lines/lan?x=1', 'GET, HEAD, PUT'],
+    ['DELETE', '/api/v1/lines', 'GET, HEAD, POST'],
+    ['POST', '/api/v1/lines/lan?x=1', 'DELETE, GET, HEAD, PUT'],
     ['GET', '/api/v1/lines/lan/stop', 'POST'],
     ['PATCH', '/api/v1/faults', 'GET, HEAD, POST'],
     ['POST', '/api/v1/faults/some', 'DELETE, GET, HEAD, PUT'],

@@ -81,7 +81,7 @@ describe('a list that is too long is refused before its elements are looked at',
     return findings.listed.map(({ path, message }) => `${path.join('.')}: ${message}`);
   }
 
-  test.each(['line', 'unit', 'function', 'address', 'quantity'])('%s of a condition', (key) => {
+  test.each(['line', 'unit', 'function', 'address', 'name', 'quantity'])('%s of a condition', (key) => {
     const { list, looks } = watchedList(257);
     expect(mistakes(conditionSchema, { [key]: list })).toEqual([
       `${key}: expected at most 256 of them, got 257`,

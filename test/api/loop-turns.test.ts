@@ -52,3 +52,26 @@ test('a long piece of work is followed by a rest of at least its own length', as
   });
   expect(nextAt - endedAt).toBeGreaterThanOrEqual(20);
 });
+
+/** How long `count` pieces take together, in ms. */
+function timeOf(count: number, work: () => void, laterMs?: number): Promise<number> {
+  const loop = new LoopTurns();
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    for (let piece = 0; piece < count; piece++) loop.take(work, laterMs);
+    loop.take(() => resolve(performance.now() - startedAt));
+  });
+}
+
+test('many short pieces of work together take a third of the time at most', async () => {
+  const burn = () => {
+    const end = performance.now() + 0.25;
+    while (performance.now() < end);
+  };
+  // 25 ms of work and the rest for all of it but the last ms; a timer may end 1 ms early.
+  expect(await timeOf(100, burn)).toBeGreaterThanOrEqual(70);
+});
+
+test('what a piece causes at other times is rested for, too', async () => {
+  expect(await timeOf(50, () => {}, 0.5)).toBeGreaterThanOrEqual(45);
+});

@@ -18,7 +18,7 @@ const holding = (value: number, more: readonly Entry[] = []): Device =>
   deviceOf({ holding: [{ address: 0, value }, ...more], coils: [{ address: 0 }] }, { size: 4 });
 
 function busOf(units: Units, framing: Framing = RTU): Bus {
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   return new Bus(
     { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 },
     units,
@@ -253,7 +253,7 @@ describe('a broadcast to two units that share a device', () => {
 });
 
 it("counts exceptions of fault rules as the device's: busy is busy", () => {
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
   const bus = new Bus(line, new Map([[1, holding(1)]]), rules);
   rules.set(ruleSchema.parse({ name: 'busy', when: { function: 3 }, do: [{ exception: 6 }] }));
@@ -263,7 +263,7 @@ it("counts exceptions of fault rules as the device's: busy is busy", () => {
 });
 
 it('gives nobody a late reply in the framing that the line had before', () => {
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing: RTU, characterTime: 0 };
   const units = new Map([[1, holding(1)]]);
   const bus = new Bus(line, units, rules);
@@ -281,7 +281,7 @@ it('gives nobody a late reply in the framing that the line had before', () => {
 describe('a unit that is not there', () => {
   const line = { name: 'lan', abilities: abilities('tcp', 'socket'), framing: SOCKET, characterTime: 0 };
   const units = new Map([[1, holding(1)]]);
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const request = { unitId: 9, pdu: bytesOf(READ), transactionId: 7, clientId: 1 };
 
   it('gets exception 11 where a gateway would say so', () => {
@@ -327,7 +327,7 @@ describe('the framing of an ASCII line', () => {
   });
 
   it('stays when a fault keeps the next request from the device that had changed it', () => {
-    const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+    const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
     const framing = new AsciiFraming();
     const line = { name: 'bench', abilities: abilities('serial', 'ascii'), framing, characterTime: 0 };
     const bus = new Bus(

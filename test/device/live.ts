@@ -29,6 +29,7 @@ export function liveDevices(devices: Readonly<Record<string, Parts>>) {
   const respond = (pdu: readonly number[]) => [...(meter.respond(Uint8Array.from(pdu), diagnostics) ?? [])];
   return {
     meter,
+    network,
     respond,
     wait(ms: number): void {
       now += ms;

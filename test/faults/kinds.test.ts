@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
 import { faultKinds } from '../../src/faults/kinds.js';
-import { MAX_SEED, seededRandom } from '../../src/faults/random.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
+import { MAX_SEED, seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
 import { played, rtu, ruleOf, type Situation } from './plans.js';
 

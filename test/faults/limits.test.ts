@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
-import { MAX_SEED, seededRandom } from '../../src/faults/random.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
+import { MAX_SEED, seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
 import { rtu, ruleOf, shown } from './plans.js';
 

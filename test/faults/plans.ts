@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
-import { seededRandom } from '../../src/faults/random.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, type Step, silence } from '../../src/protocol/reply-plan.js';
+import { seededRandom } from '../../src/random.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
 /** modbus-serial has no types for them. */

@@ -4,11 +4,11 @@ import { abilities } from '../../src/faults/ability.js';
 import type { RequestFacts } from '../../src/faults/condition.js';
 import { faultKinds } from '../../src/faults/kinds.js';
 import { lineProblems } from '../../src/faults/line-problems.js';
-import { MAX_SEED } from '../../src/faults/random.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules, MAX_RULES } from '../../src/faults/rules.js';
 import { addressRanges } from '../../src/protocol/address-range.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { MAX_SEED } from '../../src/random.js';
 import { At } from '../../src/schema/at.js';
 import { Findings } from '../../src/schema/findings.js';
 import { pathText } from '../../src/schema/problem.js';
@@ -19,7 +19,7 @@ import { rtu, ruleOf, shown } from './plans.js';
 const NOW = new Date(2026, 0, 1);
 
 function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; seed?: number }[]): FaultRules {
-  const faultRules = new FaultRules({ now: () => NOW, random: () => 0.5 });
+  const faultRules = new FaultRules({ uptime: () => 0, now: () => NOW, random: () => 0.5 });
   for (const { do: faults = [{ delay: 1 }], ...more } of rules) faultRules.set(ruleOf(faults, more));
   return faultRules;
 }
@@ -27,7 +27,7 @@ function rulesWith(...rules: { name?: string; when?: object; do?: unknown[]; see
 function factsOf(request = '03 0000 0001', { line = 'bench', unitId = 1 } = {}): RequestFacts {
   const pdu = bytesOf(request);
   const place = { name: line, abilities: abilities('serial', 'rtu') };
-  return { line: place, unitId, functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
+  return { line: place, unitId, device: 'meter', functionCode: pdu[0] as number, ranges: addressRanges(pdu) };
 }
 
 /** Whether a rule with this condition acts on the request. */
@@ -205,7 +205,7 @@ describe('what is shown of a rule', () => {
     expect(rulesWith({ seed: 7 }).get('tested')?.seed).toBe(7);
     expect(rulesWith({ seed: 0 }).get('tested')?.seed).toBe(0);
     expect(rulesWith({}).get('tested')?.seed).toBe(2 ** 31);
-    const last = new FaultRules({ now: () => NOW, random: () => 1 - Number.EPSILON / 2 });
+    const last = new FaultRules({ uptime: () => 0, now: () => NOW, random: () => 1 - Number.EPSILON / 2 });
     expect(last.set(ruleOf([{ junk: 1 }])).seed).toBe(MAX_SEED);
   });
 
@@ -550,7 +550,7 @@ describe('a rule that is not right', () => {
     [{ count: 1.5 }, 'when.count: expected a number of requests, 1 or more, got 1.5'],
     [
       { adress: 5 },
-      'when.adress: unknown key "adress", did you mean "address"? (known: line, unit, function, address, quantity, after, every, count, probability)',
+      'when.adress: unknown key "adress", did you mean "address"? (known: line, unit, function, address, name, quantity, after, every, count, probability, from, for)',
     ],
     ['always', 'when: expected a mapping, got "always"'],
   ])('when %j', (when, message) => {
@@ -569,7 +569,10 @@ describe('a rule that is not right', () => {
       { name: 'a', do: FAULTS, seed: MAX_SEED + 1 },
       'seed: expected a seed from 0 to 4294967295, got 4294967296',
     ],
-    [{ name: 'a', do: FAULTS, unless: {} }, 'unless: unknown key "unless" (known: name, when, do, seed)'],
+    [
+      { name: 'a', do: FAULTS, unless: {} },
+      'unless: unknown key "unless" (known: name, when, schedule, do, seed)',
+    ],
     [null, ': expected a mapping, got nothing'],
     [[], ': expected a mapping, got an empty list'],
   ])('%j', (rule, message) => {
@@ -645,7 +648,7 @@ it('a fault without a list around it is a list of one', () => {
 });
 
 it('a rule does not use up its count on a line that can do nothing of it', () => {
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   rules.set(ruleSchema.parse({ name: 'once', when: { count: 1 }, do: [{ crc: 'invert' }] }));
   const onTcp = { ...factsOf(), line: { name: 'lan', abilities: abilities('tcp', 'socket') } };
   expect(rules.match(onTcp)).toEqual([]);

@@ -19,18 +19,32 @@ const PURE = 'it is pure, so that it is tested without I/O: clock and random sou
 
 const ROOMS: Readonly<Record<string, Room>> = {
   protocol: { knows: [], external: NOTHING, why: 'it is the ground that everything stands on' },
+  random: {
+    knows: [],
+    external: NOTHING,
+    why: 'it is arithmetic, and everything random is repeatable by it',
+  },
   schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
-  device: { knows: ['protocol', 'registers', 'signals'], external: NOTHING, why: PURE },
+  device: {
+    knows: ['protocol', 'random', 'registers', 'signals', 'reactions'],
+    external: NOTHING,
+    why: PURE,
+  },
   faults: {
-    knows: ['protocol', 'schema'],
+    knows: ['protocol', 'random', 'schema'],
     external: /^zod$/,
     why: 'a fault turns a plan into a plan and never knows a device, a socket or a port',
   },
   signals: {
-    knows: ['schema'],
+    knows: ['random', 'schema'],
     external: /^(zod|jsep)$/,
     why: 'a signal is a function of the time and a seed, and never knows a register or a file',
+  },
+  reactions: {
+    knows: ['protocol', 'schema', 'registers', 'signals'],
+    external: /^zod$/,
+    why: 'a reaction acts through its context and never knows a device, a register or a file',
   },
   bus: { knows: ['protocol', 'device', 'faults'], external: NOTHING, why: 'it decides and does no I/O' },
   transport: {
@@ -40,7 +54,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: ['protocol', 'schema', 'registers', 'device', 'faults', 'signals'],
+    knows: ['protocol', 'random', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
@@ -78,9 +92,20 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
+  monitor: {
+    knows: [],
+    knowsTypesOf: ['traffic', 'api'],
+    external: NOTHING,
+    why: 'it follows a simulator of another process, of which it knows what REST tells',
+  },
+  state: {
+    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator'],
+    external: /^(zod|node:crypto)$/,
+    why: 'it turns a simulator into text and back, and never knows a file',
+  },
   service: {
-    knows: ['protocol', 'schema', 'traffic', 'config', 'simulator'],
-    external: /^(node:.+|koffi|pino)$/,
+    knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'state'],
+    external: /^(node:.+|koffi|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
   },
 };

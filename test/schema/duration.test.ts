@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { At } from '../../src/schema/at.js';
 import { duration } from '../../src/schema/duration.js';
+import { fileFindings } from '../../src/schema/findings.js';
+import { section } from '../../src/schema/parts.js';
 
 describe('a duration', () => {
   it.each([
@@ -38,6 +41,18 @@ describe('a duration', () => {
     expect(result.error?.issues[0]?.message).toMatch(
       /^a number of milliseconds, 0 or more, or a time such as 250ms, 20s, 5m, 1h$/,
     );
+  });
+
+  it('that can not be read is told as it was written', () => {
+    const at = new At({ step: '15 minutes' }, fileFindings());
+    at.check(section({ step: duration() }));
+    expect(at.findings.listed).toEqual([
+      {
+        path: ['step'],
+        message:
+          'expected a number of milliseconds, 0 or more, or a time such as 250ms, 20s, 5m, 1h, got "15 minutes"',
+      },
+    ]);
   });
 
   it.each(['99ms', '2s', 99])('%s is outside of its range', (written) => {

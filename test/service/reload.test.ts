@@ -82,7 +82,7 @@ describe('a configuration that is read again', () => {
   it('sets new and different fault rules, removes those that are gone, and keeps the counts of the others', async () => {
     const { simulator, line, again } = await start();
     const { rules } = simulator.faults;
-    const facts = { line: line('lan').bus.line, unitId: 1, functionCode: 3, ranges: [] };
+    const facts = { line: line('lan').bus.line, unitId: 1, device: 'meter', functionCode: 3, ranges: [] };
     const mute = { name: 'mute', when: { unit: 9 }, do: [{ silence: true }] };
     expect(await again(loaded({ ...PLANT, faults: [...PLANT.faults, mute] }))).toEqual({
       done: ['faults'],
@@ -121,21 +121,53 @@ describe('a configuration that is read again', () => {
     expect(line('bench').state.kind).toBe('open');
   });
 
-  it('says each time what only a restart changes: devices, lines that come and go, the REST interface', async () => {
+  it('says each time what only a restart changes: devices that are different, the REST interface', async () => {
     const { again } = await start();
+    const meter = { registers: {} };
+    const other = { ...PLANT, devices: { ...PLANT.devices, meter }, api: { port: 1 } };
+    for (let turn = 0; turn < 2; turn++) {
+      const { done, refused } = await again(loaded(other));
+      expect(done).toEqual([]);
+      expect(refused).toEqual(['device meter', 'api'].map((each) => `${each}: changes at the next restart`));
+    }
+  });
+
+  it('adds and removes devices and lines', async () => {
+    const { simulator, line, again } = await start();
     const { pump, ...devices } = PLANT.devices;
     const other = {
-      devices: { ...devices, meter: { registers: {} }, valve: pump },
-      lines: { bench: PLANT.lines.bench, more: PLANT.lines.lan },
+      devices: { ...devices, valve: pump },
+      lines: { bench: PLANT.lines.bench, more: { tcp: { port: 0 }, units: { 1: 'valve' } } },
       faults: PLANT.faults,
-      api: { port: 1 },
     };
-    for (let turn = 0; turn < 2; turn++) {
-      const { refused } = await again(loaded(other));
-      const later = ': changes at the next restart';
-      const what = ['device pump', 'device valve', 'device meter', 'line lan', 'line more', 'api'];
-      expect(refused).toEqual(what.map((each) => each + later));
-    }
+    expect(await again(loaded(other))).toEqual({
+      done: ['line lan', 'device valve', 'line more', 'device pump'],
+      refused: [],
+    });
+    expect([...simulator.lines.keys()]).toEqual(['bench', 'more']);
+    expect([...simulator.devices.keys()]).toEqual(['meter', 'valve']);
+    expect(line('more').state.kind).toBe('open');
+    expect(await again(loaded(other))).toEqual({ done: [], refused: [] });
+  });
+
+  it('keeps a device that is gone from the file while a line of REST uses it, and tries again', async () => {
+    const { simulator, again } = await start();
+    await simulator.createLine('mine', { tcp: { port: 0 }, units: { 1: 'pump' } });
+    const { pump, ...devices } = PLANT.devices;
+    const refused = ['device pump: line mine has no other units; remove the line first'];
+    expect(await again(loaded({ ...PLANT, devices }))).toEqual({ done: [], refused });
+    await simulator.removeLine('mine');
+    expect(await again(loaded({ ...PLANT, devices }))).toEqual({ done: ['device pump'], refused: [] });
+  });
+
+  it('does not keep a new line that can not be opened', async () => {
+    const { simulator, line, again } = await start();
+    const { state } = line('lan');
+    const port = state.kind === 'open' ? state.port : undefined;
+    const more = { more: { tcp: { port }, units: { 1: 'meter' } } };
+    const { done, refused } = await again(loaded(changed(more)));
+    expect({ done, refused }).toEqual({ done: [], refused: [expect.stringContaining('EADDRINUSE')] });
+    expect([...simulator.lines.keys()]).toEqual(['bench', 'lan']);
   });
 
   it('takes copies of devices that units ask for', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_SEED } from '../../src/signals/random.js';
+import { MAX_SEED } from '../../src/random.js';
 import type { Signal } from '../../src/signals/signal.js';
 import { started, trackInMemory } from './start.js';
 

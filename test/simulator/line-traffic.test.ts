@@ -40,7 +40,7 @@ const LONGEST_PAUSE = inputPause(ptyAdapter, 0);
 /** A line that nobody answers on, with what it counts. */
 function listenWith(framing: Framing, framer: Framer, gap: number) {
   const log = pino({ level: 'silent' });
-  const rules = new FaultRules({ now: () => new Date(0), random: () => 0 });
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
   const line = { name: 'bench', abilities: abilities('serial', 'rtu'), framing, characterTime: 0 };
   const bus = new Bus(line, new Map(), rules);
   const stream = new TrafficStream();

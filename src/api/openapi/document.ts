@@ -36,7 +36,7 @@ export interface DescribedOperation {
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;
@@ -116,6 +116,7 @@ function describe(operation: Operation, components: Components, responses: Respo
     parameters: [
       ...parametersIn('path', schema.params && components.convert(schema.params, 'input')),
       ...parametersIn('query', schema.querystring && components.convert(schema.querystring, 'input')),
+      ...parametersIn('header', schema.headers && components.convert(schema.headers, 'input')),
     ],
     ...(body && {
       requestBody: {
@@ -129,8 +130,8 @@ function describe(operation: Operation, components: Components, responses: Respo
 
 /** The schemas of an operation. The components keep them converted, so describing the operation is quick then. */
 function schemasOf({ schema }: Operation): [schema: z.ZodType, io: Direction][] {
-  const { params, querystring, body = schema.checkedBody, response = {} } = schema;
-  const inputs = [params, querystring, body].filter((each) => each !== undefined);
+  const { params, querystring, headers, body = schema.checkedBody, response = {} } = schema;
+  const inputs = [params, querystring, headers, body].filter((each) => each !== undefined);
   const outputs = Object.values(response).flatMap((each) => ('content' in each ? [] : [each]));
   return [
     ...inputs.map((each): [z.ZodType, Direction] => [each, 'input']),

@@ -31,6 +31,7 @@ interface OperationSchema {
   readonly tags?: readonly string[];
   readonly params?: z.ZodType;
   readonly querystring?: z.ZodType;
+  readonly headers?: z.ZodType;
   readonly body?: z.ZodType;
   readonly checkedBody?: z.ZodType;
   readonly response?: Readonly<Record<string, z.ZodType | DescribedContent>>;

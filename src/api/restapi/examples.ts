@@ -97,3 +97,23 @@ export const SERVER = {
     },
   ],
 };
+
+export const LOG = {
+  result: 'ok',
+  footer: 'Everything that is kept, the oldest first',
+  log_rows: [
+    {
+      index: 11,
+      time: '2026-01-31T12:00:00.000000Z',
+      line: 'lan',
+      kind: 'request',
+      direction: 'in',
+      unit: 1,
+      fc: 3,
+      address: 0,
+      count: 1,
+      data: '00 01 00 00 00 06 01 03 00 00 00 01',
+      text: 'read holding registers 0, quantity 1',
+    },
+  ],
+};

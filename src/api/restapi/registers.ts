@@ -8,6 +8,7 @@ import { unknownName } from '../../schema/nearest.js';
 import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { TOO_MUCH_TO_COME, writeValue } from '../../simulator/values.js';
 import { REGISTERS } from './examples.js';
 import { failure, mistakes, type Outcome } from './outcome.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
@@ -123,7 +124,8 @@ function setRegister(
   if (value != null) {
     const parsed = parseValue(span.type, value, span.cells);
     if (!parsed.ok) return `value: ${expectedMessage(parsed.expected, value)}`;
-    image.setValue(span, parsed.value);
+    if (image.live?.isFull()) return `value: ${TOO_MUCH_TO_COME}`;
+    writeValue({ image, place: span }, parsed.value);
   }
   if (writeable)
     for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);

@@ -6,6 +6,8 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
 import { callsRequest } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
+import { LogEndpoint, logAnswerSchema } from './log.js';
+import { logBody } from './log-request.js';
 import { failure, failureSchema } from './outcome.js';
 import { registersRequest } from './register-request.js';
 import { handleRegisters, registersAnswerSchema } from './registers.js';
@@ -13,8 +15,6 @@ import { handleServer, serverAnswerSchema } from './server.js';
 import { serverRequest } from './server-request.js';
 
 const TAGS = ['pymodbus'];
-
-const anyObject = z.record(z.string(), z.unknown()).meta({ description: 'Anything.', examples: [{}] });
 
 interface Endpoint {
   readonly summary: string;
@@ -32,6 +32,7 @@ interface Endpoint {
  */
 export function restapiRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(simulator);
+  const log = new LogEndpoint(simulator);
   const endpoints: Readonly<Record<string, Endpoint>> = {
     registers: {
       summary: 'Read registers, or set one',
@@ -56,12 +57,12 @@ export function restapiRoutes(simulator: Simulator, answers: LongAnswers): Fasti
       handle: (body) => handleServer(simulator, body),
     },
     log: {
-      summary: 'Learn that there is no log',
-      description: 'pymodbus.simulator has this endpoint without any use, too.',
-      checkedBody: anyObject,
-      answer: z.never(),
-      // The words of pymodbus.simulator, which its clients may know.
-      handle: () => failure('log endpoint not implemented'),
+      summary: 'List the traffic',
+      description:
+        '`Download` lists everything that is kept, `Monitor` what passes from now on. `Clear` forgets all traffic.',
+      checkedBody: logBody,
+      answer: logAnswerSchema,
+      handle: (body) => log.handle(body),
     },
   };
   return (app, _, done) => {

@@ -59,6 +59,7 @@ export const REGISTER = {
   action: null,
   reads: 3,
   writes: 0,
+  lastWriter: null,
 };
 
 export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
@@ -68,6 +69,7 @@ export const RULE_STATUS = {
   matches: 1,
   hits: 1,
   lastHit: '2026-01-31T12:00:00.000Z',
+  open: true,
   remaining: 1,
 };
 
@@ -95,6 +97,36 @@ export const EXCHANGE = {
   omittedSteps: 0,
   omittedBytes: 0,
   ended: 'complete',
+};
+
+export const EVENT = {
+  seq: 11,
+  line: 'lan',
+  kind: 'request',
+  direction: 'in',
+  time: '2026-01-31T12:00:00.000000Z',
+  monotonicUs: 12500000,
+  bytes: EXCHANGE.request,
+  unit: 1,
+  function: 3,
+  name: 'read holding registers',
+  address: 0,
+  quantity: 1,
+  names: ['meter.voltage'],
+  text: 'read holding registers 0, quantity 1',
+  client: EXCHANGE.client,
+};
+
+export const LEFT_OUT = { kind: 'left out', count: 1240, text: '1,240 left out' };
+
+export const TRAFFIC_FILE = {
+  writing: true,
+  file: '/var/lib/modbus-sim/traffic',
+  format: 'ndjson',
+  rotate: { size: 67108864, files: 10 },
+  path: '/var/lib/modbus-sim/traffic/traffic-0001.ndjson',
+  problem: null,
+  missed: 0,
 };
 
 export const PORT = {

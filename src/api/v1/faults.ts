@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { lineProblems } from '../../faults/line-problems.js';
+import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { Findings } from '../../schema/findings.js';
@@ -58,8 +59,10 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
         },
       },
       async ({ body: rule }, reply) => {
-        const refusal = refusalOf(rule, simulator) ?? takenName(rule, simulator);
-        return refusal ? reply.code(400).send(refusal) : reply.code(201).send(accept(rule));
+        const checked = checkRule(rule, simulator, takenName(rule, simulator));
+        return checked.ok
+          ? reply.code(201).send(accept(checked.rule))
+          : reply.code(400).send(checked.refusal);
       },
     );
 
@@ -109,8 +112,8 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
         },
       },
       async ({ params: { name }, body: rule }, reply) => {
-        const refusal = refusalOf(rule, simulator) ?? otherName(rule, name);
-        return refusal ? reply.code(400).send(refusal) : accept(rule);
+        const checked = checkRule(rule, simulator, otherName(rule, name));
+        return checked.ok ? accept(checked.rule) : reply.code(400).send(checked.refusal);
       },
     );
 
@@ -136,12 +139,28 @@ function* ruleViews({ faults, lines }: Simulator): Generator<ReturnType<typeof r
   for (const status of faults.rules.list()) yield ruleView(status, lines.values());
 }
 
-/** Why a rule can't be put to use, or undefined. */
-function refusalOf(rule: FaultRule, { faults, faultLines }: Simulator): ErrorBody | undefined {
+type CheckedRule =
+  | { readonly ok: true; readonly rule: FaultRule }
+  | { readonly ok: false; readonly refusal: ErrorBody };
+
+/**
+ * The rule as it can be put to use, or why it can't.
+ * @param wrongName what is wrong with the rule's name
+ */
+function checkRule(
+  rule: FaultRule,
+  { faults, faultLines, findValue }: Simulator,
+  wrongName: ErrorBody | undefined,
+): CheckedRule {
+  const resolved = resolveNames(rule, findValue);
   const findings = new Findings();
   for (const issue of lineProblems(rule, faultLines)) findings.add(() => issue);
-  if (findings.count > 0) return issuesBody(findings);
-  return faults.rules.hasRoomFor(rule.name) ? undefined : errorBody([{ path: '', message: TOO_MANY_RULES }]);
+  if (!resolved.ok) findings.add(() => resolved.issue);
+  if (!resolved.ok || findings.count > 0) return { ok: false, refusal: issuesBody(findings) };
+  if (!faults.rules.hasRoomFor(rule.name)) {
+    return { ok: false, refusal: errorBody([{ path: '', message: TOO_MANY_RULES }]) };
+  }
+  return wrongName ? { ok: false, refusal: wrongName } : resolved;
 }
 
 function takenName({ name }: FaultRule, { faults }: Simulator): ErrorBody | undefined {

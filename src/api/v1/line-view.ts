@@ -63,6 +63,10 @@ export const lineViewSchema = z
   .object({
     name: z.string(),
     state: z.enum(['open', 'waiting', 'stopped', 'failed']),
+    mode: z
+      .enum(['server', 'monitor'])
+      .optional()
+      .describe('Serial lines only: whether the line answers, or only listens.'),
     reason: z.string().nullable().describe('Why it is not open.'),
     place: z.string().describe('The path of the port, or address and port.'),
     link: z.string().nullable().describe('The name of a virtual line that stays.'),
@@ -84,6 +88,7 @@ export function lineView(line: Line): z.infer<typeof lineViewSchema> {
   return {
     name: line.name,
     state,
+    ...(line.definition.kind === 'serial' && { mode: line.definition.mode }),
     reason: reason ?? null,
     place,
     link: link ?? null,

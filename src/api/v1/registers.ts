@@ -17,6 +17,7 @@ import {
   valueNamed,
   valuesBetween,
   whyUnchangeable,
+  writeValue,
 } from '../../simulator/values.js';
 import { deviceParams, unknownDevice } from './device-view.js';
 import { errorBody, errorSchema, issuesBody } from './problem.js';
@@ -130,7 +131,7 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         const at = new At(body, new Findings());
         const changes = readChanges(device, at);
         if (!changes) return reply.code(400).send(issuesBody(at.findings));
-        for (const { target, value } of changes) target.image.setValue(target.place, value);
+        for (const { target, value } of changes) writeValue(target, value);
         return { registers: changes.map(({ target }) => viewRegister(target)) };
       },
     );
@@ -176,7 +177,7 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         const request = at.check(newValue);
         const change = request && readValue(found, request.raw, at.key('value'));
         if (!change) return reply.code(400).send(issuesBody(at.findings));
-        found.image.setValue(found.place, change.value);
+        writeValue(found, change.value);
         return viewValue(found);
       },
     );

@@ -2,7 +2,11 @@ import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
+import { additionRoutes } from './additions.js';
+import { captureRoutes } from './capture.js';
+import { configurationRoutes } from './configuration.js';
 import { deviceRoutes } from './devices.js';
+import { eventRoutes } from './events.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
@@ -10,6 +14,8 @@ import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
 import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
+import { trafficRoutes } from './traffic.js';
+import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
@@ -18,10 +24,16 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(registerRoutes(simulator));
     app.register(signalRoutes(simulator));
     app.register(lineRoutes(simulator, answers));
+    app.register(additionRoutes(simulator));
+    app.register(configurationRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
+    app.register(captureRoutes(simulator, answers));
+    app.register(trafficFileRoutes(simulator));
+    app.register(trafficRoutes(simulator, answers));
+    app.register(eventRoutes(simulator, answers));
     done();
   };
 }

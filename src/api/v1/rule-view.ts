@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { conditionSchema } from '../../faults/condition.js';
 import type { RuleStatus } from '../../faults/rules.js';
 import type { Line } from '../../simulator/line.js';
 import { RULE_STATUS } from './examples.js';
@@ -9,7 +8,8 @@ import { unservedUnits } from './unserved-units.js';
 export const ruleViewSchema = z
   .object({
     name: z.string(),
-    when: conditionSchema,
+    when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
+    schedule: z.array(z.record(z.string(), z.unknown())).optional(),
     do: z.array(z.record(z.string(), z.unknown())),
     seed: z
       .number()
@@ -19,6 +19,7 @@ export const ruleViewSchema = z
     matches: z.number().describe('Requests that match the rule’s conditions, including those it skipped.'),
     hits: z.number().describe('Requests that the rule acted on.'),
     lastHit: z.string().nullable(),
+    open: z.boolean().describe('Whether the times of the rule allow it to act now.'),
     remaining: z
       .number()
       .nullable()
@@ -35,18 +36,20 @@ export const ruleViewSchema = z
   });
 
 export function ruleView(
-  { rule, seed, matches, hits, lastHit, remaining }: RuleStatus,
+  { rule, seed, matches, hits, lastHit, open, remaining }: RuleStatus,
   lines: Iterable<Line>,
 ): z.infer<typeof ruleViewSchema> {
   const warnings = unservedUnits(rule, lines);
   return {
     name: rule.name,
     when: rule.when,
+    ...(rule.schedule && { schedule: rule.schedule.map((window) => ({ ...window })) }),
     do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
     seed,
     matches,
     hits,
     lastHit: lastHit?.toISOString() ?? null,
+    open,
     remaining: remaining ?? null,
     ...(warnings.length > 0 && { warnings }),
   };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { Value } from '../../registers/value.js';
+import type { RegisterImage } from '../../registers/image.js';
+import type { Write } from '../../registers/last-writes.js';
+import type { PlacedValue, Value } from '../../registers/value.js';
 import type { DeviceValue } from '../../simulator/values.js';
 import { REGISTER, VALUE } from './examples.js';
 
@@ -30,6 +32,17 @@ export const registerViewSchema = valueViewSchema
     action: z.string().nullable(),
     reads: z.number().describe('How often clients have read and written its first register.'),
     writes: z.number(),
+    lastWriter: z
+      .object({
+        by: z.enum(['line', 'REST', 'signal', 'reaction']),
+        line: z.string().nullable(),
+        client: z.string().nullable(),
+        time: z.string().nullable(),
+      })
+      .nullable()
+      .describe(
+        'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
+      ),
   })
   .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
 
@@ -66,7 +79,33 @@ export function viewRegister(value: DeviceValue): z.infer<typeof registerViewSch
     action: image.actionAt(place.address)?.name ?? null,
     reads: image.reads.get(place.address),
     writes: image.writes.get(place.address),
+    lastWriter: viewLastWriter(value),
   };
+}
+
+function viewLastWriter({
+  image,
+  place,
+  point,
+}: DeviceValue): z.infer<typeof registerViewSchema>['lastWriter'] {
+  const write = latestWrite(image, place);
+  // A counter goes on from what was written; any other signal has replaced it by now.
+  if (point?.signal && !(write && point.signal.accumulator)) {
+    return { by: 'signal', line: null, client: null, time: null };
+  }
+  if (!write) return null;
+  const { by, line = null, client = null } = write.writer;
+  return { by, line, client, time: write.at.toISOString() };
+}
+
+/** The registers of one value may have been written one by one. */
+function latestWrite(image: RegisterImage, { address, cells }: PlacedValue): Write | undefined {
+  let latest: Write | undefined;
+  for (let cell = address; cell < address + cells; cell++) {
+    const write = image.lastWrites.get(cell);
+    if (write && (!latest || write.at >= latest.at)) latest = write;
+  }
+  return latest;
 }
 
 function inJson(value: Value): number | string {

@@ -1,30 +1,49 @@
 import type { PointDefinition } from '../../device/point.js';
+import type { TableName } from '../../device/tables.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import { entryOf } from './life.js';
 
-/** Reports names that no value has, and values that depend on themselves. */
-export function tellDependencies(definitions: readonly DeviceDefinition[], devices: At): void {
-  const network = networkOf(definitions);
+/**
+ * Reports names that no value has, and values that depend on themselves.
+ * @param deviceAt the entry of a device
+ */
+export function tellDependencies(network: readonly DependentPoint[], deviceAt: (device: string) => At): void {
   for (const { message, device, point } of dependencyProblems(network)) {
-    const entry = entryOf(point, devices.key(device).key('registers'));
-    const signal = entry?.key('signal');
-    signal?.key(point.signal?.definition.kind ?? '').wrong(message);
+    const { table, address } = point;
+    const place = deviceAt(device);
+    const entry =
+      table === 'queues'
+        ? place.key('queues').key(String(address))
+        : entryOf({ table, address }, place.key('registers'));
+    const follows = entry?.key('follows');
+    if (follows?.value !== undefined) follows.wrong(message);
+    else
+      entry
+        ?.key('signal')
+        .key(point.signal?.definition.kind ?? '')
+        .wrong(message);
   }
 }
 
 /** A value of a device with the names of the values that it needs. */
 export interface DependentPoint {
   readonly device: string;
-  readonly point: Pick<PointDefinition, 'table' | 'address' | 'name' | 'type' | 'signal'>;
+  readonly point: Pick<PointDefinition, 'address' | 'name' | 'type' | 'signal'> & {
+    /** `queues` for a FIFO queue that a signal feeds. */
+    readonly table: TableName | 'queues';
+  };
 }
 
-function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
-  return definitions.flatMap(({ name: device, life }) =>
-    (life?.points ?? []).map((point) => ({ device, point })),
-  );
+export function networkOf(definitions: readonly DeviceDefinition[]): DependentPoint[] {
+  return definitions.flatMap(({ name: device, life }) => [
+    ...(life?.points ?? []).map((point) => ({ device, point })),
+    ...(life?.feeds ?? []).map(({ address, signal }) => {
+      return { device, point: { table: 'queues', address, type: 'uint16', signal } as const };
+    }),
+  ]);
 }
 
 /** The mistakes in the names that values need, each with the value concerned. */
@@ -40,6 +59,8 @@ export function dependencyProblems(
   const problems = dependent.flatMap((each) =>
     needsOf(each.point).flatMap((name) => {
       const found = named.get(qualified(each.device, name));
+      const unfit = found && whyNotFollowed(each, found, name);
+      if (unfit !== undefined) return [{ ...each, message: unfit }];
       if (found?.point.type === 'string') return [{ ...each, message: `${name} is text, expected a number` }];
       return found ? [] : [{ ...each, message: unknownName('name', name, knownNames(each.device, named)) }];
     }),
@@ -56,6 +77,20 @@ export function dependencyProblems(
   );
   const blamed = order.ok ? undefined : keyed.get(order.name);
   return blamed && !order.ok ? [{ ...blamed, message: order.message }] : [];
+}
+
+/** Why a value can't be followed. Undefined for one that can, and for one that is needed by another kind of signal. */
+function whyNotFollowed(
+  { device, point }: DependentPoint,
+  found: DependentPoint,
+  name: string,
+): string | undefined {
+  if (point.signal?.definition.kind !== 'follows') return undefined;
+  if (found.device !== device) return `${name} is a value of another device, expected one of ${device}`;
+  const moved = found.point.signal?.definition.kind ?? 'follows';
+  return moved === 'follows'
+    ? undefined
+    : `${name} is moved by ${moved}, expected a value that is written or that follows another`;
 }
 
 function needsOf({ signal }: DependentPoint['point']): readonly string[] {

@@ -4,8 +4,8 @@ import type { TableName } from '../../device/tables.js';
 import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
-import type { DeviceDefinition, DeviceRegisters, WindowDefinition } from '../configuration.js';
-import { readExtras, readIdentity } from './extras.js';
+import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
+import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, tellSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
@@ -62,8 +62,9 @@ export class NativeDeviceReader {
       holding: table('holding'),
     };
     tellSharedNames(points, registers);
-    const life = readLife(at, points);
-    return { name, identity, extras, tables, ...(life && { life }) };
+    const source = at.value as DeviceSource;
+    const life = readLife(at, points, readFeeds(at, this.#directory));
+    return { name, source, identity, extras, tables, ...(life && { life }) };
   }
 
   #table(table: TableName, at: At): NativeTable | undefined {
@@ -103,7 +104,10 @@ export class NativeDeviceReader {
       for (const message of result.messages) file.wrong(message);
       return undefined;
     }
-    return { name, identity, extras, ...result.registers };
+    const source = at.value as DeviceSource;
+    const feeds = readFeeds(at, this.#directory);
+    const life = feeds.length > 0 && { points: [], clock: {}, seed: 0, feeds };
+    return { name, source, identity, extras, ...result.registers, ...(life && { life }) };
   }
 }
 

@@ -1,12 +1,23 @@
 import type { FileDefinition } from '../../device/files.js';
 import { FIRST_EXTENDED_OBJECT } from '../../device/identification.js';
+import type { FeedDefinition } from '../../device/queue-feed.js';
 import type { ServerId } from '../../device/server.js';
 import type { At } from '../../schema/at.js';
-import { identityText } from '../../schema/parts.js';
+import { identityText, isMapping } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
-import { exceptionStatusSchema, fileSchema, identitySchema, queueSchema, serverIdSchema } from './schema.js';
+import { readSignal } from './points.js';
+import {
+  exceptionStatusSchema,
+  fedQueueSchema,
+  fileSchema,
+  identitySchema,
+  queueSchema,
+  serverIdSchema,
+} from './schema.js';
+
+const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
 
 /** Everything of a device but its registers: files, FIFO queues, server identifier, exception status. */
 export function readExtras(device: At): DeviceExtras {
@@ -14,12 +25,30 @@ export function readExtras(device: At): DeviceExtras {
     const at = device.key(key);
     return at.value === undefined ? undefined : read(at);
   };
-  const queues = { what: 'FIFO queues by address', first: 0, last: 0xffff };
   return compact({
     exceptionStatus: part('exceptionStatus', (at) => at.check(exceptionStatusSchema)),
     serverId: part('serverId', readServerId),
     files: part('files', readFiles),
-    queues: part('queues', (at) => readNumbered(at, queues, (each) => each.check(queueSchema))),
+    queues: part('queues', (at) => readNumbered(at, QUEUES, readQueue)),
+  });
+}
+
+/** The words of a queue; undefined for one that a signal feeds. */
+function readQueue(at: At): readonly number[] | undefined {
+  return isMapping(at.value) ? undefined : at.check(queueSchema);
+}
+
+/** The FIFO queues of a device that signals feed. */
+export function readFeeds(device: At, directory: string): FeedDefinition[] {
+  const queues = device.key('queues').value;
+  const fed = Object.entries(isMapping(queues) ? queues : {}).filter(([, content]) => isMapping(content));
+  return fed.flatMap(([address]) => {
+    const at = device.key('queues').key(address);
+    const feed = at.check(fedQueueSchema);
+    const signal = feed && readSignal(at.key('signal'), 'uint16', directory);
+    if (!signal) return [];
+    const { every, seed } = feed;
+    return [{ address: Number(address), every, signal: seed === undefined ? signal : { ...signal, seed } }];
   });
 }
 

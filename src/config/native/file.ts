@@ -2,18 +2,26 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
 import { lineProblems } from '../../faults/line-problems.js';
+import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
+import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { tellDependencies } from './dependencies.js';
+import { networkOf, tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
-import { apiSchema, fileSections } from './schema.js';
+import { pointsByName, valueFinder } from './named-values.js';
+import { checkName } from './names.js';
+import { type Place, placeOf, portPlace } from './places.js';
+import { tellReactionUses } from './reaction-uses.js';
+import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
+import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
@@ -33,14 +41,41 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
   at.check(fileSections);
-  const devices = readDevices(at.key('devices'), context);
+  const devices = needsDevices(at) ? readDevices(at.key('devices'), context) : { names: [], definitions: [] };
   const names = new DeviceNames(devices.names);
-  const lines = readLines(at.key('lines'), { devices: names, directory });
+  const start = readOption(at.key('start'), startSchema);
+  const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
-  const faults = readFaults(at.key('faults'), lines, brokenLines(at.key('lines'), lines));
+  const configured = { devices: [...devices.definitions, ...copies], lines };
+  const faults = readFaults(at.key('faults'), configured, {
+    lines: brokenLines(at.key('lines'), lines),
+    devices: devices.definitions.length < devices.names.length,
+  });
   const api = readApi(at, context);
+  const traffic = nativeTraffic(at.key('traffic'), directory);
   tellSharedPlaces(lines, api, at);
-  return { devices: [...devices.definitions, ...copies], lines, faults, api, directory };
+  const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
+  return {
+    ...configured,
+    faults,
+    api,
+    directory,
+    ...compact({ traffic }),
+    ...(keepsState && { keepsState }),
+  };
+}
+
+/** Lines that only listen need no devices. */
+function needsDevices(file: At): boolean {
+  const lines = file.key('lines').value;
+  const onlyListens =
+    isMapping(lines) && Object.values(lines).every((line) => sectionOf(line, 'mode') === 'monitor');
+  return file.key('devices').value !== undefined || !onlyListens;
+}
+
+/** A setting of the file as a whole; undefined where the file leaves it out, or after telling the mistake in it. */
+function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
+  return at.value === undefined ? undefined : at.check(schema);
 }
 
 function readDevices(
@@ -54,7 +89,11 @@ function readDevices(
     return reader.read(name, content) ?? [];
   });
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
-  if (definitions.length === entries.length) tellDependencies(definitions, at);
+  if (definitions.length === entries.length) {
+    const network = networkOf(definitions);
+    tellDependencies(network, (device) => at.key(device));
+    tellReactionUses(definitions, network, (device) => at.key(device));
+  }
   return { names: entries.map(([name]) => name), definitions };
 }
 
@@ -89,8 +128,20 @@ function brokenLines({ value }: At, lines: readonly LineDefinition[]): string[] 
   return names.filter((name) => !lines.some((line) => line.name === name));
 }
 
-/** @param broken names of lines that could not be read: rules that may be for them are not checked against lines. */
-function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly string[]): FaultRule[] {
+/** Names of lines that could not be read, and whether a device could not be read. */
+interface Broken {
+  readonly lines: readonly string[];
+  readonly devices: boolean;
+}
+
+/** Rules that may be for a broken line are not checked against lines, nor names where a device is broken. */
+function readFaults(
+  at: At,
+  { devices, lines }: Pick<Configuration, 'devices' | 'lines'>,
+  broken: Broken,
+): FaultRule[] {
+  const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
+  const find = valueFinder([...values.keys()], (device) => values.get(device));
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const names = new Set<string>();
   return entries.flatMap((_, i) => {
@@ -99,18 +150,15 @@ function readFaults(at: At, lines: readonly LineDefinition[], broken: readonly s
     if (!rule) return [];
     if (names.has(rule.name)) entry.key('name').wrong(`there is a rule ${rule.name} already`);
     names.add(rule.name);
-    const mayMeanBroken = broken.some((name) => aimsAt(rule.when, name));
+    const mayMeanBroken = broken.lines.some((name) => aimsAt(rule.when, name));
     for (const { path, message } of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
       entry.below(path).wrong(message);
     }
-    return [rule];
+    const resolved = broken.devices ? ({ ok: true, rule } as const) : resolveNames(rule, find);
+    if (resolved.ok) return [resolved.rule];
+    entry.below(resolved.issue.path).wrong(resolved.issue.message);
+    return [];
   });
-}
-
-/** Device and line names appear in addresses of the REST interface, in logs and in metrics. */
-function checkName(kind: string, name: string, at: At): void {
-  if (/^[^\p{Cc}]{1,64}$/u.test(name)) return;
-  at.wrong(`expected a ${kind} name of 1 to 64 printable characters`);
 }
 
 function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {
@@ -125,21 +173,13 @@ function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDef
 /** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
 function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
-  const take = (place: string, at: At, what: string) => {
-    const user = users.get(place);
-    if (user) at.wrong(`${what} is used by ${pathText(user.path)} already`);
-    else users.set(place, at);
+  const take = (place: Place | undefined, entry: At) => {
+    if (!place) return;
+    const at = entry.below(place.path);
+    const user = users.get(place.key);
+    if (user) at.wrong(`${place.what} is used by ${pathText(user.path)} already`);
+    else users.set(place.key, at);
   };
-  const takePort = (kind: string, { host, port }: { host: string; port: number }, at: At) => {
-    // Port 0 means any free port, so two of them never collide. UDP has its own ports.
-    const protocol = kind === 'udp' ? 'udp' : 'tcp';
-    if (port !== 0) take(`${protocol} ${host.toLowerCase()} ${port}`, at, `${host}:${port}`);
-  };
-  for (const line of lines) {
-    const at = file.key('lines').key(line.name).key(line.kind);
-    if (line.kind !== 'serial') takePort(line.kind, line, at.key('port'));
-    else if (line.path !== 'virtual') take(`serial ${line.path}`, at.key('path'), line.path);
-    else if (line.link !== undefined) take(`link ${line.link}`, at.key('link'), line.link);
-  }
-  takePort('tcp', api, file.key('api').key('port'));
+  for (const line of lines) take(placeOf(line), file.key('lines').key(line.name));
+  take(portPlace('tcp', api, ['port']), file.key('api'));
 }

@@ -1,18 +1,25 @@
 import type { DeviceLife } from '../../device/device.js';
 import type { PointDefinition } from '../../device/point.js';
+import type { FeedDefinition } from '../../device/queue-feed.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { clockSchema, seedSchema } from './schema.js';
 
 /** What moves in a device; undefined where nothing does. */
-export function readLife(at: At, points: readonly PointDefinition[]): DeviceLife | undefined {
+export function readLife(
+  at: At,
+  points: readonly PointDefinition[],
+  feeds: readonly FeedDefinition[],
+): DeviceLife | undefined {
   const clock = at.key('clock');
   const seed = at.key('seed');
-  if (points.length === 0 && clock.value === undefined && seed.value === undefined) return undefined;
+  const isStill = points.length === 0 && feeds.length === 0;
+  if (isStill && clock.value === undefined && seed.value === undefined) return undefined;
   return {
     points,
     clock: clock.value === undefined ? {} : compact(clock.check(clockSchema) ?? {}),
     seed: seed.value === undefined ? 0 : (seed.check(seedSchema) ?? 0),
+    feeds,
   };
 }
 

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import type { PlacedSignal, PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
+import { REACTIONS, readReactions } from '../../reactions/kinds.js';
 import type { ValueType } from '../../registers/cell-type.js';
-import type { At } from '../../schema/at.js';
+import { At } from '../../schema/at.js';
+import { fileFindings } from '../../schema/findings.js';
 import { isMapping } from '../../schema/parts.js';
 import { signalSchema } from '../../signals/kinds.js';
 import { compact } from '../compact.js';
@@ -10,9 +12,11 @@ import type { PlacedValues } from '../place-values.js';
 import { openRecording } from '../recording-file.js';
 
 /** Keys that give a value a meaning or make it move. */
-const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signal'] as const;
+const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signal', 'follows', ...REACTIONS];
 
-/** The values of an entry that have a name or a signal; the entry itself was checked before. */
+const MOVERS = ['signal', 'follows', 'action'] as const;
+
+/** The values of an entry that have a name, a signal or reactions; the entry itself was checked before. */
 export function pointsOf(table: TableName, entry: PlacedValues, directory: string): PointDefinition[] {
   const { at, type, cells, first, last } = entry;
   const { value } = at;
@@ -22,9 +26,14 @@ export function pointsOf(table: TableName, entry: PlacedValues, directory: strin
     at.key('name').wrong(`expected no name for ${quantity} values; one value has a name`);
   }
   if (type === 'string' && value.scale !== undefined) at.key('scale').wrong('text has no scale');
-  const signal = value.signal === undefined ? undefined : readEntrySignal(at, type, directory);
+  const movedBy = MOVERS.filter((key) => value[key] !== undefined);
+  const [mover] = movedBy;
+  if (mover && movedBy.length > 1) at.key(mover).wrong('a register has an action or a signal, or it follows');
+  const signal = readEntrySignal(at, type, directory);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
+  const { writable = false } = entry;
+  const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   return Array.from({ length: quantity }, (_, i) => ({
     table,
     address: first + i * cells,
@@ -33,14 +42,26 @@ export function pointsOf(table: TableName, entry: PlacedValues, directory: strin
     scale,
     retain,
     ...compact({ name, unit, description, labels, signal }),
+    ...(reactions.length > 0 && { reactions }),
   }));
 }
 
 function readEntrySignal(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
-  if (at.key('action').value !== undefined) at.key('signal').wrong('a register has an action or a signal');
-  const signal = readSignal(at.key('signal'), type, directory);
+  const place = at.key('signal');
+  const follows = at.key('follows');
+  if (follows.value !== undefined) return readFollows(follows, type, directory);
+  if (place.value === undefined) return undefined;
+  const signal = readSignal(place, type, directory);
   const seed = at.key('seed').value;
   return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
+}
+
+/** `follows` of an entry is short for a signal of this kind. Its mistakes are told where it stands. */
+function readFollows(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+  const entry = new At({ follows: at.value }, fileFindings());
+  const signal = readSignal(entry, type, directory);
+  for (const { path, message } of entry.findings.listed) at.below(path.slice(1)).wrong(message);
+  return signal;
 }
 
 /**

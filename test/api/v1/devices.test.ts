@@ -89,6 +89,7 @@ describe('GET .../registers', () => {
       action: null,
       reads: 0,
       writes: 0,
+      lastWriter: null,
     });
     expect(registers).toMatchObject([
       {},
@@ -169,7 +170,8 @@ describe('PATCH .../registers', () => {
     [{ name: 'voltage', value: 'high' }, /expected a number, got "high"/],
     [{ name: 'voltage' }, /value: missing, expected a number/],
     [{ name: 'level', value: 1 }, /value: is moved by its signal/],
-    [{ name: 'relay', value: 2 }, /expected a whole number from 0 to 1/],
+    [{ name: 'relay', value: 2 }, /expected a whole number from 0 to 1 \(bit\), or "off", or "on", got 2/],
+    [{ name: 'relay', value: 'closed' }, /, or "off", or "on", got "closed"/],
   ])('refuses %j', async (change, message) => {
     const { status, body } = await patch([change]);
     expect(status).toBe(400);

@@ -41,7 +41,15 @@ describe('fault rules over REST', () => {
       status: 200,
       body: {
         faults: [
-          { ...SLOW, seed: expect.any(Number), matches: 0, hits: 0, lastHit: null, remaining: null },
+          {
+            ...SLOW,
+            seed: expect.any(Number),
+            matches: 0,
+            hits: 0,
+            lastHit: null,
+            open: true,
+            remaining: null,
+          },
           {
             name: 'seeded',
             when: { unit: 9 },
@@ -50,6 +58,7 @@ describe('fault rules over REST', () => {
             matches: 0,
             hits: 0,
             lastHit: null,
+            open: true,
             remaining: null,
             warnings: ['when.unit: no line serves unit 9 at present'],
           },

@@ -1,0 +1,28 @@
+import type { PointDefinition } from '../../device/point.js';
+import type { FindValue } from '../../faults/named-value.js';
+import { unknownName } from '../../schema/nearest.js';
+
+/** The values of a device by name; undefined when there is no such device. */
+type ValuesOf = (device: string) => ReadonlyMap<string, PointDefinition> | undefined;
+
+/** Finds values by device and name for fault rules. Names of values have no dot; names of devices may have dots. */
+export function valueFinder(devices: readonly string[], valuesOf: ValuesOf): FindValue {
+  return (name) => {
+    const dot = name.lastIndexOf('.');
+    if (dot < 0)
+      return `expected the name of a device, a dot and the name of a value, as in ${devices[0]}.${name}`;
+    const device = name.slice(0, dot);
+    const values = valuesOf(device);
+    if (!values) return unknownName('device', device, devices);
+    const point = values.get(name.slice(dot + 1));
+    if (!point) return unknownName('name', name.slice(dot + 1), [...values.keys()]);
+    const { table, address, cells: quantity } = point;
+    return { device, table, address, quantity };
+  };
+}
+
+export function pointsByName(points: Iterable<PointDefinition>): ReadonlyMap<string, PointDefinition> {
+  return new Map(
+    Array.from(points).flatMap((point) => (point.name === undefined ? [] : [[point.name, point] as const])),
+  );
+}

@@ -1,0 +1,122 @@
+import type { PointDefinition } from '../../device/point.js';
+import type { ReactionDefinition } from '../../reactions/kinds.js';
+import type { Use } from '../../reactions/reaction.js';
+import type { CellType } from '../../registers/cell-type.js';
+import { typeOfMeta } from '../../registers/layout.js';
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import { orderOf } from '../../signals/dependencies.js';
+import type { DeviceDefinition } from '../configuration.js';
+import type { DependentPoint } from './dependencies.js';
+import { entryOf } from './life.js';
+
+/** The most changes that one write may lead to, directly or through other reactions. */
+const MAX_CHANGES = 100;
+
+/** A value that reacts, and the place of its entry. */
+interface Reacting {
+  readonly device: DeviceDefinition;
+  readonly point: PointDefinition;
+  readonly at: At;
+}
+
+/** What has to be known of a value that a reaction uses. */
+type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
+
+/**
+ * Reports reactions that name values which are not there or don't fit, and writes that lead to themselves.
+ * @param network all values, those of other devices too
+ * @param deviceAt the entry of a device
+ */
+export function tellReactionUses(
+  definitions: readonly DeviceDefinition[],
+  network: readonly DependentPoint[],
+  deviceAt: (device: string) => At,
+): void {
+  const named = new Map<string, UsedPoint>();
+  for (const { device, point } of network) {
+    if (point.name !== undefined) named.set(`${device}.${point.name}`, point);
+  }
+  for (const device of definitions) {
+    for (const point of pointsOf(device)) {
+      if (point.name !== undefined) named.set(`${device.name}.${point.name}`, point);
+    }
+  }
+  for (const device of definitions) {
+    const registers = deviceAt(device.name).key('registers');
+    const reacting = pointsOf(device).flatMap((point): Reacting[] => {
+      const at = entryOf(point, registers);
+      return at && point.reactions ? [{ device, point, at }] : [];
+    });
+    const tellUses = () => {
+      for (const each of reacting) {
+        for (const { kind, uses } of each.point.reactions ?? []) {
+          for (const use of uses) tellUse(each, use, each.at.key(kind).below(use.path), named);
+        }
+      }
+      return true;
+    };
+    if (registers.unlessWrong(tellUses)) tellCircles(reacting);
+  }
+}
+
+function tellUse({ device }: Reacting, { as, place }: Use, at: At, named: ReadonlyMap<string, UsedPoint>) {
+  if (typeof place === 'number') {
+    const type = holdingType(device, place);
+    if (type === 'invalid' || type === 'next') at.wrong(`no value begins at holding register ${place}`);
+    else if (type === 'string') at.wrong(`holding register ${place} is text, expected a number`);
+    return;
+  }
+  const found = named.get(place.includes('.') ? place : `${device.name}.${place}`);
+  if (as === 'set' && place.includes('.')) at.wrong('expected a name of the same device, without a dot');
+  else if (!found) at.wrong(unknownName('name', place, namesOf(device)));
+  else if (found.type === 'string') at.wrong(`${place} is text, expected a number`);
+  else if (as === 'set' && isMoved(found)) at.wrong(`${place} is moved by its signal, which overwrites it`);
+}
+
+/** Whether a signal computes the value anew whatever is written. Counters and latches take over what is written. */
+function isMoved({ signal, reactions }: UsedPoint): boolean {
+  const takesOver = signal?.definition.kind === 'counter' || reactions?.some(({ kind }) => kind === 'latch');
+  return signal !== undefined && !takesOver;
+}
+
+/** A write that leads to itself would never end. One that branches again and again would end too late. */
+function tellCircles(reacting: readonly Reacting[]): void {
+  const targets = new Map(reacting.map(({ point }) => [keyOf(point), targetsOf(point)]));
+  const order = orderOf(targets, 'sets');
+  const placeOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
+  if (!order.ok) {
+    placeOf(order.name)?.wrong(order.message);
+    return;
+  }
+  const changes = new Map<string, number>();
+  for (const key of order.order) {
+    const count = (targets.get(key) ?? []).reduce((sum, name) => sum + 1 + (changes.get(name) ?? 0), 0);
+    changes.set(key, count);
+    if (count <= MAX_CHANGES) continue;
+    placeOf(key)?.wrong(`one write leads to ${count} changes, expected at most ${MAX_CHANGES}`);
+    return;
+  }
+}
+
+function targetsOf({ reactions = [] }: PointDefinition): string[] {
+  const uses = reactions.flatMap((each: ReactionDefinition) => each.uses);
+  return uses.flatMap(({ as, place }) => (as === 'set' ? [String(place)] : []));
+}
+
+function keyOf({ name, table, address }: PointDefinition): string {
+  return name ?? `${table} ${address}`;
+}
+
+function pointsOf({ life }: DeviceDefinition): readonly PointDefinition[] {
+  return life?.points ?? [];
+}
+
+function namesOf(device: DeviceDefinition): string[] {
+  return pointsOf(device).flatMap(({ name }) => name ?? []);
+}
+
+function holdingType({ tables }: DeviceDefinition, address: number): CellType {
+  const { layout, size } = tables.holding;
+  return address < size ? typeOfMeta(layout.meta[address] as number) : 'invalid';
+}

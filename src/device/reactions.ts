@@ -1,0 +1,106 @@
+import { ExceptionCode } from '../protocol/exception-code.js';
+import type { ReactionContext } from '../reactions/reaction.js';
+import type { RegisterImage } from '../registers/image.js';
+import { nearestValue } from '../registers/nearest-value.js';
+import type { Table } from '../registers/table.js';
+import type { Signal } from '../signals/signal.js';
+import type { LocalPoints } from './local-points.js';
+import type { Point } from './point.js';
+
+/** What the values of a device do when they are written. */
+export class Reactions {
+  readonly #points: LocalPoints;
+  readonly #holding: Table;
+  readonly #named: (name: string) => Signal;
+  #busyUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(points: LocalPoints, holding: Table, named: (name: string) => Signal) {
+    this.#points = points;
+    this.#holding = holding;
+    this.#named = named;
+  }
+
+  /** Starts the reactions of all values. */
+  start(): void {
+    this.#busyUntil = Number.NEGATIVE_INFINITY;
+    for (const point of this.#points.all) {
+      const { reactions = [] } = point.definition;
+      point.reactions = reactions.map((each) => each.start(this.#contextOf(point)));
+    }
+  }
+
+  /** Whether the device refuses all writes for the time being. */
+  get isBusy(): boolean {
+    this.#points.advance();
+    return this.#points.agenda.time < this.#busyUntil;
+  }
+
+  /**
+   * The exception that refuses a client's write of `words` from the cell at `address` on; undefined when all of it is
+   * allowed. The lowest code counts: exception codes have the order of the checks (address, value, execution).
+   */
+  refusal(image: RegisterImage, address: number, words: readonly number[]): ExceptionCode | undefined {
+    const isBusy = this.isBusy;
+    const points = this.#points.between(image, address, words.length);
+    const codes = points.flatMap((point) => {
+      const { place, reactions, definition } = point;
+      if (reactions.length === 0) return [];
+      image.refresh(place.address, place.cells);
+      const value = Number(image.valueWith(place, address, words)) * definition.scale;
+      return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
+    });
+    const wouldAdd = points.some((point) => this.#points.causesMore(point));
+    if (isBusy || (wouldAdd && this.#points.agenda.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
+    return codes.sort((a, b) => a - b)[0];
+  }
+
+  #contextOf(point: Point): ReactionContext {
+    const points = this.#points;
+    const { agenda } = points;
+    const { type, scale } = point.definition;
+    return {
+      get value() {
+        return points.valueNow(point);
+      },
+      stored: (number) => {
+        const nearest = Number(nearestValue(type, number / scale).value);
+        return (type === 'float32' ? Math.fround(nearest) : nearest) * scale;
+      },
+      named: this.#named,
+      holding: (address) => this.#holdingValue(address),
+      now: () => agenda.time,
+      show: (value) => store(point, value),
+      set: (name, value) => {
+        const target = points.named.get(name);
+        if (target) this.#set(target, value);
+      },
+      later: (ms, act) => agenda.later(ms, act),
+      busy: (ms) => {
+        this.#busyUntil = Math.max(this.#busyUntil, agenda.time + ms);
+      },
+    };
+  }
+
+  #set(target: Point, value: number): void {
+    const kept = target.reactions.reduce((next, { kept }) => kept?.(next) ?? next, value);
+    store(target, kept);
+    target.react();
+  }
+
+  #holdingValue(address: number): number {
+    const { image, base } = this.#holding.window;
+    const place = image.valueSpan(base + address);
+    if (!place) return Number.NaN;
+    image.refresh(place.address, place.cells);
+    return Number(image.valueAt(place)) * (this.#points.at(image, place.address)?.definition.scale ?? 1);
+  }
+}
+
+/** Stores a value in its unit, as the type can hold it. */
+function store(point: Point, number: number): void {
+  const { image, place, definition } = point;
+  const { value, fits } = nearestValue(definition.type, number / definition.scale);
+  if (!fits) point.saturated++;
+  image.setValue(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'reaction' });
+}

@@ -1,0 +1,54 @@
+import { seedOf } from '../random.js';
+import type { DeviceClock } from '../signals/clock.js';
+import type { Signal } from '../signals/signal.js';
+import type { Network } from './network.js';
+import type { PlacedSignal, Point } from './point.js';
+
+/** The device in which a signal runs. */
+export interface SignalHome {
+  readonly device: string;
+  readonly clock: DeviceClock;
+  /** Decides the random values of all signals that have no seed of their own. */
+  readonly seed: number;
+  readonly network: Network;
+}
+
+/**
+ * Starts a signal.
+ * @param place tells the random values of this signal from those of the others in the device
+ */
+export function startSignal(
+  home: SignalHome,
+  place: string,
+  { definition, seed, openTrack }: PlacedSignal,
+): Signal {
+  return definition.start({
+    seed: seed ?? seedOf(home.seed, `${home.device} ${place}`),
+    named: (name) => signalNamed(home, name),
+    trackOf() {
+      if (!openTrack) throw new Error('a signal that plays a recording was placed without one');
+      return openTrack();
+    },
+  });
+}
+
+/** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */
+export function signalNamed({ device, clock, network }: SignalHome, name: string): Signal {
+  const find = () => network.find(device, name);
+  return {
+    valueAt(time) {
+      const found = find();
+      return found ? found.points.valueAtMoment(found.point, time, clock) : Number.NaN;
+    },
+    get integral() {
+      const found = find();
+      return found?.points.device === device ? integralOf(found.point) : undefined;
+    },
+  };
+}
+
+/** The exact integral of a value of the same device. It exists for some signals, and for values without a signal. */
+function integralOf(point: Point): Signal['integral'] {
+  if (point.signal) return point.signal.integral;
+  return (from, to) => (point.stored * (to - from)) / 1000;
+}

@@ -1,0 +1,21 @@
+import type { Issue } from '../schema/problem.js';
+import type { FindValue, NamedValue } from './named-value.js';
+import type { FaultRule } from './rule.js';
+
+/** A rule with the places of its names, or the first name that no value has. */
+export type ResolvedRule =
+  | { readonly ok: true; readonly rule: FaultRule }
+  | { readonly ok: false; readonly issue: Issue };
+
+/** Finds the values that `when.name` of a rule means. */
+export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
+  const { name } = rule.when;
+  if (name === undefined) return { ok: true, rule };
+  const values: NamedValue[] = [];
+  for (const each of [name].flat()) {
+    const found = find(each);
+    if (typeof found === 'string') return { ok: false, issue: { path: ['when', 'name'], message: found } };
+    values.push(found);
+  }
+  return { ok: true, rule: { ...rule, values } };
+}

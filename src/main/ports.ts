@@ -1,0 +1,19 @@
+import { listPorts } from '../transport/port/list-ports.js';
+import { OK, say } from './say.js';
+
+/** Prints the serial ports by their stable names. */
+export async function ports(): Promise<number> {
+  const found = await listPorts();
+  if (found.length === 0) return say('no serial ports found');
+  for (const { path, stableNames, adapter, usb, hints } of found) {
+    const parts = usb && [
+      `${usb.vendorId}:${usb.productId}`,
+      usb.manufacturer,
+      usb.product,
+      usb.serialNumber,
+    ];
+    say([path, adapter.name, parts?.filter(Boolean).join(' ')].filter(Boolean).join('  '));
+    for (const line of [...stableNames, ...hints]) say(`  ${line}`);
+  }
+  return OK;
+}

@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { ExceptionCode } from '../protocol/exception-code.js';
+import type { ValueType } from '../registers/cell-type.js';
+import type { Path } from '../schema/problem.js';
+import type { Signal } from '../signals/signal.js';
+
+/** What one value does when it is written. Values are in the unit of the register, and NaN for text. */
+export interface Reaction {
+  /** The exception that refuses a client's write of this value; undefined when the write is allowed. */
+  refusal?(value: number): ExceptionCode | undefined;
+  /** Call after the value was written, by a client, by an operator or by another reaction. */
+  written?(): void;
+  /** What is stored when another reaction sets the value to `next`. */
+  kept?(next: number): number;
+  /** The signal that takes the place of the signal of the value. */
+  around?(signal: Signal): Signal;
+}
+
+/** What a reaction works with, passed when the reaction is made for a value. */
+export interface ReactionContext {
+  /** The value itself, now. */
+  readonly value: number;
+  /** The number nearest to this one that the register can hold. */
+  stored(number: number): number;
+  /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `uses` exists. */
+  named(name: string): Signal;
+  /** The value that begins at an address of the holding registers, in its unit. */
+  holding(address: number): number;
+  /** The time of the device's clock, in ms. */
+  now(): number;
+  /** Changes the value itself. Nothing reacts to that. */
+  show(value: number): void;
+  /** Sets a value of the same device, and lets it react. */
+  set(name: string, value: number): void;
+  /** Does something `ms` of the device's clock later. The result calls it off. */
+  later(ms: number, act: () => void): () => void;
+  /** Has the device refuse all writes for `ms` of its clock. */
+  busy(ms: number): void;
+}
+
+/** The entry that a reaction is written in. */
+export interface ReactingEntry {
+  readonly table: string;
+  readonly type: ValueType;
+  readonly scale: number;
+  readonly writable: boolean;
+  /** The key that moves the value by itself, if any. */
+  readonly movedBy: 'signal' | 'follows' | 'action' | undefined;
+  /** The keys of all reactions of the entry. */
+  readonly reactions: readonly string[];
+}
+
+/** Another value that a reaction reads or sets, and where it is named in the parameters. */
+export interface Use {
+  readonly as: 'read' | 'set' | 'holding register';
+  /** Text for a name, a number for an address of the holding registers. */
+  readonly place: string | number;
+  readonly path: Path;
+}
+
+/** One kind of reaction. A kind is a file of its own in `kinds/` and a line in `kinds.ts`. */
+export interface ReactionKind<Parameters> {
+  /** The parameters as in files. */
+  readonly schema: z.ZodType<Parameters>;
+  /** The row of docs/reactions.md: how the reaction is written, and what it does. */
+  readonly doc: { readonly entry: string; readonly effect: string };
+  /** Why an entry can't have the reaction; undefined when it can. */
+  whyUnfit(entry: ReactingEntry, parameters: Parameters): string | undefined;
+  /** The other values that the reaction reads or sets. */
+  readonly uses?: (parameters: Parameters) => readonly Use[];
+  readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
+}

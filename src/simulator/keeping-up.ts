@@ -1,0 +1,40 @@
+import type { Network } from '../device/network.js';
+
+/** How often values are computed, and for how long at most, in ms: a hundredth of the event loop. */
+const INTERVAL_MS = 200;
+const SLICE_MS = 2;
+
+/**
+ * Keeps values that add up others, such as an energy, close to the present, while nobody reads them. One timer serves all
+ * of them.
+ */
+export class KeepingUp {
+  readonly #network: Network;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Generator<void>;
+
+  constructor(network: Network) {
+    this.#network = network;
+    this.#round = network.keepUp();
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#work(), INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Goes on where the last slice ended. A round that is over begins anew with the next slice. */
+  #work(): void {
+    this.#network.advance();
+    const end = performance.now() + SLICE_MS;
+    while (performance.now() < end) {
+      if (!this.#round.next().done) continue;
+      this.#round = this.#network.keepUp();
+      return;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { type DependentPoint, dependencyProblems } from '../config/native/dependencies.js';
+import type { FaultRule } from '../faults/rule.js';
+import type { Line } from './line.js';
+
+/** The lines that have a unit with one of these devices. */
+export function linesWith(lines: Iterable<Line>, devices: ReadonlySet<string>): Line[] {
+  return Array.from(lines).filter(({ definition }) =>
+    Array.from(definition.units.values()).some((device) => devices.has(device)),
+  );
+}
+
+/** The units of a line without those of these devices, as a change of the line has them. */
+export function unitsWithout({ definition }: Line, devices: ReadonlySet<string>): Record<string, string> {
+  const remaining = Array.from(definition.units).filter(([, device]) => !devices.has(device));
+  return Object.fromEntries(remaining.map(([unitId, device]) => [String(unitId), device]));
+}
+
+/** The first rule that names the line. */
+export function ruleForLine(rules: Iterable<FaultRule>, line: string): FaultRule | undefined {
+  return Array.from(rules).find(({ when }) => [when.line ?? []].flat().includes(line));
+}
+
+/** What may need a device. */
+interface Plant {
+  readonly lines: Iterable<Line>;
+  readonly rules: Iterable<FaultRule>;
+  readonly network: readonly DependentPoint[];
+}
+
+/**
+ * Why devices can't be removed; undefined when they can.
+ * @param force the units that use the devices are removed, too
+ */
+export function whyNeeded(
+  devices: ReadonlySet<string>,
+  { lines, rules, network }: Plant,
+  force: boolean,
+): string | undefined {
+  const rule = ruleForDevices(rules, devices);
+  if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
+  const dependent = deviceThatNeeds(network, devices);
+  if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
+  for (const line of linesWith(lines, devices)) {
+    const { length } = Object.keys(unitsWithout(line, devices));
+    if (length === 0) return `line ${line.name} has no other units; remove the line first`;
+    if (!force) return `line ${line.name} has units with the device; remove them first, or with it (force)`;
+  }
+  return undefined;
+}
+
+/** The first rule that names a value of one of these devices. */
+function ruleForDevices(rules: Iterable<FaultRule>, devices: ReadonlySet<string>): FaultRule | undefined {
+  return Array.from(rules).find(({ values }) => values?.some(({ device }) => devices.has(device)));
+}
+
+/** The first device whose signals need a value of one of these devices. */
+function deviceThatNeeds(
+  network: readonly DependentPoint[],
+  devices: ReadonlySet<string>,
+): string | undefined {
+  const [problem] = dependencyProblems(network.filter(({ device }) => !devices.has(device)));
+  return problem?.device;
+}

@@ -1,0 +1,163 @@
+import type { Device } from '../../device/device.js';
+import type { TableName } from '../../device/tables.js';
+import type { PlacedValue } from '../../registers/value.js';
+import { isMapping } from '../../schema/parts.js';
+import { inexactComment, type WrittenEntry } from './plain-registers.js';
+import { type PresentValue, presentValue } from './present-value.js';
+import { type Found, runsOf } from './runs.js';
+import { writtenSignal } from './written-signal.js';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Values that are looked at without a pause. */
+const VALUES_AT_ONCE = 128;
+
+/** An entry with more registers is divided, so that no long list is written without a pause. */
+const LONGEST_AS_WRITTEN = 1024;
+
+/** Keys of an entry that mean the same for each of its values, so that it may be divided. */
+const DIVISIBLE = ['address', 'value', 'quantity', 'length', 'type', 'write', 'wordOrder', 'byteOrder'];
+
+/** The registers of an entry: where they begin, and where they end (exclusive), as addresses of the table. */
+interface EntryPlace {
+  readonly device: Device;
+  readonly table: TableName;
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * The entries of a table as they were written, with the values, access flags and signals as they are now. All other
+ * keys stay as they are, whatever they are.
+ * @param source the entries of the table as they were written
+ */
+export function* nativeEntries(device: Device, table: TableName, source: unknown): Generator<WrittenEntry> {
+  const entries = Array.isArray(source) ? source.filter(isMapping) : [];
+  const addresses = new Set(entries.map(({ address }) => Number(address)));
+  for (const entry of entries) {
+    const first = Number(entry.address);
+    const place = { device, table, first, end: endOf(device, table, first, addresses) };
+    yield undefined;
+    if (isDivisible(entry)) yield* dividedEntries(entry, place);
+    else if (hasChangedSignals(place)) yield* movedEntries(entry, place);
+    else yield* wholeEntry(entry, place);
+  }
+}
+
+function isDivisible(entry: Entry): boolean {
+  return Object.keys(entry).every((name) => DIVISIBLE.includes(name));
+}
+
+/** An entry ends where nothing is defined, or where the next entry begins. */
+function endOf({ tables }: Device, table: TableName, first: number, addresses: ReadonlySet<number>): number {
+  const { image, base, size } = tables[table].window;
+  let end = first + 1;
+  while (end < size && image.typeAt(base + end) !== 'invalid' && !addresses.has(end)) end++;
+  return end;
+}
+
+/** An entry without a signal or a name: equal values are written once, as far as they follow each other. */
+function* dividedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
+  const isShort = place.end - place.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
+  if (isShort && isAsConfigured(place)) {
+    yield entry;
+    return;
+  }
+  for (const run of runsOf(valuesOf(place))) {
+    if (!run) yield undefined;
+    else {
+      const { address, first, values, quantity, inexact } = run;
+      if (inexact) yield inexactComment(address);
+      yield { ...changed(entry, address, first, values), ...(values.length < quantity && { quantity }) };
+    }
+  }
+}
+
+/** True when a signal was replaced or taken away, or when a counter has to go on. */
+function hasChangedSignals(place: EntryPlace): boolean {
+  for (const { point } of pointsOf(place)) {
+    if (point && (point.placedSignal !== point.definition.signal || point.signal?.accumulator)) return true;
+  }
+  return false;
+}
+
+/** An entry for each value, with its signal as it is now. */
+function* movedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
+  const { value, quantity, signal, seed, ...rest } = entry;
+  const { action, min, max, ...moving } = rest;
+  const { image, base } = place.device.tables[place.table].window;
+  for (const { at, point } of pointsOf(place)) {
+    const address = at.address - base;
+    const moved = point && writtenSignal(place.device, point);
+    yield moved
+      ? { ...moving, address, ...moved }
+      : { ...rest, address, value: presentValue(image, at).written };
+  }
+}
+
+function* wholeEntry(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
+  if (entry.signal !== undefined || isAsConfigured(place)) {
+    yield entry;
+    return;
+  }
+  const values: PresentValue[] = [];
+  for (const found of valuesOf(place)) {
+    if (!found) yield undefined;
+    else {
+      if (found[1].inexact) yield inexactComment(found[0]);
+      values.push(found[1]);
+    }
+  }
+  const [first] = values;
+  if (first)
+    yield changed(
+      entry,
+      place.first,
+      first,
+      values.map(({ written }) => written),
+    );
+}
+
+function isAsConfigured({ device, table, first, end }: EntryPlace): boolean {
+  const { image, base } = device.tables[table].window;
+  return image.isAsConfigured(base + first, end - first);
+}
+
+function* placesOf({ device, table, first, end }: EntryPlace): Generator<PlacedValue> {
+  const { image, base } = device.tables[table].window;
+  for (let cell = base + first; cell < base + end; ) {
+    const place = image.valueSpan(cell);
+    if (!place) return;
+    yield place;
+    cell += place.cells;
+  }
+}
+
+function* pointsOf(place: EntryPlace) {
+  const { image } = place.device.tables[place.table].window;
+  for (const at of placesOf(place)) yield { at, point: place.device.points.at(image, at.address) };
+}
+
+function* valuesOf(place: EntryPlace): Generator<Found> {
+  const { image, base } = place.device.tables[place.table].window;
+  let count = 0;
+  for (const at of placesOf(place)) {
+    if (++count % VALUES_AT_ONCE === 0) yield undefined;
+    yield [at.address - base, presentValue(image, at)];
+  }
+}
+
+function changed(
+  { quantity, ...entry }: Entry,
+  address: number,
+  { type, cells, writable }: PresentValue,
+  values: readonly PresentValue['written'][],
+): Entry {
+  return {
+    ...entry,
+    address,
+    value: values.length === 1 ? values[0] : values,
+    ...(type === 'string' && { length: cells }),
+    ...((writable || entry.write !== undefined) && { write: writable }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Device } from '../../device/device.js';
+import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import type { Action } from '../../registers/actions.js';
+import { presentValue } from './present-value.js';
+import { type Found, type Run, runsOf } from './runs.js';
+
+/** Cells that are looked at without a pause. */
+const CELLS_AT_ONCE = 256;
+
+/** Registers that the action `timestamp` fills. */
+const TIMESTAMP_CELLS = 7;
+
+/** An entry of a table, as a native file has it, or a comment on the table; undefined while the search goes on. */
+export type WrittenEntry = Readonly<Record<string, unknown>> | string | undefined;
+
+/**
+ * The entries of a table of a device that was not defined by entries: the device of a pymodbus file. Its tables may
+ * look at the same cells. In a native file each table has its own.
+ */
+export function* plainEntries(device: Device, table: TableName): Generator<WrittenEntry> {
+  const isBits = table === 'coils' || table === 'discrete';
+  if (isBits && hasActions(device, table)) yield "actions of registers don't run when their bits are read";
+  const found = isBits ? bitsOf(device, table) : valuesOf(device, table);
+  for (const run of runsOf(found)) {
+    if (run?.inexact) yield inexactComment(run.address);
+    yield run && entryOf(run);
+  }
+}
+
+/** The comment on the entry at `address`, whose text or NaN is not the same byte for byte. */
+export function inexactComment(address: number): string {
+  return `registers from ${address} on hold other bytes that mean the same, or are no text`;
+}
+
+/** True when all tables look at the same registers. */
+export function sharesCells({ tables }: Device): boolean {
+  const windows = TABLE_NAMES.map((name) => tables[name].window);
+  return windows.some((one, i) =>
+    windows
+      .slice(i + 1)
+      .some((other) => one.image === other.image && one.size > 0 && one.base === other.base),
+  );
+}
+
+function hasActions({ tables }: Device, table: TableName): boolean {
+  const { image, base, size } = tables[table].window;
+  return image.hasActions(base, size);
+}
+
+function* bitsOf({ tables }: Device, table: TableName): Generator<Found> {
+  const { image, base, size, bitsPerCell } = tables[table].window;
+  const bits = Math.min(size * bitsPerCell, ADDRESS_SPACE);
+  for (let address = 0; address < bits; address++) {
+    const cell = base + Math.floor(address / bitsPerCell);
+    if (address % CELLS_AT_ONCE === 0) yield undefined;
+    if (image.typeAt(cell) === 'invalid') continue;
+    const written = tables[table].bitAt(address) ? 1 : 0;
+    yield [address, { type: 'bit', cells: 1, written, writable: image.isWritable(cell) }];
+  }
+}
+
+function* valuesOf({ tables }: Device, table: TableName): Generator<Found> {
+  const { image, base, size } = tables[table].window;
+  let pausedAt = base;
+  for (let cell = base; cell < base + size; ) {
+    if (cell - pausedAt >= CELLS_AT_ONCE) {
+      yield undefined;
+      pausedAt = cell;
+    }
+    const type = image.typeAt(cell);
+    if (type === 'invalid') {
+      cell++;
+      continue;
+    }
+    const place = type === 'next' ? undefined : image.valueSpan(cell);
+    // Of a value that lies across the border of two tables, each table has some registers.
+    const isWhole = place !== undefined && cell + place.cells <= base + size;
+    const value = presentValue(image, isWhole ? place : { address: cell, cells: 1, type: 'uint16' });
+    yield [cell - base, value];
+    cell += value.cells;
+  }
+}
+
+function entryOf({ address, first, values, quantity }: Run): Readonly<Record<string, unknown>> {
+  const { type, cells, writable, action } = first;
+  return {
+    address,
+    ...(type !== 'bit' && type !== 'uint16' && { type }),
+    value: values.length === 1 ? values[0] : values,
+    ...(values.length < quantity && { quantity }),
+    ...(type === 'string' && { length: cells }),
+    ...(writable && { write: true }),
+    ...(action && actionKeys(action, quantity)),
+  };
+}
+
+/** A timestamp of a native file always fills seven registers. */
+function actionKeys({ name, minval, maxval }: Action, quantity: number) {
+  if (name === 'timestamp' && quantity % TIMESTAMP_CELLS !== 0) return {};
+  return { action: name, min: minval, max: maxval };
+}

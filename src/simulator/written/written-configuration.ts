@@ -1,0 +1,87 @@
+import type { ApiDefinition, LineDefinition } from '../../config/configuration.js';
+import { lineSource } from '../../config/native/line-source.js';
+import type { FaultLine } from '../../faults/ability.js';
+import { lineProblems } from '../../faults/line-problems.js';
+import type { FindValue } from '../../faults/named-value.js';
+import { resolveNames } from '../../faults/resolve-names.js';
+import type { RuleStatus } from '../../faults/rules.js';
+import { quote } from '../../schema/problem.js';
+import { flow, key } from './flow.js';
+import { deviceText, type WrittenDevice } from './written-device.js';
+
+/** What is to be written. Lists and definitions are those of one moment; values are read while they are written. */
+export interface RunningConfiguration {
+  readonly devices: readonly WrittenDevice[];
+  readonly lines: readonly { readonly definition: LineDefinition; readonly state: string }[];
+  readonly rules: readonly RuleStatus[];
+  readonly faultLines: readonly FaultLine[];
+  readonly findValue: FindValue;
+  readonly api: ApiDefinition;
+  readonly directory: string;
+}
+
+/** A native file (YAML) that makes what is running now, in pieces that each take little time. */
+export function* configurationText(running: RunningConfiguration): Generator<string> {
+  yield '# What was running when this file was made. Clocks, counts and the times of fault rules begin anew.\n';
+  yield `# Relative paths begin in ${quote(running.directory)}: keep this file there.\n`;
+  yield 'devices:\n';
+  for (const device of running.devices) yield* deviceText(device);
+  yield 'lines:\n';
+  for (const line of running.lines) yield lineText(line);
+  yield* rulesText(running);
+  yield* apiText(running.api);
+}
+
+function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {
+  const settings = Object.entries(lineSource(definition)).map(
+    ([name, value]) => `    ${key(name)}: ${flow(value)}\n`,
+  );
+  const comment = state === 'stopped' ? '    # This line was stopped.\n' : '';
+  return `  ${key(definition.name)}:\n${comment}${settings.join('')}`;
+}
+
+function* rulesText({ rules, faultLines, findValue }: RunningConfiguration): Generator<string> {
+  if (rules.length === 0) return;
+  const texts = rules.map((status) => {
+    const why = whyUnusable(status, faultLines, findValue);
+    const text = flow(ruleSource(status));
+    return {
+      isUsable: why === undefined,
+      text: why === undefined ? `  - ${text}\n` : `  # ${why}: ${text}\n`,
+    };
+  });
+  yield texts.some(({ isUsable }) => isUsable) ? 'faults:\n' : 'faults: []\n';
+  for (const { text } of texts) yield text;
+}
+
+/** Lines and devices may have changed since the rule was made. */
+function whyUnusable(
+  { rule }: RuleStatus,
+  faultLines: readonly FaultLine[],
+  findValue: FindValue,
+): string | undefined {
+  const resolved = resolveNames(rule, findValue);
+  return lineProblems(rule, faultLines)[0]?.message ?? (resolved.ok ? undefined : resolved.issue.message);
+}
+
+/** A rule as it would stand in a file, with the seed of its random values. */
+export function ruleSource({
+  rule: { name, when, schedule, faults },
+  seed,
+}: Pick<RuleStatus, 'rule' | 'seed'>) {
+  return {
+    name,
+    ...(Object.keys(when).length > 0 && { when }),
+    schedule,
+    do: faults.map(({ kind, written }) => ({ [kind]: written })),
+    seed,
+  };
+}
+
+function* apiText({ token, ...api }: ApiDefinition): Generator<string> {
+  yield 'api:\n';
+  if (token !== undefined) {
+    yield '  # The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.\n';
+  }
+  for (const [name, value] of Object.entries(api)) yield `  ${key(name)}: ${flow(value)}\n`;
+}

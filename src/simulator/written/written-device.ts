@@ -1,0 +1,89 @@
+import type { DeviceDefinition } from '../../config/configuration.js';
+import type { Device } from '../../device/device.js';
+import { TABLE_NAMES, type TableName } from '../../device/tables.js';
+import { isMapping } from '../../schema/parts.js';
+import { flow, key } from './flow.js';
+import { nativeEntries } from './native-registers.js';
+import { plainEntries, sharesCells, type WrittenEntry } from './plain-registers.js';
+
+/** A device with what it was defined by. */
+export interface WrittenDevice {
+  readonly definition: DeviceDefinition;
+  readonly device: Device;
+}
+
+/** The entry of a device in a native file, as it is now, in pieces that each take little time. */
+export function* deviceText({ definition, device }: WrittenDevice): Generator<string> {
+  const { source } = definition;
+  yield `  ${key(device.name)}:\n`;
+  const {
+    registers,
+    clock,
+    pymodbus,
+    device: deviceInFile,
+    ...others
+  } = source ?? identitySource(definition);
+  const isUnchanged = pymodbus !== undefined && isAsConfigured(device);
+  if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
+  if (isUnchanged && deviceInFile !== undefined) yield `    device: ${flow(deviceInFile)}\n`;
+  for (const [name, value] of Object.entries(others)) yield `    ${key(name)}: ${flow(value)}\n`;
+  yield clockText(device, clock);
+  if (isUnchanged) return;
+  const isNative = isMapping(registers);
+  if (!isNative) yield* differences(definition, device);
+  yield* registersText((table) =>
+    isNative ? nativeEntries(device, table, registers[table]) : plainEntries(device, table),
+  );
+}
+
+function* registersText(entriesOf: (table: TableName) => Iterable<WrittenEntry>): Generator<string> {
+  let hasEntries = false;
+  for (const table of TABLE_NAMES) {
+    let isFirst = true;
+    for (const entry of entriesOf(table)) {
+      if (entry === undefined) {
+        // Nothing to write, but time has passed.
+        yield '';
+        continue;
+      }
+      if (typeof entry === 'string') {
+        yield `      # ${entry}\n`;
+        continue;
+      }
+      if (!hasEntries) yield '    registers:\n';
+      if (isFirst) yield `      ${table}:\n`;
+      hasEntries = true;
+      isFirst = false;
+      yield `        - ${flow(entry)}\n`;
+    }
+  }
+  if (!hasEntries) yield '    registers: {}\n';
+}
+
+/** Absent where the clock runs as clocks do. */
+function clockText({ clock: { settings } }: Device, written: unknown): string {
+  const isUsual = settings.speed === 1 && !settings.paused;
+  return isUsual && written === undefined ? '' : `    clock: ${flow(settings)}\n`;
+}
+
+/** What a native file can't say about the device of a pymodbus file. */
+function* differences({ tables }: DeviceDefinition, device: Device): Generator<string> {
+  const windows = Object.values(tables);
+  const comment = (text: string) => `    # ${text}\n`;
+  yield comment('From a pymodbus file. Clients count as a native device counts.');
+  if (sharesCells(device))
+    yield comment('Its tables were one list of registers; here each table has its own.');
+  if (windows.some(({ wholeValues }) => wholeValues)) {
+    yield comment('It refused to read or write a part of a value; a native device does not.');
+  }
+}
+
+function identitySource({ identity }: DeviceDefinition): Readonly<Record<string, unknown>> {
+  const { extended, ...names } = identity;
+  if (!extended && Object.keys(names).length === 0) return {};
+  return { identity: { ...names, ...(extended && { extended: Object.fromEntries(extended) }) } };
+}
+
+function isAsConfigured({ tables }: Device): boolean {
+  return Object.values(tables).every(({ window: { image } }) => image.isAsConfigured(0, image.size));
+}
