@@ -1,9 +1,9 @@
 import type { Configuration } from '../../src/config/configuration.js';
 import { loadNative, loadPymodbus } from '../../src/config/load.js';
 
-/** The configuration that a native file with this content would give. */
-export function nativeSetup(data: object): Configuration {
-  const loaded = loadNative(data, '.');
+/** The configuration that a native file with this content would give, if it were in `directory`. */
+export function nativeSetup(data: object, directory = '.'): Configuration {
+  const loaded = loadNative(data, directory);
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   return loaded.configuration;
 }

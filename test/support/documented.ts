@@ -73,6 +73,12 @@ function describedAnswer(
   return common && { response: common, place: ['components', 'responses', name] };
 }
 
+/** What of a body has to fit the schema: each line of NDJSON, the whole of JSON, nothing of other types. */
+function jsonParts(type: string, body: string): string[] {
+  if (type === 'application/x-ndjson') return body.split('\n').filter((line) => line !== '');
+  return type.endsWith('json') ? [body] : [];
+}
+
 /** Throws when the document has not this answer to a request; it says nothing about paths that are not there. */
 export function expectDocumented(method: string, url: string, answer: SentAnswer): void {
   const operation = operationFor(method, url);
@@ -84,8 +90,9 @@ export function expectDocumented(method: string, url: string, answer: SentAnswer
   const { content } = described.response;
   if (content === undefined && answer.body === '') return;
   if (!content || !(type in content)) throw new Error(`${what}: no body of ${type} in openapi.json`);
-  if (!type.endsWith('json')) return;
-  const wrong = misfit(JSON.parse(answer.body), ...described.place, 'content', type, 'schema');
-  if (wrong !== undefined)
-    throw new Error(`${what}: the body does not fit openapi.json: ${wrong}\n${answer.body}`);
+  for (const part of jsonParts(type, answer.body)) {
+    const wrong = misfit(JSON.parse(part), ...described.place, 'content', type, 'schema');
+    if (wrong !== undefined)
+      throw new Error(`${what}: the body does not fit openapi.json: ${wrong}\n${part}`);
+  }
 }

@@ -123,8 +123,8 @@ export const TRAFFIC_FILE = {
   writing: true,
   file: '/var/lib/modbus-sim/traffic',
   format: 'ndjson',
-  rotate: { size: 67108864, files: 10 },
-  path: '/var/lib/modbus-sim/traffic/traffic-0001.ndjson',
+  rotate: { size: 16777216, files: 10 },
+  path: '/var/lib/modbus-sim/traffic/traffic-000001.ndjson',
   problem: null,
   missed: 0,
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNames } from '../../simulator/value-names.js';
 import { EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
-import { DIRECTIONS, trafficView } from '../../traffic/view.js';
+import { DIRECTIONS, type TrafficView, trafficView } from '../../traffic/view.js';
 import { EVENT, LEFT_OUT } from './examples.js';
 import { replySchema } from './exchange-view.js';
 
@@ -77,10 +77,13 @@ export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
-export type NamedView = ReturnType<ReturnType<typeof namedViews>>;
+/** An event as REST shows it: with the names of the registers that it is about. */
+export interface NamedView extends TrafficView {
+  readonly names?: readonly string[];
+}
 
 /** Shows events with the names of the registers that they are about. */
-export function namedViews(simulator: Simulator) {
+export function namedViews(simulator: Simulator): (event: TrafficEvent) => NamedView {
   const { traffic } = simulator;
   const read = (seq: number) => traffic.read(seq);
   return (event: TrafficEvent) => {
