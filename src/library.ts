@@ -15,7 +15,7 @@ export type { DeviceClient, DeviceView, RegisterView, ValueView } from './librar
 export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './library/faults-client.js';
 export type { LineClient, LineView } from './library/line-client.js';
 export type { SimulatorClient } from './library/simulator-client.js';
-export type { ExchangeView, TrafficClient } from './library/traffic-client.js';
+export type { EventView, ExchangeView, TrafficClient } from './library/traffic-client.js';
 
 /** A simulator in this process. */
 export interface RunningSimulator extends SimulatorClient {

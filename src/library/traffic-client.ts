@@ -1,14 +1,40 @@
 import type { z } from 'zod';
 import type { exchangeViewSchema } from '../api/v1/exchange-view.js';
+import type { trafficViewSchema } from '../api/v1/traffic-view.js';
 import type { Call } from './call.js';
 
 /** A request and what became of it, as the REST interface shows it. */
 export type ExchangeView = z.infer<typeof exchangeViewSchema>;
 
+/** An event of the traffic, as the REST interface shows it. */
+export type EventView = z.infer<typeof trafficViewSchema>;
+
 interface Span {
-  /** Only exchanges after the one with this `id`; all that are kept when absent. */
+  /** Only what has a higher sequence number: the `id` of an exchange, or the `seq` of an event. */
   readonly after?: number;
 }
+
+interface Wait extends Span {
+  /** 5 s when absent. */
+  readonly timeoutMs?: number;
+}
+
+/** A part of the traffic. */
+interface Page<Item> {
+  readonly items: readonly Item[];
+  /** `after` of the next page. */
+  readonly next: number;
+  /** Whether there was more when the page was read. */
+  readonly hasMore: boolean;
+}
+
+/** The numbers that REST has on every page. */
+interface PageNumbers {
+  readonly next: number;
+  readonly last: number;
+}
+
+const PAGE_LENGTH = 1000;
 
 /** What has passed the lines of a simulator. */
 export class TrafficClient {
@@ -21,30 +47,66 @@ export class TrafficClient {
     this.#pause = pause;
   }
 
-  /** The newest exchanges, at most 1000, the newest first. */
-  async exchanges({ after = 0 }: Span = {}): Promise<readonly ExchangeView[]> {
-    const answer = await this.#call('GET', `/exchanges?limit=1000&after=${after}`);
-    return (answer as { exchanges: ExchangeView[] }).exchanges;
+  /** At most 1000 exchanges, the oldest first: the first ones after `after`, or the newest ones without it. */
+  async exchanges({ after }: Span = {}): Promise<readonly ExchangeView[]> {
+    return (await this.#exchangePage(after)).items;
+  }
+
+  /** At most 1000 events, the oldest first: the first ones after `after`, or the newest ones without it. */
+  async events({ after }: Span = {}): Promise<readonly EventView[]> {
+    return (await this.#eventPage(after)).items;
   }
 
   /**
    * Waits for an exchange, and takes one that has ended already: a client may be faster than the test.
    * @param isMeant which exchange; any when absent
-   * @returns the oldest that is meant. Rejects when there is none within `timeoutMs`, 5 s when absent.
+   * @returns the oldest that is meant. Rejects when there is none within `timeoutMs`.
    */
-  async waitFor(
-    isMeant: (exchange: ExchangeView) => boolean = () => true,
-    { after = 0, timeoutMs = 5000 }: Span & { readonly timeoutMs?: number } = {},
-  ): Promise<ExchangeView> {
+  waitFor(isMeant: (exchange: ExchangeView) => boolean = () => true, wait: Wait = {}): Promise<ExchangeView> {
+    return this.#find('exchange', (after) => this.#exchangePage(after), isMeant, wait);
+  }
+
+  /**
+   * Waits for an event, and takes one that has happened already.
+   * @param isMeant which event; any when absent
+   * @returns the oldest that is meant. Rejects when there is none within `timeoutMs`.
+   */
+  waitForEvent(isMeant: (event: EventView) => boolean = () => true, wait: Wait = {}): Promise<EventView> {
+    return this.#find('event', (after) => this.#eventPage(after), isMeant, wait);
+  }
+
+  async #exchangePage(after: number | undefined): Promise<Page<ExchangeView>> {
+    const answer = await this.#call('GET', `/exchanges?${pageQuery(after)}`);
+    const { exchanges, next, last } = answer as PageNumbers & { exchanges: ExchangeView[] };
+    return { items: exchanges, next, hasMore: next < last };
+  }
+
+  async #eventPage(after: number | undefined): Promise<Page<EventView>> {
+    const answer = await this.#call('GET', `/traffic?${pageQuery(after)}`);
+    const { events, next, last } = answer as PageNumbers & { events: EventView[] };
+    return { items: events, next, hasMore: next < last };
+  }
+
+  async #find<Item>(
+    what: string,
+    read: (after: number) => Promise<Page<Item>>,
+    isMeant: (item: Item) => boolean,
+    { after = 0, timeoutMs = 5000 }: Wait,
+  ): Promise<Item> {
     const end = performance.now() + timeoutMs;
     let seen = after;
     for (;;) {
-      const news = await this.exchanges({ after: seen });
-      const found = news.findLast(isMeant);
+      const { items, next, hasMore } = await read(seen);
+      const found = items.find(isMeant);
       if (found) return found;
-      seen = news[0]?.id ?? seen;
-      if (performance.now() >= end) throw new Error(`no such exchange within ${timeoutMs} ms`);
+      seen = next;
+      if (hasMore) continue;
+      if (performance.now() >= end) throw new Error(`no such ${what} within ${timeoutMs} ms`);
       await this.#pause();
     }
   }
+}
+
+function pageQuery(after: number | undefined): string {
+  return `limit=${PAGE_LENGTH}${after === undefined ? '' : `&after=${after}`}`;
 }

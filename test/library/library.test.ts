@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
-import { connect, type SimulatorClient, startSimulator } from '../../src/library.js';
+import { connect, type EventView, type SimulatorClient, startSimulator } from '../../src/library.js';
 import { serialMaster, tcpMaster } from '../api/masters.js';
 import { scratchSpace } from '../main/run.js';
 import { type RunningProgram, startProgram } from '../support/program.mjs';
@@ -96,7 +96,7 @@ describe.each([
     });
     expect(rule).toMatchObject({ do: [{ exception: 6 }], remaining: 1 });
     const master = await tcpMaster(simulator.line('lan').port);
-    const [newest] = await simulator.traffic.exchanges();
+    const newest = (await simulator.traffic.exchanges()).at(-1);
     await expect(master.readHoldingRegisters(1, 1)).rejects.toThrow();
     const after = newest?.id ?? 0;
     const spoilt = await simulator.traffic.waitFor(({ line }) => line === 'lan', { after });
@@ -107,9 +107,33 @@ describe.each([
     expect((await simulator.faults.reset()).map(({ name }) => name)).toEqual(['configured']);
   });
 
+  it('has exchanges and events in pages, the oldest first', async () => {
+    const { traffic } = simulator;
+    const master = await tcpMaster(simulator.line('lan').port);
+    const before = (await traffic.events()).at(-1)?.seq ?? 0;
+    for (const address of [0, 1, 1]) await master.readHoldingRegisters(address, 1);
+    const isReply = ({ kind }: EventView) => kind === 'reply';
+    const first = await traffic.waitForEvent(isReply, { after: before });
+    expect(first).toMatchObject({ line: 'lan', unit: 1, function: 3, names: ['meter.voltage'] });
+    const second = await traffic.waitForEvent(isReply, { after: first.seq });
+    const third = await traffic.waitForEvent(isReply, { after: second.seq });
+    const ids = [first, second, third].map(({ seq }) => seq);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    expect((await traffic.exchanges({ after: before })).map(({ id }) => id)).toEqual(ids);
+    expect((await traffic.exchanges()).slice(-3).map(({ id }) => id)).toEqual(ids);
+    const events = await traffic.events({ after: first.seq });
+    expect(events.filter(isReply).map(({ seq }) => seq)).toEqual(ids.slice(1));
+    expect(await traffic.waitFor(undefined, { after: before })).toMatchObject({ id: first.seq });
+  });
+
   it('tells when the awaited does not come', async () => {
-    const never = simulator.traffic.waitFor(() => false, { timeoutMs: 30 });
-    await expect(never).rejects.toThrow('no such exchange within 30 ms');
+    const { traffic } = simulator;
+    await expect(traffic.waitFor(() => false, { timeoutMs: 30 })).rejects.toThrow(
+      'no such exchange within 30 ms',
+    );
+    await expect(traffic.waitForEvent(() => false, { timeoutMs: 30 })).rejects.toThrow(
+      'no such event within 30 ms',
+    );
   });
 
   it('changes, stops and starts its lines', async () => {

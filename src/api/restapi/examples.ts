@@ -113,7 +113,7 @@ export const LOG = {
       address: 0,
       count: 1,
       data: '00 01 00 00 00 06 01 03 00 00 00 01',
-      text: 'read holding registers 0, quantity 1',
+      text: 'unit 1 read holding registers 0',
     },
   ],
 };

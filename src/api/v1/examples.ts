@@ -113,7 +113,7 @@ export const EVENT = {
   address: 0,
   quantity: 1,
   names: ['meter.voltage'],
-  text: 'read holding registers 0, quantity 1',
+  text: 'unit 1 read holding registers 0',
   client: EXCHANGE.client,
 };
 
