@@ -79,7 +79,7 @@ function compressed(text) {
  */
 function program(dist, cpu) {
   const home = dirname(dist);
-  cpSync('dist', dist, { recursive: true, filter: (path) => !/(\.map|\.ready)$/.test(path) });
+  cpSync('dist', dist, { recursive: true, filter: (path) => !/(\.map|\.d\.ts|\.ready)$/.test(path) });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));
   const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', [...install, '--os=linux', '--libc=glibc', `--cpu=${cpu}`], home);

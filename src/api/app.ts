@@ -9,18 +9,20 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import type { Simulator } from '../simulator/simulator.js';
 import { Access, type AccessRules } from './access/access.js';
 import { accessGuard } from './access/guard.js';
 import { limitConnections } from './connections.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
 import { Handshakes } from './handshakes.js';
+import { healthRoutes } from './health.js';
 import { parseJson, readBody } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
 import { Methods } from './methods.js';
 import { metricsRoutes } from './metrics/routes.js';
+import { collectOperations } from './openapi/operation.js';
+import { openApiRoutes } from './openapi/routes.js';
 import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
@@ -87,6 +89,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   const ownTurn = () => new Promise<void>((resolve) => turns.take(resolve));
   const answers = new LongAnswers({ take: ownTurn, now: () => performance.now() });
   const methods = new Methods(app);
+  const operations = collectOperations(app);
 
   app.addHook('onRequest', async (request, reply) => {
     await turnOf(request.raw);
@@ -125,12 +128,11 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     return reply.code(405).header('allow', allowed.join(', ')).send(errorAnswer(url, problem));
   });
 
-  app.get('/healthz', { schema: { response: { 200: z.object({ status: z.literal('ok') }) } } }, () => ({
-    status: 'ok',
-  }));
+  app.register(healthRoutes);
   app.register(metricsRoutes(simulator, ownTurn));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
   app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
+  app.register(openApiRoutes(operations, ownTurn), { prefix: '/api/v1' });
   return app;
 }
 

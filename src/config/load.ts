@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { At } from '../schema/at.js';
 import { type Findings, fileFindings } from '../schema/findings.js';
-import { formatProblems, type Problem } from '../schema/problem.js';
+import { formatProblems, type Issue, type Problem, pathText } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
@@ -14,7 +14,7 @@ import {
   pymodbusConfiguration,
   pymodbusDeviceNamed,
 } from './pymodbus/file.js';
-import type { ParsedText, SourceText } from './text/parse-text.js';
+import { type ParsedText, parseText, type SourceText } from './text/parse-text.js';
 import { readConfigFile } from './text/read-file.js';
 
 /** Every mistake of a file, and the warnings about it: both in the order of the file. */
@@ -42,9 +42,7 @@ export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides
     case 'demo': {
       const findings = fileFindings();
       const configuration = demoConfiguration(api, findings);
-      return resultOf(configuration, findings, (issues) =>
-        issues.map(({ path, message }) => ({ path: path.join('.'), message })),
-      );
+      return resultOf(configuration, findings, unlocated);
     }
     case 'native':
       return loadNativeFile(source.file, api);
@@ -55,11 +53,24 @@ export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides
 
 /** Loads a native file; pymodbus files it refers to are found from its directory. */
 export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult {
-  return build(readConfigFile(file), (at) => buildNative(file, at, api));
+  return build(readConfigFile(file), (at) => buildNative(dirname(resolve(file)), at, api));
 }
 
-function buildNative(file: string, at: At, api: ApiOverrides): Configuration {
-  const directory = dirname(resolve(file));
+/** Loads a native configuration from YAML or JSON text, or from data. Relative paths in it begin at `directory`. */
+export function loadNative(content: string | object, directory: string): LoadResult {
+  const parsed: ParsedText =
+    typeof content === 'string'
+      ? parseText(content)
+      : { ok: true, source: { value: content, locate: unlocated } };
+  return build(parsed, (at) => buildNative(directory, at, {}));
+}
+
+/** The places of mistakes in data, which has no lines. */
+function unlocated(issues: readonly Issue[]): Problem[] {
+  return issues.map(({ path, message }) => ({ path: pathText(path), message }));
+}
+
+function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
   return nativeConfiguration(at, { pymodbusDevices: pymodbusDevicesFrom(directory), api, directory });
 }
 
@@ -76,7 +87,7 @@ export function checkFile(file: string, api: ApiOverrides = {}): CheckResult {
   const findings = fileFindings();
   const at = new At(value, findings);
   if (isPymodbus(at)) checkPymodbus(at);
-  else buildNative(file, at, api);
+  else buildNative(dirname(resolve(file)), at, api);
   const warnings = locate(findings.warnings);
   return findings.count === 0
     ? { ok: true, warnings }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Ability } from './ability.js';
 import type { Applied, FaultContext, FaultKind } from './kind.js';
@@ -43,8 +43,13 @@ type ParsedFault =
 
 type ParseParameters = (parameters: unknown) => ParsedFault;
 
+interface Kind {
+  readonly schema: z.ZodType;
+  readonly parse: ParseParameters;
+}
+
 /** Every kind of fault by its key in a rule's `do`. A new kind is a file in `kinds/` and a line here. */
-const KINDS: ReadonlyMap<string, ParseParameters> = new Map([
+const KINDS: ReadonlyMap<string, Kind> = new Map([
   kind('delay', delay),
   kind('exception', exception),
   kind('silence', silence),
@@ -72,30 +77,36 @@ const KINDS: ReadonlyMap<string, ParseParameters> = new Map([
 
 /** The kind of fault that a key of `do` names, or undefined when there is none; `faultKinds` lists the known ones. */
 export function faultParser(name: string): ParseParameters | undefined {
-  return KINDS.get(name);
+  return KINDS.get(name)?.parse;
 }
 
 export function faultKinds(): string[] {
   return [...KINDS.keys()];
 }
 
+/** What an entry of `do` looks like: one kind with its parameters. */
+export function writtenFault(): z.ZodType {
+  const kinds = Array.from(KINDS, ([name, { schema }]) => z.strictObject({ [name]: schema }));
+  return z
+    .union(kinds)
+    .meta({ id: 'Fault', description: 'One kind of fault. docs/faults.md explains each.' });
+}
+
 function kind<Parameters>(
   name: string,
   { schema, needs, prevents = false, apply }: FaultKind<Parameters>,
-): [string, ParseParameters] {
-  return [
-    name,
-    (input) => {
-      const parsed = schema.safeParse(input, { reportInput: true });
-      if (!parsed.success) return { ok: false, issues: parsed.error.issues };
-      const fault: Fault = {
-        kind: name,
-        written: input,
-        needs,
-        prevents,
-        apply: (plan, context) => apply(plan, parsed.data, context),
-      };
-      return { ok: true, fault };
-    },
-  ];
+): [string, Kind] {
+  const parse: ParseParameters = (input) => {
+    const parsed = schema.safeParse(input, { reportInput: true });
+    if (!parsed.success) return { ok: false, issues: parsed.error.issues };
+    const fault: Fault = {
+      kind: name,
+      written: input,
+      needs,
+      prevents,
+      apply: (plan, context) => apply(plan, parsed.data, context),
+    };
+    return { ok: true, fault };
+  };
+  return [name, { schema, parse }];
 }

@@ -3,9 +3,10 @@ import { MAX_SEED } from '../random.js';
 import { unknownName } from '../schema/nearest.js';
 import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
+import { documentAs } from '../schema/written-as.js';
 import { refusal } from './budget.js';
 import { type Condition, conditionSchema } from './condition.js';
-import { type Fault, faultKinds, faultParser } from './kinds.js';
+import { type Fault, faultKinds, faultParser, writtenFault } from './kinds.js';
 import type { NamedValue } from './named-value.js';
 import { excessOf } from './trial.js';
 import { scheduleSchema, type Window } from './window.js';
@@ -61,6 +62,12 @@ const doSchema = z.codec(z.unknown(), faultList, {
   decode: (input) => (isMapping(input) ? [input] : input),
   encode: (faults) => faults,
 });
+
+const written = writtenFault();
+documentAs(
+  doSchema,
+  z.union([written, z.array(written)]).describe('One fault, or a list of faults, which act in this order.'),
+);
 
 /** A fault rule as written in the native file and over REST. */
 export const ruleSchema = section({

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { type Command, parseCommandLine } from '../config/command-line.js';
+import { version } from '../config/version.js';
 import { withCredentials } from '../service/credential.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 
@@ -31,9 +31,4 @@ async function run(command: Command): Promise<number> {
     case 'serve':
       return (await import('./serve.js')).serve(command);
   }
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
 }

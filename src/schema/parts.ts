@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documentAs } from './written-as.js';
 
 /*
  * Parts that the schemas of files and requests are made of. Their `error` is the text that a message puts after
@@ -48,7 +49,7 @@ export function oneOf<const Value extends string | number>(values: readonly Valu
  * codec, not a preprocessing step, because answers are encoded with the same schema.
  */
 export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, error = 'of them') {
-  return z.codec(z.unknown(), schema, {
+  const codec = z.codec(z.unknown(), schema, {
     decode(input, context) {
       if (!Array.isArray(input) || input.length <= max) return input as z.input<Schema>;
       context.issues.push({
@@ -60,6 +61,8 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
     },
     encode: (output) => output,
   });
+  documentAs(codec, schema);
+  return codec;
 }
 
 export const flag = z.boolean({ error: 'true or false' });

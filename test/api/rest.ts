@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { type ApiRules, buildApp } from '../../src/api/app.js';
+import type { ApiRules } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
-import { Simulator } from '../../src/simulator/simulator.js';
+import { type Bench, newBench } from '../../src/library/bench.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { expectDocumented } from '../support/documented.js';
 
 /** An answer of the REST interface; `body` is undefined where there was none. */
 export interface Answer<Body> {
@@ -51,6 +53,7 @@ interface CallRow {
 
 /** A simulator with its REST interface, without any port: requests are injected. */
 export class Rest {
+  readonly bench: Bench;
   readonly app: FastifyInstance;
   readonly simulator: Simulator;
 
@@ -59,11 +62,15 @@ export class Rest {
     rules: ApiRules = { host: '127.0.0.1' },
     log: Logger = pino({ level: 'silent' }),
   ) {
-    this.simulator = new Simulator(configuration, log);
-    this.app = buildApp(this.simulator, rules, log);
+    this.bench = newBench(configuration, rules, log);
+    this.simulator = this.bench.simulator;
+    this.app = this.bench.app;
   }
 
-  /** Sends `payload` as it is when it is text, else as JSON. */
+  /**
+   * Sends `payload` as it is when it is text, else as JSON. Throws when the answer is not as the document of the
+   * interface says.
+   */
   async send<Body = unknown>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD' | 'OPTIONS',
     url: string,
@@ -77,6 +84,7 @@ export class Rest {
       headers: { host: 'localhost', ...type, ...headers },
       ...(payload !== undefined && { payload }),
     });
+    expectDocumented(method, url, response);
     return {
       status: response.statusCode,
       body: (response.body === '' ? undefined : response.json()) as Body,

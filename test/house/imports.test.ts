@@ -87,6 +87,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it reaches lines and buses through the simulator only',
   },
+  library: {
+    knows: ['schema', 'faults', 'config', 'simulator', 'api'],
+    external: /^(node:.+|pino|fastify|zod)$/,
+    why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
+  },
   monitor: {
     knows: [],
     knowsTypesOf: ['traffic', 'api'],

@@ -28,6 +28,8 @@ describe('the npm package', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         'LICENSE',
+        'dist/library.d.ts',
+        'dist/library.js',
         'dist/main.js',
         'package.json',
         'systemd/modbus-sim.service',

@@ -36,7 +36,7 @@ export function filesIn(directory: string): string[] {
 
 /** Builds what a file says, and restores what the directory has. */
 export async function keep(
-  content: unknown,
+  content: object,
   directory: string,
   { times = { now: 1e12, uptime: 0 }, fs }: { times?: Times; fs?: FileSystem } = {},
 ): Promise<KeptSimulator> {

@@ -37,9 +37,8 @@ export async function startSimulator(configuration: Configuration): Promise<Runn
   const log: LogEntry[] = [];
   const write = (entry: string) => void log.push(JSON.parse(entry) as LogEntry);
   const rest = new Rest(configuration, { host: '127.0.0.1' }, pino({ level: 'debug' }, { write }));
-  const { simulator } = rest;
-  const started = await simulator.start();
-  if (!started.ok) throw new Error(started.error);
+  const { bench, simulator } = rest;
+  await bench.start();
 
   const place = (line: string): string => {
     const state = simulator.lines.get(line)?.state;
@@ -63,8 +62,7 @@ export async function startSimulator(configuration: Configuration): Promise<Runn
     async stop() {
       running.delete(self);
       for (const { socket } of clients) socket.destroy();
-      await rest.app.close();
-      await simulator.stop();
+      await bench.stop();
     },
   };
   running.add(self);

@@ -36,6 +36,11 @@ const SESSION_PATH = '/api/v1/session';
 /** The requests that need no token, as `METHOD PATH`. Every other one does, also where there is no such path. */
 const OPEN: ReadonlySet<string> = new Set(['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`]);
 
+/** Whether a request needs no token. @param method in capital letters */
+export function isOpen(method: string, url: string): boolean {
+  return OPEN.has(`${method} ${url}`);
+}
+
 /** The requests other than reading that a read-only client may make. */
 const OPEN_TO_READERS: ReadonlySet<string> = new Set([`DELETE ${SESSION_PATH}`]);
 
@@ -68,12 +73,11 @@ export class Access {
   /** Checks whether the client may make the request; undefined lets it in. */
   refusalOfClient(request: IncomingMessage): Refusal | undefined {
     const { method = '', url = '' } = request;
-    const wanted = `${method} ${url}`;
-    if (OPEN.has(wanted)) return undefined;
+    if (isOpen(method, url)) return undefined;
     const client = this.clientOf(request);
     if (client === undefined) return this.#unknownClient(request);
     if (client.role === 'write' || method === 'GET' || method === 'HEAD') return undefined;
-    if (OPEN_TO_READERS.has(wanted)) return undefined;
+    if (OPEN_TO_READERS.has(`${method} ${url}`)) return undefined;
     return { status: 403, path: 'method', message: 'a read-only token is for GET and HEAD alone' };
   }
 

@@ -1,9 +1,19 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { AggregatorRegistry, Registry } from 'prom-client';
+import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { simulatorFamilies } from './families.js';
 import type { Family } from './family.js';
+
+const metrics = {
+  summary: 'Get the metrics',
+  description: 'Counts and times of every line, and how busy the program is, for Prometheus.',
+  tags: ['program'],
+  response: {
+    200: { description: 'Metrics in the text format.', content: { 'text/plain': { schema: z.string() } } },
+  },
+};
 
 /**
  * `/metrics`, for Prometheus.
@@ -13,7 +23,7 @@ export function metricsRoutes(simulator: Simulator, takeTurn: () => Promise<void
   return (app, _, done) => {
     const lag = new EventLoopLag();
     app.addHook('onClose', async () => lag.stop());
-    app.get('/metrics', async (_, reply) => {
+    app.get('/metrics', { schema: metrics }, async (_, reply) => {
       let text = await textOf(lag.family());
       for (const family of simulatorFamilies(simulator)) {
         await takeTurn();

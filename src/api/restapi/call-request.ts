@@ -92,20 +92,34 @@ export const simulateRequest = simulateFields.transform((fields, context): Simul
 });
 
 /** Which calls are listed; what is absent matches anything. */
-export const monitorRequest = z
-  .object({
-    range_start: optionalInteger,
-    range_stop: optionalInteger,
-    function: optionalInteger,
-    show_hex: formFlag,
-    show_decode: formFlag,
-  })
-  .refine(({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop, {
+const monitorFields = z.object({
+  range_start: optionalInteger,
+  range_stop: optionalInteger,
+  function: optionalInteger,
+  show_hex: formFlag,
+  show_decode: formFlag,
+});
+
+export const monitorRequest = monitorFields.refine(
+  ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
+  {
     error: 'expected range_start or more',
     path: ['range_stop'],
-  });
+  },
+);
 
 export type MonitorRequest = z.infer<typeof monitorRequest>;
+
+/** All requests, for the document of the interface. */
+export const callsRequest = z
+  .union([
+    simulateFields.extend({ submit: z.literal('Simulate') }),
+    monitorFields.extend({ submit: z.literal(['Monitor', 'Add']) }),
+    z.object({ submit: z.literal(['Reset', 'Stop']) }),
+  ])
+  .meta({
+    examples: [{ submit: 'Simulate', response_error: 2, response_delay: 0.5, response_clear_after: 3 }],
+  });
 
 /** Defaults of the simulation, as after Reset. */
 export const NO_SIMULATION: Simulation = {

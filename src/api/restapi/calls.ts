@@ -4,35 +4,38 @@ import { Findings } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
 import { CallMonitor, type CallRow, callRowSchema } from './call-rows.js';
+import { CALLS } from './examples.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
 
 const choiceSchema = z.object({ value: z.number(), text: z.string(), selected: z.boolean() });
 
-export const callsAnswerSchema = z.object({
-  simulation_action: z.enum(['ACTIVE', '']),
-  range_start: z.number().nullable(),
-  range_stop: z.number().nullable(),
-  function_codes: z.array(choiceSchema),
-  function_show_hex_checked: z.boolean(),
-  function_show_decoded_checked: z.boolean(),
-  function_response_normal_checked: z.boolean(),
-  function_response_error_checked: z.boolean(),
-  function_response_empty_checked: z.boolean(),
-  function_response_junk_checked: z.boolean(),
-  function_response_split_checked: z.boolean(),
-  function_response_split_delay: z.number(),
-  function_response_cr_checked: z.boolean(),
-  function_response_cr_pct: z.number(),
-  function_response_delay: z.number(),
-  function_response_junk: z.number(),
-  function_error: z.array(choiceSchema),
-  function_response_clear_after: z.number(),
-  call_rows: z.array(callRowSchema),
-  foot: z.string(),
-  result: z.literal('ok'),
-});
+export const callsAnswerSchema = z
+  .object({
+    simulation_action: z.enum(['ACTIVE', '']),
+    range_start: z.number().nullable(),
+    range_stop: z.number().nullable(),
+    function_codes: z.array(choiceSchema),
+    function_show_hex_checked: z.boolean(),
+    function_show_decoded_checked: z.boolean(),
+    function_response_normal_checked: z.boolean(),
+    function_response_error_checked: z.boolean(),
+    function_response_empty_checked: z.boolean(),
+    function_response_junk_checked: z.boolean(),
+    function_response_split_checked: z.boolean(),
+    function_response_split_delay: z.number(),
+    function_response_cr_checked: z.boolean(),
+    function_response_cr_pct: z.number(),
+    function_response_delay: z.number(),
+    function_response_junk: z.number(),
+    function_error: z.array(choiceSchema),
+    function_response_clear_after: z.number(),
+    call_rows: z.array(callRowSchema),
+    foot: z.string(),
+    result: z.literal('ok'),
+  })
+  .meta({ id: 'Calls', description: 'The simulation of responses, and the calls.', examples: [CALLS] });
 
 interface CallsAnswer extends Omit<z.infer<typeof callsAnswerSchema>, 'call_rows'> {
   readonly call_rows: Iterable<CallRow>;

@@ -10,21 +10,29 @@ const LAST_ADDRESS = 0xffff;
 /** Checked first, because the other fields are for two of them only. */
 export const logSubmit = z.object({ submit: oneOf(['Download', 'Monitor', 'Stop', 'Clear']) });
 
+const logFields = z.object({
+  line: orEmpty(z.string({ error: 'the name of a line' }).nullish(), undefined),
+  unit: optionalInteger,
+  function: optionalInteger,
+  range_start: optionalInteger,
+  range_stop: optionalInteger,
+  direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
+  since: orEmpty(moment.nullish(), undefined),
+});
+
 /** Which rows are listed; what is absent or empty matches anything. */
-export const logRequest = z
-  .object({
-    line: orEmpty(z.string({ error: 'the name of a line' }).nullish(), undefined),
-    unit: optionalInteger,
-    function: optionalInteger,
-    range_start: optionalInteger,
-    range_stop: optionalInteger,
-    direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
-    since: orEmpty(moment.nullish(), undefined),
-  })
-  .refine(({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop, {
-    error: 'expected range_start or more',
-    path: ['range_stop'],
-  });
+export const logRequest = logFields.refine(
+  ({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop,
+  { error: 'expected range_start or more', path: ['range_stop'] },
+);
+
+/** All requests, for the document of the interface. */
+export const logBody = z
+  .union([
+    logFields.extend({ submit: z.literal(['Download', 'Monitor']) }),
+    z.object({ submit: z.literal(['Stop', 'Clear']) }),
+  ])
+  .meta({ examples: [{ submit: 'Download', unit: 1, function: 3, since: '5m' }] });
 
 type LogRequest = z.infer<typeof logRequest>;
 

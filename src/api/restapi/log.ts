@@ -7,12 +7,12 @@ import { EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { wantedNewestFirst, wantedOldestFirst } from '../../traffic/reading.js';
 import { DIRECTIONS, trafficView } from '../../traffic/view.js';
+import { LOG } from './examples.js';
 import { logFilter, logRequest, logSubmit } from './log-request.js';
 import { mistakes, type Outcome } from './outcome.js';
 
 const logRowSchema = z.object({
-  /** The sequence number of the event. */
-  index: z.number(),
+  index: z.number().describe('The sequence number of the event.'),
   time: z.string(),
   line: z.string(),
   kind: z.enum(EVENT_KINDS),
@@ -21,18 +21,19 @@ const logRowSchema = z.object({
   fc: z.number().nullable(),
   address: z.number().nullable(),
   count: z.number().nullable(),
-  /** Hexadecimal bytes, at most 1024. */
-  data: z.string(),
+  data: z.string().describe('Hexadecimal bytes, at most 1024.'),
   text: z.string(),
 });
 
 type LogRow = z.infer<typeof logRowSchema>;
 
-export const logAnswerSchema = z.object({
-  result: z.literal('ok'),
-  footer: z.string(),
-  log_rows: z.array(logRowSchema),
-});
+export const logAnswerSchema = z
+  .object({
+    result: z.literal('ok'),
+    footer: z.string(),
+    log_rows: z.array(logRowSchema),
+  })
+  .meta({ id: 'Log', description: 'Events of the traffic, one row for each.', examples: [LOG] });
 
 interface LogAnswer extends Omit<z.infer<typeof logAnswerSchema>, 'log_rows'> {
   readonly log_rows: Iterable<LogRow | undefined>;

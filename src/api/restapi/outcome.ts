@@ -3,7 +3,11 @@ import { type Mistakes, moreText } from '../../schema/findings.js';
 import { pathText } from '../../schema/problem.js';
 
 /** What went wrong, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
-export const failureSchema = z.object({ result: z.literal('error'), error: z.string() });
+export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({
+  id: 'Failure',
+  description: 'What is wrong, in words.',
+  examples: [{ result: 'error', error: 'device: no device "metre", did you mean meter?' }],
+});
 
 export type Failure = z.infer<typeof failureSchema>;
 

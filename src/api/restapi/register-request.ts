@@ -27,4 +27,9 @@ export const registerRequest = z.discriminatedUnion('submit', [
   }),
 ]);
 
+/** The same with an example, for the document of the interface. */
+export const registersRequest = registerRequest.meta({
+  examples: [{ submit: 'Registers', device: 'meter', range_start: 0, range_stop: 1 }],
+});
+
 export type RegisterRequest = z.infer<typeof registerRequest>;

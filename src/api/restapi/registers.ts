@@ -9,6 +9,7 @@ import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { TOO_MUCH_TO_COME, writeValue } from '../../simulator/values.js';
+import { REGISTERS } from './examples.js';
 import { failure, mistakes, type Outcome } from './outcome.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
 import { type RegisterList, type RegisterRow, registerRowSchema, registerRows } from './register-rows.js';
@@ -16,13 +17,15 @@ import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
 const MAX_ROWS = 8192;
 
-export const registersAnswerSchema = z.object({
-  result: z.literal('ok'),
-  footer: z.string(),
-  register_types: z.record(z.string(), z.number()),
-  register_actions: z.record(z.string(), z.number()),
-  register_rows: z.array(registerRowSchema),
-});
+export const registersAnswerSchema = z
+  .object({
+    result: z.literal('ok'),
+    footer: z.string(),
+    register_types: z.record(z.string(), z.number()),
+    register_actions: z.record(z.string(), z.number()),
+    register_rows: z.array(registerRowSchema),
+  })
+  .meta({ id: 'Registers', description: 'Registers, one row for each.', examples: [REGISTERS] });
 
 interface RegistersAnswer extends Omit<z.infer<typeof registersAnswerSchema>, 'register_rows'> {
   readonly register_rows: Iterable<RegisterRow>;

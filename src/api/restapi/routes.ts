@@ -4,13 +4,22 @@ import { isMapping } from '../../schema/parts.js';
 import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
+import { callsRequest } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
 import { LogEndpoint, logAnswerSchema } from './log.js';
+import { logBody } from './log-request.js';
 import { failure, failureSchema } from './outcome.js';
+import { registersRequest } from './register-request.js';
 import { handleRegisters, registersAnswerSchema } from './registers.js';
 import { handleServer, serverAnswerSchema } from './server.js';
+import { serverRequest } from './server-request.js';
+
+const TAGS = ['pymodbus'];
 
 interface Endpoint {
+  readonly summary: string;
+  readonly description: string;
+  readonly checkedBody?: z.ZodType;
   /** What it answers besides failures. */
   readonly answer: z.ZodType;
   readonly handle: (body: object) => object | Promise<object>;
@@ -25,21 +34,58 @@ export function restapiRoutes(simulator: Simulator, answers: LongAnswers): Fasti
   const calls = new CallsEndpoint(simulator);
   const log = new LogEndpoint(simulator);
   const endpoints: Readonly<Record<string, Endpoint>> = {
-    registers: { answer: registersAnswerSchema, handle: (body) => handleRegisters(simulator, body) },
-    calls: { answer: callsAnswerSchema, handle: (body) => calls.handle(body) },
-    server: { answer: serverAnswerSchema, handle: (body) => handleServer(simulator, body) },
-    log: { answer: logAnswerSchema, handle: (body) => log.handle(body) },
+    registers: {
+      summary: 'Read registers, or set one',
+      description:
+        'Reading runs no action and counts nothing. Setting does not ask whether clients may write.',
+      checkedBody: registersRequest,
+      answer: registersAnswerSchema,
+      handle: (body) => handleRegisters(simulator, body),
+    },
+    calls: {
+      summary: 'Simulate responses, or list calls',
+      description: 'Every answer is the whole state. The simulation acts on all lines.',
+      checkedBody: callsRequest,
+      answer: callsAnswerSchema,
+      handle: (body) => calls.handle(body),
+    },
+    server: {
+      summary: 'Show, start, stop or change lines',
+      description: '`Set` takes settings by the names that pymodbus has for them.',
+      checkedBody: serverRequest,
+      answer: serverAnswerSchema,
+      handle: (body) => handleServer(simulator, body),
+    },
+    log: {
+      summary: 'List the traffic',
+      description:
+        '`Download` lists everything that is kept, `Monitor` what passes from now on. `Clear` forgets all traffic.',
+      checkedBody: logBody,
+      answer: logAnswerSchema,
+      handle: (body) => log.handle(body),
+    },
   };
   return (app, _, done) => {
-    for (const [name, { answer, handle }] of Object.entries(endpoints)) {
-      const response = { 200: z.union([failureSchema, answer]), 400: failureSchema };
-      app.post(`/${name}`, { schema: { response } }, async ({ body }, reply) => {
+    for (const [name, { answer, handle, ...described }] of Object.entries(endpoints)) {
+      const response = {
+        200: z.union([answer, failureSchema]).describe('What was asked for, or what is wrong.'),
+        400: failureSchema,
+      };
+      app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, async ({ body }, reply) => {
         if (body === undefined) reply.code(400);
         if (!isMapping(body)) return reply.send(failure(`body: ${expectedMessage('a JSON object', body)}`));
         return answers.send(reply, await handle(body));
       });
     }
-    const unknown = { params: z.object({ endpoint: z.string() }), response: { 200: failureSchema } };
+    const unknown = {
+      summary: 'Learn which endpoints there are',
+      description: 'What is answered to every other name.',
+      tags: TAGS,
+      params: z.object({
+        endpoint: z.string().meta({ description: 'Any other name.', examples: ['devices'] }),
+      }),
+      response: { 200: failureSchema },
+    };
     app.post('/:endpoint', { schema: unknown }, async ({ params: { endpoint } }) =>
       failure(`${quote(endpoint)}: no such endpoint, expected ${Object.keys(endpoints).join(', ')}`),
     );

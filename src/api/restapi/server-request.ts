@@ -45,6 +45,11 @@ export const setRequest = section({
   units: unitsWithinReason.optional(),
 });
 
+/** All requests, for the document of the interface. */
+export const serverRequest = z
+  .union([commandRequest.extend(serverSubmit.shape), setRequest])
+  .meta({ examples: [{ submit: 'Status', line: 'lan' }] });
+
 /** The settings of a Set, without what says where they are meant. */
 export type ServerSettings = Omit<z.output<typeof setRequest>, 'submit' | 'line'>;
 

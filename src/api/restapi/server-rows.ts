@@ -10,25 +10,24 @@ export const serverRowSchema = z.object({
   comm: z.enum(['serial', 'tcp', 'udp', 'tls']),
   framer: z.enum(['socket', 'rtu', 'ascii']),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
-  /** Why it is not open. */
-  error: z.string(),
-  /** Where clients find it: the real port where any free one was asked for. */
-  place: z.string(),
+  error: z.string().describe('Why it is not open.'),
+  place: z.string().describe('Where clients find it: the real port where any free one was asked for.'),
   host: z.string().nullable(),
   port: z.union([z.string(), z.number()]),
   baudrate: z.number().nullable(),
   bytesize: z.number().nullable(),
   parity: z.string().nullable(),
   stopbits: z.number().nullable(),
-  /** As it is set: `t3.5`, `eager`, or so many ms more than t3.5. */
-  turnaround: z.union([z.string(), z.number()]).nullable(),
+  turnaround: z
+    .union([z.string(), z.number()])
+    .nullable()
+    .describe('As it is set: `t3.5`, `eager`, or so many ms more than t3.5.'),
   t1_5: z.number().nullable(),
   t3_5: z.number().nullable(),
   gap: z.number().nullable(),
   clients: z.number().nullable(),
   uptime: z.number().nullable(),
-  /** Unit identifiers with the names of their devices. */
-  units: z.record(z.string(), z.string()),
+  units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
   count_requests: z.number(),
   count_broadcasts: z.number(),
   count_dropped: z.number(),

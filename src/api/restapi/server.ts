@@ -7,6 +7,7 @@ import { describeLine } from '../../simulator/describe-line.js';
 import type { Line, LineOutcome } from '../../simulator/line.js';
 import { lineStatus } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { SERVER } from './examples.js';
 import { type Failure, failure, mistakes, type Outcome } from './outcome.js';
 import { flatIssue, nativeChange } from './server-change.js';
 import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
@@ -19,14 +20,16 @@ const SERVER_PARITIES = { N: 0, E: 1, O: 2 };
 
 const numbers = z.record(z.string(), z.number());
 
-export const serverAnswerSchema = z.object({
-  result: z.literal('ok'),
-  footer: z.string(),
-  server_states: numbers,
-  server_framers: numbers,
-  server_parities: numbers,
-  server_rows: z.array(serverRowSchema),
-});
+export const serverAnswerSchema = z
+  .object({
+    result: z.literal('ok'),
+    footer: z.string(),
+    server_states: numbers,
+    server_framers: numbers,
+    server_parities: numbers,
+    server_rows: z.array(serverRowSchema),
+  })
+  .meta({ id: 'Server', description: 'The lines.', examples: [SERVER] });
 
 interface ServerAnswer extends Omit<z.infer<typeof serverAnswerSchema>, 'server_rows'> {
   readonly server_rows: Iterable<ServerRow>;

@@ -4,30 +4,61 @@ import { unknownName } from '../../schema/nearest.js';
 import { oneOf } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { unitsWithinReason } from '../units.js';
-import { deviceParams, deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
+import { deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 
 const name = z.string({ error: 'a name' });
 
 /** The entry of a native file, and its name. The simulator checks the entry. */
-const newDevice = z.looseObject({ name }, { error: 'a device as in a native file, with its name' });
-const newLine = z.looseObject(
-  { name, units: unitsWithinReason.optional() },
-  { error: 'a line as in a native file, with its name' },
-);
+const newDevice = z.looseObject({ name }, { error: 'a device as in a native file, with its name' }).meta({
+  description: 'A device as in the configuration, with its name.',
+  examples: [{ name: 'sensor', registers: { holding: [{ address: 0, name: 'level', value: 40 }] } }],
+});
+const newLine = z
+  .looseObject(
+    { name, units: unitsWithinReason.optional() },
+    { error: 'a line as in a native file, with its name' },
+  )
+  .meta({
+    description: 'A line as in the configuration, with its name. Port 0 is any free port.',
+    examples: [{ name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } }],
+  });
 
-const removal = z.object({ force: oneOf(['', 'true', 'false']).default('false') });
+const leavingDevice = z.object({
+  name: z.string().meta({ description: 'Name of the device.', examples: ['old-meter'] }),
+});
+const leavingLine = z.object({
+  name: z.string().meta({ description: 'Name of the line.', examples: ['old-lan'] }),
+});
+
+const removal = z.object({
+  force: oneOf(['', 'true', 'false'])
+    .default('false')
+    .describe('`?force` or `?force=true` removes a device that lines serve, too.'),
+});
 
 /** `POST` and `DELETE` of `/api/v1/devices` and `/api/v1/lines`: devices and lines that come and go. */
 export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
   const refusals = { 400: errorSchema, 409: errorSchema };
-  const removed = { 204: z.null(), 404: errorSchema, 409: errorSchema };
+  const removed = {
+    204: z.null().describe('There is no such thing any more.'),
+    404: errorSchema,
+    409: errorSchema,
+  };
 
   return (app, _, done) => {
     app.post(
       '/devices',
-      { schema: { body: newDevice, response: { 201: deviceViewSchema, ...refusals } } },
+      {
+        schema: {
+          summary: 'Add a device',
+          description: 'It answers when a line has it among its units.',
+          tags: ['devices'],
+          body: newDevice,
+          response: { 201: deviceViewSchema, ...refusals },
+        },
+      },
       async ({ body: { name, ...entry } }, reply) => {
         const added = simulator.createDevice(name, entry);
         if (added.ok) return reply.code(201).send(viewDevice(simulator, added.added));
@@ -40,7 +71,14 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
     app.delete(
       '/devices/:name',
       {
-        schema: { params: deviceParams, querystring: removal, response: { ...removed, 400: errorSchema } },
+        schema: {
+          summary: 'Remove a device',
+          description: 'A device that lines serve stays, unless `force` takes it from them.',
+          tags: ['devices'],
+          params: leavingDevice,
+          querystring: removal,
+          response: { ...removed, 400: errorSchema },
+        },
       },
       async ({ params: { name }, query: { force } }, reply) => {
         if (!simulator.devices.has(name)) return reply.code(404).send(unknownDevice(simulator, name));
@@ -51,7 +89,15 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 
     app.post(
       '/lines',
-      { schema: { body: newLine, response: { 201: lineViewSchema, ...refusals } } },
+      {
+        schema: {
+          summary: 'Add a line',
+          description: 'It is opened at once. When that fails, there is no new line.',
+          tags: ['lines'],
+          body: newLine,
+          response: { 201: lineViewSchema, ...refusals },
+        },
+      },
       async ({ body: { name, ...entry } }, reply) => {
         const added = await simulator.createLine(name, entry);
         if (added.ok) return reply.code(201).send(lineView(added.added));
@@ -63,7 +109,15 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 
     app.delete(
       '/lines/:name',
-      { schema: { params: deviceParams, response: removed } },
+      {
+        schema: {
+          summary: 'Remove a line',
+          description: 'It is closed first. The last line stays.',
+          tags: ['lines'],
+          params: leavingLine,
+          response: removed,
+        },
+      },
       async ({ params: { name } }, reply) => {
         const known = [...simulator.lines.keys()];
         if (!known.includes(name)) {

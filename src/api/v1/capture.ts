@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { captureLines } from '../../simulator/capture-lines.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { Capture } from '../../traffic/capture/capture.js';
@@ -20,6 +21,11 @@ const QUIET_MS = 10_000;
 
 /** There is no registered media type. */
 const PCAPNG = 'application/x-pcapng';
+
+const captureAnswer = {
+  description: 'A pcapng file.',
+  content: { [PCAPNG]: { schema: z.string().meta({ format: 'binary' }) } },
+};
 
 /** One capture: its file, and where it stands in the stream. */
 interface Captured {
@@ -43,8 +49,15 @@ export function captureRoutes(simulator: Simulator, answers: LongAnswers): Fasti
         // A HEAD would have to make the whole capture and throw it away.
         exposeHeadRoute: false,
         schema: {
+          summary: 'Get the traffic for Wireshark',
+          description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
+          tags: ['traffic'],
           querystring: captureQuery([...lines.keys()]),
-          response: { 400: errorSchema, 503: errorSchema },
+          response: {
+            200: captureAnswer,
+            400: errorSchema,
+            503: errorSchema.describe('As many live captures as are allowed are running.'),
+          },
         },
       },
       async ({ query }, reply) => {

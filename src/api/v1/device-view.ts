@@ -2,27 +2,29 @@ import { z } from 'zod';
 import type { Device } from '../../device/device.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { DEVICE } from './examples.js';
 import { errorBody } from './problem.js';
 
-export const deviceParams = z.object({ name: z.string() });
-
-export const deviceViewSchema = z.object({
-  name: z.string(),
-  /** `booting` answers nothing, like `off`. */
-  supply: z.enum(['on', 'off', 'booting']),
-  clock: z.object({
-    /** Seconds of the device's clock since it began. */
-    time: z.number(),
-    speed: z.number(),
-    paused: z.boolean(),
-  }),
-  /** Where it answers: unit identifiers by line. */
-  lines: z.record(z.string(), z.array(z.string())),
-  /** Addresses of each table: the highest that is defined, and one. */
-  tables: z.record(z.string(), z.number()),
-  /** Names of its values. */
-  names: z.array(z.string()),
+export const deviceParams = z.object({
+  name: z.string().meta({ description: 'Name of the device.', examples: ['meter'] }),
 });
+
+export const deviceViewSchema = z
+  .object({
+    name: z.string(),
+    supply: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
+    clock: z.object({
+      time: z.number().describe('Seconds of the device’s clock since it began.'),
+      speed: z.number(),
+      paused: z.boolean(),
+    }),
+    lines: z.record(z.string(), z.array(z.string())).describe('Where it answers: unit identifiers by line.'),
+    tables: z
+      .record(z.string(), z.number())
+      .describe('Addresses of each table: the highest that is defined, and one.'),
+    names: z.array(z.string()).describe('Names of its values.'),
+  })
+  .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
 
 export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof deviceViewSchema> {
   const { name, supply, clock, tables, points } = device;

@@ -18,6 +18,8 @@ const powerRequest = section({
   bootMs: duration(0, WEEK_MS).default(0),
 });
 
+export type PowerRequest = z.input<typeof powerRequest>;
+
 /** How long a supply that is cycled is off when nothing is said. */
 const USUAL_CYCLE_MS = 1000;
 
@@ -27,8 +29,33 @@ const clockRequest = section({
   step: duration(0, 10 * 365 * 86_400_000).default(0),
 });
 
+export type ClockRequest = z.input<typeof clockRequest>;
+
+const deviceList = z.object({ devices: z.array(deviceViewSchema) }).describe('The devices.');
+
+/** What the document says about POST /devices/{name}/{command}. */
+const DESCRIBED = {
+  power: {
+    summary: 'Switch the supply of a device',
+    description: '`cycle` switches it off and on again. A device without supply answers nothing.',
+    checkedBody: powerRequest.meta({ examples: [{ state: 'cycle', forMs: 200, bootMs: 100 }] }),
+  },
+  clock: {
+    summary: 'Set the clock of a device',
+    description: 'Lets its signals run faster, slower or not at all, or go on by a step.',
+    checkedBody: clockRequest.meta({ examples: [{ speed: 60, step: '1h' }] }),
+  },
+  reset: {
+    summary: 'Restart a device',
+    description:
+      'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
+  },
+};
+
+type Command = keyof typeof DESCRIBED;
+
 /** What POST /devices/{name}/{command} does with its body; undefined after telling mistakes. */
-const COMMANDS: Readonly<Record<string, (device: Device, body: At) => true | undefined>> = {
+const COMMANDS: Readonly<Record<Command, (device: Device, body: At) => true | undefined>> = {
   power(device, body) {
     const request = body.check(powerRequest);
     if (!request) return undefined;
@@ -60,13 +87,28 @@ export function deviceRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 
     app.get(
       '/devices',
-      { schema: { response: { 200: z.object({ devices: z.array(deviceViewSchema) }) } } },
+      {
+        schema: {
+          summary: 'List the devices',
+          description: 'Every device, with its supply, its clock and the lines where it answers.',
+          tags: ['devices'],
+          response: { 200: deviceList },
+        },
+      },
       () => ({ devices: Array.from(simulator.devices.values(), view) }),
     );
 
     app.get(
       '/devices/:name',
-      { schema: { params: deviceParams, response: { 200: deviceViewSchema, 404: errorSchema } } },
+      {
+        schema: {
+          summary: 'Get a device',
+          description: 'Its supply, its clock, the lines where it answers, and the names of its values.',
+          tags: ['devices'],
+          params: deviceParams,
+          response: { 200: deviceViewSchema, 404: errorSchema },
+        },
+      },
       async ({ params: { name } }, reply) => {
         const device = simulator.devices.get(name);
         return device ? view(device) : reply.code(404).send(unknownDevice(simulator, name));
@@ -78,6 +120,8 @@ export function deviceRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         `/devices/:name/${command}`,
         {
           schema: {
+            ...DESCRIBED[command as Command],
+            tags: ['devices'],
             params: deviceParams,
             response: { 200: deviceViewSchema, 400: errorSchema, 404: errorSchema },
           },

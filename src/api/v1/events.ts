@@ -12,7 +12,17 @@ import { namedViews } from './traffic-view.js';
 const MAX_READERS = 16;
 const SHARE_OF_CONNECTIONS = 1 / 4;
 
-const resumeHeaders = z.object({ 'last-event-id': z.string().optional() });
+const resumeHeaders = z.object({
+  'last-event-id': z
+    .string()
+    .optional()
+    .describe('The identifier of the last message. A browser that comes back sends it by itself.'),
+});
+
+const eventsAnswer = {
+  description: 'Server-sent events, at most 20 messages a second: each is a list of events as in `/traffic`.',
+  content: { 'text/event-stream': { schema: z.string() } },
+};
 
 /** `/api/v1/events`: what passes the lines, as it happens. */
 export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
@@ -29,9 +39,17 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
         // An answer without a body would never end.
         exposeHeadRoute: false,
         schema: {
+          summary: 'Follow the traffic',
+          description:
+            'What passes the lines, as it happens, without an end. A reader that is slow is told how much it has missed.',
+          tags: ['traffic'],
           headers: resumeHeaders,
           querystring: eventsQuery([...lines.keys()]),
-          response: { 400: errorSchema, 503: errorSchema },
+          response: {
+            200: eventsAnswer,
+            400: errorSchema,
+            503: errorSchema.describe('As many readers as are allowed are connected.'),
+          },
         },
       },
       async ({ query, headers }, reply) => {

@@ -3,57 +3,58 @@ import { hex } from '../../protocol/bytes.js';
 import type { ReplyEvent } from '../../traffic/event.js';
 import { replyView } from '../../traffic/reply-view.js';
 import { isoTime } from '../../traffic/time.js';
+import { EXCHANGE } from './examples.js';
 
 /** One step of a reply. Times are in µs since the last byte of the request was received. */
 const stepSchema = z.object({
   kind: z.enum(['bytes', 'break', 'close']),
-  /** Hexadecimal bytes of a `bytes` step. */
-  bytes: z.string().optional(),
+  bytes: z.string().optional().describe('Hexadecimal bytes of a `bytes` step.'),
   plannedUs: z.number(),
   achievedUs: z.number().nullable(),
-  /** The true moment is between `achievedUs` and this many µs later; null when nothing is known about the port. */
-  uncertaintyUs: z.number().nullable(),
+  uncertaintyUs: z
+    .number()
+    .nullable()
+    .describe(
+      'The true moment is between `achievedUs` and this many µs later; null when nothing is known about the port.',
+    ),
   outcome: z.enum(['achieved', 'not achieved']),
   reason: z.string().optional(),
 });
 
 /** What became of a reply. */
 export const replySchema = {
-  /** Why nothing was sent; null when a reply was sent. */
-  silence: z.string().nullable(),
-  /** The faults that were to act on the reply, in order. */
-  faults: z.array(
-    z.object({
-      rule: z.string(),
-      kind: z.string(),
-      outcome: z.enum(['applied', 'not achieved']),
-      reason: z.string().optional(),
-    }),
-  ),
-  /** Faults that are not shown: those between the 63rd and the last one. */
-  omittedFaults: z.number(),
+  silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
+  faults: z
+    .array(
+      z.object({
+        rule: z.string(),
+        kind: z.string(),
+        outcome: z.enum(['applied', 'not achieved']),
+        reason: z.string().optional(),
+      }),
+    )
+    .describe('The faults that were to act on the reply, in order.'),
+  omittedFaults: z.number().describe('Faults that are not shown: those between the 63rd and the last one.'),
   steps: z.array(stepSchema),
-  /** Steps that are not shown: those after the 64th. */
-  omittedSteps: z.number(),
-  /** Bytes omitted from the shown steps: those after the 1024th. */
-  omittedBytes: z.number(),
-  /** `not sent`: the plan was played to its end, but no byte of it was sent. */
-  ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected']),
+  omittedSteps: z.number().describe('Steps that are not shown: those after the 64th.'),
+  omittedBytes: z.number().describe('Bytes omitted from the shown steps: those after the 1024th.'),
+  ended: z
+    .enum(['complete', 'not sent', 'superseded', 'disconnected'])
+    .describe('`not sent`: the plan was played to its end, but no byte of it was sent.'),
 };
 
-export const exchangeViewSchema = z.object({
-  /** Sequence number of the end of the exchange in the traffic. */
-  id: z.number(),
-  /** Sequence number of the request in the traffic. */
-  requestId: z.number(),
-  /** When the request was received. */
-  time: z.string(),
-  line: z.string(),
-  client: z.string().nullable(),
-  unitId: z.number(),
-  request: z.string(),
-  ...replySchema,
-});
+export const exchangeViewSchema = z
+  .object({
+    id: z.number().describe('Sequence number of the end of the exchange in the traffic.'),
+    requestId: z.number().describe('Sequence number of the request in the traffic.'),
+    time: z.string().describe('When the request was received.'),
+    line: z.string(),
+    client: z.string().nullable(),
+    unitId: z.number(),
+    request: z.string(),
+    ...replySchema,
+  })
+  .meta({ id: 'Exchange', description: 'A request and what became of it.', examples: [EXCHANGE] });
 
 export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
   const { seq, request, line, client, unitId, requestAdu, requestedAt, at, time } = exchange;

@@ -11,6 +11,10 @@ import { exchangesQuery, filterOf } from './traffic-query.js';
 
 const REPLIES = new Set(['reply'] as const);
 
+const exchangeList = z
+  .object({ exchanges: z.array(exchangeViewSchema), ...pageFields })
+  .describe('A page of exchanges.');
+
 /** `/api/v1/exchanges`: the requests to our units with what became of them, as long as the traffic keeps them. */
 export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const { traffic, lines } = simulator;
@@ -20,11 +24,12 @@ export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): Fast
       '/exchanges',
       {
         schema: {
+          summary: 'List the exchanges',
+          description:
+            'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
+          tags: ['traffic'],
           querystring: exchangesQuery([...lines.keys()]),
-          response: {
-            200: z.object({ exchanges: z.array(exchangeViewSchema), ...pageFields }),
-            400: errorSchema,
-          },
+          response: { 200: exchangeList, 400: errorSchema },
         },
       },
       async ({ query }, reply) => {

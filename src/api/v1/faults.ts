@@ -8,11 +8,17 @@ import { Findings } from '../../schema/findings.js';
 import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
+import { RULE } from './examples.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 import { ruleView, ruleViewSchema } from './rule-view.js';
 
-const ruleName = z.object({ name: z.string() });
-const ruleList = z.object({ faults: z.array(ruleViewSchema) });
+const ruleName = z.object({
+  name: z.string().meta({ description: 'Name of the rule.', examples: ['slow'] }),
+});
+const ruleList = z
+  .object({ faults: z.array(ruleViewSchema) })
+  .describe('The rules, in the order in which they act.');
+const ruleBody = ruleSchema.meta({ examples: [RULE] });
 
 /** `/api/v1/faults`: the fault rules, in the order in which they act. */
 export function faultRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
@@ -27,13 +33,31 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       return view;
     };
 
-    app.get('/faults', { schema: { response: { 200: ruleList } } }, async (_, reply) =>
-      answers.send(reply, list()),
+    app.get(
+      '/faults',
+      {
+        schema: {
+          summary: 'List the fault rules',
+          description: 'In the order in which they act, with how often each has acted.',
+          tags: ['faults'],
+          response: { 200: ruleList },
+        },
+      },
+      async (_, reply) => answers.send(reply, list()),
     );
 
     app.post(
       '/faults',
-      { schema: { body: ruleSchema, response: { 201: ruleViewSchema, 400: errorSchema } } },
+      {
+        schema: {
+          summary: 'Add a fault rule',
+          description:
+            'It acts after the rules that are there. docs/faults.md explains conditions and faults.',
+          tags: ['faults'],
+          body: ruleBody,
+          response: { 201: ruleViewSchema, 400: errorSchema },
+        },
+      },
       async ({ body: rule }, reply) => {
         const checked = checkRule(rule, simulator, takenName(rule, simulator));
         return checked.ok
@@ -42,14 +66,29 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       },
     );
 
-    app.post('/faults/reset', { schema: { response: { 200: ruleList } } }, async (_, reply) => {
+    const resetting = {
+      summary: 'Reset the fault rules',
+      description:
+        'The rules of the configuration are in force again, all others are gone, and counts begin anew.',
+      tags: ['faults'],
+      response: { 200: ruleList },
+    };
+    app.post('/faults/reset', { schema: resetting }, async (_, reply) => {
       simulator.faults.reset();
       return answers.send(reply, list());
     });
 
     app.get(
       '/faults/:name',
-      { schema: { params: ruleName, response: { 200: ruleViewSchema, 404: errorSchema } } },
+      {
+        schema: {
+          summary: 'Get a fault rule',
+          description: 'The rule as it was written, and how often it has acted.',
+          tags: ['faults'],
+          params: ruleName,
+          response: { 200: ruleViewSchema, 404: errorSchema },
+        },
+      },
       async ({ params: { name } }, reply) => {
         const status = rules.get(name);
         return status ? ruleView(status, simulator.lines.values()) : reply.code(404).send(unknownRule(name));
@@ -60,8 +99,11 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       '/faults/:name',
       {
         schema: {
+          summary: 'Set a fault rule',
+          description: 'Adds the rule, or replaces the one of this name, whose count begins anew.',
+          tags: ['faults'],
           params: ruleName,
-          body: ruleSchema,
+          body: ruleBody,
           response: { 200: ruleViewSchema, 400: errorSchema },
         },
         // The name may stand in the address alone.
@@ -77,7 +119,15 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
 
     app.delete(
       '/faults/:name',
-      { schema: { params: ruleName, response: { 204: z.null(), 404: errorSchema } } },
+      {
+        schema: {
+          summary: 'Remove a fault rule',
+          description: 'It does not act on any later reply.',
+          tags: ['faults'],
+          params: ruleName,
+          response: { 204: z.null().describe('There is no such rule any more.'), 404: errorSchema },
+        },
+      },
       async ({ params: { name } }, reply) =>
         rules.remove(name) ? reply.code(204).send(null) : reply.code(404).send(unknownRule(name)),
     );

@@ -3,15 +3,17 @@ import { lineSource } from '../../config/native/line-source.js';
 import type { Line } from '../../simulator/line.js';
 import { type LineStatus, lineStatus } from '../../simulator/line-status.js';
 import { thousandths } from '../thousandths.js';
+import { LINE } from './examples.js';
 
 /** In ms. */
 const timesView = z.object({
   t15: z.number(),
   t35: z.number(),
-  /** Silence after which an incomplete frame is thrown away. */
-  gap: z.number(),
-  /** Wait after a request before a reply; null replies as soon as the frame is complete. */
-  turnaround: z.number().nullable(),
+  gap: z.number().describe('Silence after which an incomplete frame is thrown away.'),
+  turnaround: z
+    .number()
+    .nullable()
+    .describe('Wait after a request before a reply; null replies as soon as the frame is complete.'),
   characterTime: z.number(),
 });
 
@@ -19,13 +21,16 @@ const timesView = z.object({
 const portView = z.object({
   adapter: z.string(),
   hint: z.string().nullable(),
-  /** As the driver has them, `19200 8E1`; null where they can't be read back. */
-  settings: z.string().nullable(),
-  /** Whether the driver hands over bytes at once; null where it can't be asked. */
-  lowLatency: z.boolean().nullable(),
+  settings: z
+    .string()
+    .nullable()
+    .describe('As the driver has them, such as 19200 8E1; null where they can’t be read back.'),
+  lowLatency: z
+    .boolean()
+    .nullable()
+    .describe('Whether the driver hands over bytes at once; null where it can’t be asked.'),
   parityMarks: z.boolean(),
-  /** Who switches the RS-485 driver, in words. */
-  direction: z.string(),
+  direction: z.string().describe('Who switches the RS-485 driver, in words.'),
 });
 
 /** Errors that the driver has counted since the port exists. */
@@ -54,29 +59,29 @@ const countersView = z.object({
 });
 
 /** A line. Fields that do not apply are absent: clients and port of a stopped line, times of a socket. */
-export const lineViewSchema = z.object({
-  name: z.string(),
-  state: z.enum(['open', 'waiting', 'stopped', 'failed']),
-  /** Serial lines only: whether the line answers, or only listens. */
-  mode: z.enum(['server', 'monitor']).optional(),
-  /** Why it is not open. */
-  reason: z.string().nullable(),
-  /** The path of the port, or address and port. */
-  place: z.string(),
-  /** The name of a virtual line that stays. */
-  link: z.string().nullable(),
-  /** The line as the native file has it, complete: what PUT takes. */
-  settings: z.record(z.string(), z.unknown()),
-  /** Unit identifiers with the names of their devices. */
-  units: z.record(z.string(), z.string()),
-  /** How long the line has been open, in seconds. */
-  uptime: z.number().nullable(),
-  clients: z.number().optional(),
-  times: timesView.optional(),
-  port: portView.optional(),
-  errorCounts: errorCountsView.optional(),
-  counters: countersView,
-});
+export const lineViewSchema = z
+  .object({
+    name: z.string(),
+    state: z.enum(['open', 'waiting', 'stopped', 'failed']),
+    mode: z
+      .enum(['server', 'monitor'])
+      .optional()
+      .describe('Serial lines only: whether the line answers, or only listens.'),
+    reason: z.string().nullable().describe('Why it is not open.'),
+    place: z.string().describe('The path of the port, or address and port.'),
+    link: z.string().nullable().describe('The name of a virtual line that stays.'),
+    settings: z
+      .record(z.string(), z.unknown())
+      .describe('The line as the native file has it, complete: what PUT takes.'),
+    units: z.record(z.string(), z.string()).describe('Unit identifiers with the names of their devices.'),
+    uptime: z.number().nullable().describe('How long the line has been open, in seconds.'),
+    clients: z.number().optional(),
+    times: timesView.optional(),
+    port: portView.optional(),
+    errorCounts: errorCountsView.optional(),
+    counters: countersView,
+  })
+  .meta({ id: 'Line', description: 'A line.', examples: [LINE] });
 
 export function lineView(line: Line): z.infer<typeof lineViewSchema> {
   const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);

@@ -8,16 +8,35 @@ import { unitsWithinReason } from '../units.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
 
-const lineName = z.object({ name: z.string() });
+const lineName = z.object({ name: z.string().meta({ description: 'Name of the line.', examples: ['lan'] }) });
+const lineList = z.object({ lines: z.array(lineViewSchema) }).describe('The lines.');
 
 /** Which settings there are depends on what the line is: the simulator checks them. */
-const settingsOfLine = z.looseObject(
-  { units: unitsWithinReason.optional() },
-  { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
-);
+const settingsOfLine = z
+  .looseObject(
+    { units: unitsWithinReason.optional() },
+    { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
+  )
+  .meta({
+    description:
+      'Settings of the line as in the configuration. Those that are left out stay; null restores a default.',
+    examples: [{ units: { 1: 'meter', 2: 'meter' } }],
+  });
+
+/** What the document says about POST /lines/{name}/{command}. */
+const DESCRIBED = {
+  start: { summary: 'Open a line', description: 'A line that is open stays as it is.' },
+  restart: {
+    summary: 'Close a line and open it again',
+    description: 'Registers stay. Certificates are read anew.',
+  },
+  stop: { summary: 'Close a line', description: 'Replies that wait are given up.' },
+};
+
+type Command = keyof typeof DESCRIBED;
 
 /** The commands of POST /lines/{name}/{command}. Starting an open line changes nothing. */
-const COMMANDS: Readonly<Record<string, (line: Line) => Promise<LineOutcome>>> = {
+const COMMANDS: Readonly<Record<Command, (line: Line) => Promise<LineOutcome>>> = {
   start: (line) => line.start(),
   restart: (line) => line.restart(),
   stop: async (line) => {
@@ -33,13 +52,29 @@ export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
   return (app, _, done) => {
     app.get(
       '/lines',
-      { schema: { response: { 200: z.object({ lines: z.array(lineViewSchema) }) } } },
+      {
+        schema: {
+          summary: 'List the lines',
+          description:
+            'Every line: whether it is open, its settings, its counters and what is known of its port.',
+          tags: ['lines'],
+          response: { 200: lineList },
+        },
+      },
       async (_, reply) => answers.send(reply, { lines: lineViews(simulator) }),
     );
 
     app.get(
       '/lines/:name',
-      { schema: { params: lineName, response: { 200: lineViewSchema, 404: errorSchema } } },
+      {
+        schema: {
+          summary: 'Get a line',
+          description: 'Whether it is open, its settings, its counters and what is known of its port.',
+          tags: ['lines'],
+          params: lineName,
+          response: { 200: lineViewSchema, 404: errorSchema },
+        },
+      },
       async ({ params: { name } }, reply) => {
         const line = simulator.lines.get(name);
         return line ? lineView(line) : reply.code(404).send(unknownLine(name));
@@ -50,6 +85,9 @@ export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
       '/lines/:name',
       {
         schema: {
+          summary: 'Change a line while it serves',
+          description: 'Registers stay. When the port refuses the new settings, the line stays as it was.',
+          tags: ['lines'],
           params: lineName,
           body: settingsOfLine,
           response: { 200: lineViewSchema, 400: errorSchema, 404: errorSchema, 409: errorSchema },
@@ -70,7 +108,12 @@ export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
       app.post(
         `/lines/:name/${command}`,
         {
-          schema: { params: lineName, response: { 200: lineViewSchema, 404: errorSchema, 409: errorSchema } },
+          schema: {
+            ...DESCRIBED[command as Command],
+            tags: ['lines'],
+            params: lineName,
+            response: { 200: lineViewSchema, 404: errorSchema, 409: errorSchema },
+          },
         },
         async ({ params: { name } }, reply) => {
           const line = simulator.lines.get(name);

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Mistakes } from '../../schema/findings.js';
 import { type Problem, pathText } from '../../schema/problem.js';
+import { PROBLEM } from './examples.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({ path: z.string(), message: z.string() });
@@ -10,18 +11,19 @@ const problemSchema = z.object({ path: z.string(), message: z.string() });
  * Body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and their places.
  * `title` and `status` are added when the answer is sent, by `problemDetails`.
  */
-export const errorSchema = z.object({
-  /** The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent. */
-  title: z.string().optional(),
-  status: z.number().optional(),
-  /** The first problem in words. */
-  detail: z.string(),
-  /** The same as `detail`, by the name that it has in /restapi too. */
-  error: z.string(),
-  problems: z.array(problemSchema),
-  /** How many problems there are besides those. */
-  omittedProblems: z.number().optional(),
-});
+export const errorSchema = z
+  .object({
+    title: z
+      .string()
+      .optional()
+      .describe('The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent.'),
+    status: z.number().optional(),
+    detail: z.string().describe('The first problem in words.'),
+    error: z.string().describe('The same as `detail`, by the name that it has in /restapi too.'),
+    problems: z.array(problemSchema),
+    omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
+  })
+  .meta({ id: 'Problem', description: 'What is wrong (RFC 9457).', examples: [PROBLEM] });
 
 export type ErrorBody = z.infer<typeof errorSchema>;
 

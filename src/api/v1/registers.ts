@@ -31,14 +31,18 @@ const MAX_CHANGES = 1000;
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
 const query = z.object({
-  table: oneOf(TABLE_NAMES).optional(),
-  from: inQuery(address).default(0),
-  to: inQuery(address).default(ADDRESS_SPACE - 1),
-  /** Names, separated by commas, in place of a range. */
-  names: z.string().optional(),
+  table: oneOf(TABLE_NAMES).optional().describe('Only values of this table.'),
+  from: inQuery(address).default(0).describe('The first address.'),
+  to: inQuery(address)
+    .default(ADDRESS_SPACE - 1)
+    .describe('The last address.'),
+  names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
 });
 
-const registerList = z.object({ registers: z.array(registerViewSchema) });
+const registerList = z.object({ registers: z.array(registerViewSchema) }).describe('The values.');
+
+const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
+const RAW = 'Whether the value is given as it is stored.';
 
 const changeList = section({
   changes: z
@@ -47,18 +51,34 @@ const changeList = section({
         name: z.string({ error: 'a name' }).optional(),
         table: oneOf(TABLE_NAMES).optional(),
         address: address.optional(),
-        value: z.unknown().optional(),
-        raw: flag.default(false),
+        value: anyValue.optional(),
+        raw: flag.default(false).describe(RAW),
       }),
       { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
     )
     .max(MAX_CHANGES, { error: `at most ${MAX_CHANGES} changes` }),
+}).meta({
+  examples: [
+    {
+      changes: [
+        { name: 'voltage', value: 231.5 },
+        { table: 'holding', address: 1, value: 7 },
+      ],
+    },
+  ],
 });
+
+export type ChangeRequest = z.input<typeof changeList>['changes'][number];
+export type RegisterQuery = z.input<typeof query>;
 
 type Change = z.infer<typeof changeList>['changes'][number];
 
-const valueParams = z.object({ name: z.string(), value: z.string() });
-const newValue = section({ value: z.unknown().optional(), raw: flag.default(false) });
+export const valueParams = deviceParams.extend({
+  value: z.string().meta({ description: 'Name of the value.', examples: ['voltage'] }),
+});
+const newValue = section({ value: anyValue.optional(), raw: flag.default(false).describe(RAW) }).meta({
+  examples: [{ value: 231.5 }],
+});
 
 /** `/api/v1/devices/NAME/registers` and `.../values/NAME`: values by name or by table and address. */
 export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
@@ -67,6 +87,9 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       '/devices/:name/registers',
       {
         schema: {
+          summary: 'Read values of a device',
+          description: 'All values, those of a table or a range of addresses, or those with the given names.',
+          tags: ['devices'],
           params: deviceParams,
           querystring: query,
           response: { 200: registerList, 400: errorSchema, 404: errorSchema },
@@ -92,7 +115,15 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
     app.patch(
       '/devices/:name/registers',
       {
-        schema: { params: deviceParams, response: { 200: registerList, 400: errorSchema, 404: errorSchema } },
+        schema: {
+          summary: 'Set values of a device',
+          description:
+            'Each change has a name, or a table and an address. All changes are made, or none when one has a mistake.',
+          tags: ['devices'],
+          params: deviceParams,
+          checkedBody: changeList,
+          response: { 200: registerList, 400: errorSchema, 404: errorSchema },
+        },
       },
       async ({ params: { name }, body }, reply) => {
         const device = simulator.devices.get(name);
@@ -107,7 +138,15 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
 
     app.get(
       '/devices/:name/values/:value',
-      { schema: { params: valueParams, response: { 200: valueViewSchema, 404: errorSchema } } },
+      {
+        schema: {
+          summary: 'Read a value by its name',
+          description: 'In its unit, and as it is stored. A signal is computed for this moment.',
+          tags: ['devices'],
+          params: valueParams,
+          response: { 200: valueViewSchema, 404: errorSchema },
+        },
+      },
       async ({ params }, reply) => {
         const device = simulator.devices.get(params.name);
         if (!device) return reply.code(404).send(unknownDevice(simulator, params.name));
@@ -120,7 +159,12 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       '/devices/:name/values/:value',
       {
         schema: {
+          summary: 'Set a value by its name',
+          description:
+            'Whether clients may write it does not matter. A value that a signal moves can not be set.',
+          tags: ['devices'],
           params: valueParams,
+          checkedBody: newValue,
           response: { 200: valueViewSchema, 400: errorSchema, 404: errorSchema },
         },
       },

@@ -1,29 +1,39 @@
 import { z } from 'zod';
 import type { RuleStatus } from '../../faults/rules.js';
 import type { Line } from '../../simulator/line.js';
+import { RULE_STATUS } from './examples.js';
 import { unservedUnits } from './unserved-units.js';
 
 /** A fault rule as it was written, and what has come of it. */
-export const ruleViewSchema = z.object({
-  name: z.string(),
-  /** As it was written, with times in ms. */
-  when: z.record(z.string(), z.unknown()),
-  schedule: z.array(z.record(z.string(), z.unknown())).optional(),
-  do: z.array(z.record(z.string(), z.unknown())),
-  /** The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again. */
-  seed: z.number(),
-  /** Requests that match the rule's conditions, including those it skipped. */
-  matches: z.number(),
-  /** Requests that the rule acted on. */
-  hits: z.number(),
-  lastHit: z.string().nullable(),
-  /** Whether the times of the rule allow it to act now. */
-  open: z.boolean(),
-  /** How often the rule will still act; null when there is no limit. */
-  remaining: z.number().nullable(),
-  /** What is odd about the rule as things are, though it can be used; absent where nothing is. */
-  warnings: z.array(z.string()).optional(),
-});
+export const ruleViewSchema = z
+  .object({
+    name: z.string(),
+    when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
+    schedule: z.array(z.record(z.string(), z.unknown())).optional(),
+    do: z.array(z.record(z.string(), z.unknown())),
+    seed: z
+      .number()
+      .describe(
+        'The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again.',
+      ),
+    matches: z.number().describe('Requests that match the rule’s conditions, including those it skipped.'),
+    hits: z.number().describe('Requests that the rule acted on.'),
+    lastHit: z.string().nullable(),
+    open: z.boolean().describe('Whether the times of the rule allow it to act now.'),
+    remaining: z
+      .number()
+      .nullable()
+      .describe('How often the rule will still act; null when there is no limit.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What is odd about the rule as things are, though it can be used; absent where nothing is.'),
+  })
+  .meta({
+    id: 'RuleStatus',
+    description: 'A fault rule as it was written, and what has come of it.',
+    examples: [RULE_STATUS],
+  });
 
 export function ruleView(
   { rule, seed, matches, hits, lastHit, open, remaining }: RuleStatus,

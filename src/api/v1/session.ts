@@ -4,13 +4,23 @@ import { secret, section } from '../../schema/parts.js';
 import type { Access } from '../access/access.js';
 import { errorBody, errorSchema } from './problem.js';
 
-const sessionView = z.object({
-  role: z.enum(['read', 'write']),
-  /** When the browser must log in again, in seconds; null for a client without a session. */
-  secondsLeft: z.number().nullable(),
-});
+const sessionView = z
+  .object({
+    role: z.enum(['read', 'write']),
+    secondsLeft: z
+      .number()
+      .nullable()
+      .describe('When the browser must log in again, in seconds; null for a client without a session.'),
+  })
+  .meta({
+    id: 'Session',
+    description: 'Who the client is.',
+    examples: [{ role: 'write', secondsLeft: 43200 }],
+  });
 
-const logInBody = section({ token: secret });
+const logInBody = section({ token: secret }).meta({
+  examples: [{ token: '2f1c6d0b9a8e47c3b5d1e0f4a6978c12' }],
+});
 
 /** `/api/v1/session`: a browser logs in with a token and gets a cookie, which no script can read. */
 export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
@@ -19,13 +29,17 @@ export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
       '/session',
       {
         schema: {
+          summary: 'Log in',
+          description:
+            'Takes a token, and sets a cookie that stands for it for 12 hours. No script can read the cookie.',
+          tags: ['access'],
           body: logInBody,
           response: {
             200: sessionView,
             400: errorSchema,
-            401: errorSchema,
-            409: errorSchema,
-            429: errorSchema,
+            401: errorSchema.describe('No token of the configuration.'),
+            409: errorSchema.describe('No token is configured, so nobody has to log in.'),
+            429: errorSchema.describe('More than 10 wrong tokens came from this address within a minute.'),
           },
         },
       },
@@ -48,14 +62,30 @@ export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
 
     app.get(
       '/session',
-      { schema: { response: { 200: sessionView } } },
+      {
+        schema: {
+          summary: 'Ask what this client may do',
+          description: 'Tells the role of the token or the session, and how long the session lasts.',
+          tags: ['access'],
+          response: { 200: sessionView },
+        },
+      },
       async ({ raw }) =>
         // The guard has let nobody in who is unknown.
         access.clientOf(raw)!,
     );
 
-    app.delete('/session', { schema: { response: { 204: z.null() } } }, async ({ raw }, reply) =>
-      reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
+    app.delete(
+      '/session',
+      {
+        schema: {
+          summary: 'Log out',
+          description: 'Ends the session and removes the cookie. A read-only client may do this, too.',
+          tags: ['access'],
+          response: { 204: z.null().describe('There is no session any more.') },
+        },
+      },
+      async ({ raw }, reply) => reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
     );
     done();
   };

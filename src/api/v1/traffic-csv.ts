@@ -3,7 +3,7 @@ import type { NamedView } from './traffic-view.js';
 type Row = Partial<NamedView>;
 
 /** The columns of traffic as CSV, with what stands in each; undefined and null are empty. */
-const COLUMNS: Readonly<Record<string, (row: Row & { readonly names?: readonly string[] }) => unknown>> = {
+const COLUMNS: Readonly<Record<string, (row: Row) => unknown>> = {
   seq: ({ seq }) => seq,
   line: ({ line }) => line,
   kind: ({ kind }) => kind,

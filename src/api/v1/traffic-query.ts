@@ -17,39 +17,53 @@ const MAX_FUNCTION = 127;
 /** A range of numbers as text: `7` or `10-19`. */
 const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;
 
+const MOMENT = 'A time in ISO 8601, or how long ago: `30s`.';
+const SEVERAL = 'Several are separated by commas.';
+
 /** Filters that every list of traffic takes. Several values are separated by commas; one of them has to fit. */
 function filterShape(lines: readonly string[]) {
   return {
-    line: listOf((text) => choice('line', text, lines)),
-    unit: ranges(MAX_UNIT, 'a unit identifier'),
-    function: ranges(MAX_FUNCTION, 'a function code'),
-    address: ranges(ADDRESS_SPACE - 1, 'an address'),
-    rule: listOf(ruleName),
-    since: moment.optional(),
-    until: moment.optional(),
+    line: listOf((text) => choice('line', text, lines)).describe(`Names of lines. ${SEVERAL}`),
+    unit: ranges(MAX_UNIT, 'a unit identifier').describe(`Unit identifiers or ranges of them. ${SEVERAL}`),
+    function: ranges(MAX_FUNCTION, 'a function code').describe(
+      `Function codes or ranges of them. ${SEVERAL}`,
+    ),
+    address: ranges(ADDRESS_SPACE - 1, 'an address').describe(
+      `Addresses or ranges of them, any of which the request is about. ${SEVERAL}`,
+    ),
+    rule: listOf(ruleName).describe(`Names of fault rules that acted. ${SEVERAL}`),
+    since: moment.optional().describe(`Only what passed since then. ${MOMENT}`),
+    until: moment.optional().describe(`Only what passed until then. ${MOMENT}`),
   };
 }
 
 function eventShape(lines: readonly string[]) {
   return {
     ...filterShape(lines),
-    direction: listOf((text) => choice('direction', text, DIRECTIONS)),
-    kind: listOf((text) => choice('kind', text, EVENT_KINDS)),
+    direction: listOf((text) => choice('direction', text, DIRECTIONS)).describe(
+      `\`in\`, \`out\` or \`none\`. ${SEVERAL}`,
+    ),
+    kind: listOf((text) => choice('kind', text, EVENT_KINDS)).describe(`Kinds of events. ${SEVERAL}`),
   };
 }
 
 function pageShape(maxLimit: number, what: string) {
   return {
-    /** How many at most. */
-    limit: inQuery(wholeNumber(1, maxLimit)).default(100),
-    /** Only those with higher sequence numbers, the oldest first; the newest ones when absent. */
-    after: afterIn(what).optional(),
+    limit: inQuery(wholeNumber(1, maxLimit)).default(100).describe('How many at most.'),
+    after: afterIn(what)
+      .optional()
+      .describe('Only those with higher sequence numbers, from the oldest on; the newest ones when absent.'),
   };
 }
 
 /** Only events after this one. */
 function afterIn(what: string) {
   return inQuery(wholeNumber(0, UNLIMITED, what));
+}
+
+/** Where a stream of events begins. */
+function streamStart() {
+  return afterIn('a sequence number').optional().describe('Begins after the event of this sequence number.');
 }
 
 const MAX_EVENTS = 100_000;
@@ -60,7 +74,7 @@ export function trafficQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
     ...pageShape(MAX_EVENTS, 'a sequence number'),
-    format: oneOf(['json', 'ndjson', 'csv']).optional(),
+    format: oneOf(['json', 'ndjson', 'csv']).optional().describe('How the answer is written.'),
   });
 }
 
@@ -71,17 +85,19 @@ export function exchangesQuery(lines: readonly string[]) {
 
 /** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
-  return section({ ...eventShape(lines), after: afterIn('a sequence number').optional() });
+  return section({ ...eventShape(lines), after: streamStart() });
 }
 
 /** The query of `/capture.pcapng`. */
 export function captureQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),
-    after: afterIn('a sequence number').optional(),
-    form: oneOf(FORM_NAMES).default('wire'),
-    /** `?follow` or `?follow=true`: what comes, without an end. */
-    follow: z.literal(['', 'true', 'false'], { error: 'true or false' }).default('false'),
+    after: streamStart(),
+    form: oneOf(FORM_NAMES).default('wire').describe('How the frames are stored: see docs/captures.md.'),
+    follow: z
+      .literal(['', 'true', 'false'], { error: 'true or false' })
+      .default('false')
+      .describe('`?follow` or `?follow=true`: what comes, without an end.'),
   });
 }
 

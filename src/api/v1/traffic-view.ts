@@ -2,55 +2,88 @@ import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNames } from '../../simulator/value-names.js';
 import { EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
-import { DIRECTIONS, trafficView } from '../../traffic/view.js';
+import { DIRECTIONS, type TrafficView, trafficView } from '../../traffic/view.js';
+import { EVENT, LEFT_OUT } from './examples.js';
 import { replySchema } from './exchange-view.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 
 /** An event of the traffic. Keys that an event of its kind does not have are absent. */
-export const trafficViewSchema = z.object({
-  seq: z.number(),
-  line: z.string(),
-  kind: z.enum(EVENT_KINDS),
-  direction: z.enum(DIRECTIONS),
-  time: z.string(),
-  monotonicUs: z.number(),
-  pauseUs: z.number().nullable().optional(),
-  pauseCharacters: z.number().nullable().optional(),
-  bytes: z.string().optional(),
-  omittedBytes: omittedBytes.optional(),
-  unit: z.number().optional(),
-  function: z.number().optional(),
-  name: z.string().optional(),
-  address: z.number().optional(),
-  quantity: z.number().optional(),
-  values: z.array(z.number()).optional(),
-  /** The names of the registers: `meter.voltage`. */
-  names: z.array(z.string()).optional(),
-  exception: z.number().optional(),
-  text: z.string(),
-  written: z
-    .object({
-      table: z.enum(['coils', 'holding']),
-      address: z.number(),
-      values: z.array(z.number()).optional(),
-    })
-    .optional(),
-  client: z.string().optional(),
-  request: z.number().optional(),
-  responseTimeUs: z.number().nullable().optional(),
-  ...z.object(replyFields).partial().shape,
-});
+export const trafficViewSchema = z
+  .object({
+    seq: z.number(),
+    line: z.string(),
+    kind: z.enum(EVENT_KINDS),
+    direction: z
+      .enum(DIRECTIONS)
+      .describe('`in`: bytes that were received. `out`: a reply. `none`: no bytes.'),
+    time: z
+      .string()
+      .describe(
+        'ISO 8601 with µs. Of received bytes, the moment of the last one; of a reply, that of its first.',
+      ),
+    monotonicUs: z
+      .number()
+      .describe('The same moment in µs since the program started. It never jumps, unlike the wall clock.'),
+    pauseUs: z.number().nullable().optional().describe('Silence on the line before the first byte.'),
+    pauseCharacters: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('The same in characters of the line; absent where characters take no time.'),
+    bytes: z.string().optional().describe('Hexadecimal: what came in, or what was really sent.'),
+    omittedBytes: omittedBytes.optional(),
+    unit: z.number().optional(),
+    function: z.number().optional().describe('Without the exception flag.'),
+    name: z.string().optional(),
+    address: z.number().optional(),
+    quantity: z.number().optional(),
+    values: z.array(z.number()).optional(),
+    names: z.array(z.string()).optional().describe('The names of the registers: `meter.voltage`.'),
+    exception: z.number().optional(),
+    text: z.string(),
+    written: z
+      .object({
+        table: z.enum(['coils', 'holding']),
+        address: z.number(),
+        values: z.array(z.number()).optional(),
+      })
+      .optional()
+      .describe('Of a reply that confirms a write: what was written to the registers.'),
+    client: z.string().optional().describe('Who is at the other end of a socket.'),
+    request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
+    responseTimeUs: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('From the last byte of the request to the first of the response.'),
+    ...z.object(replyFields).partial().shape,
+  })
+  .meta({
+    id: 'Event',
+    description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
+    examples: [EVENT],
+  });
 
 /** In place of events that were gone before they could be told. */
-const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() });
+const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
+  id: 'LeftOut',
+  description: 'Stands in place of events that were gone before they could be told.',
+  examples: [LEFT_OUT],
+});
+
+/** What a stream of traffic tells, one at a time. */
+export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
-export type NamedView = ReturnType<ReturnType<typeof namedViews>>;
+/** An event as REST shows it: with the names of the registers that it is about. */
+export interface NamedView extends TrafficView {
+  readonly names?: readonly string[];
+}
 
 /** Shows events with the names of the registers that they are about. */
-export function namedViews(simulator: Simulator) {
+export function namedViews(simulator: Simulator): (event: TrafficEvent) => NamedView {
   const { traffic } = simulator;
   const read = (seq: number) => traffic.read(seq);
   return (event: TrafficEvent) => {

@@ -6,17 +6,31 @@ import { errorSchema } from './problem.js';
 import { csvOf } from './traffic-csv.js';
 import { TrafficPage } from './traffic-page.js';
 import { filterOf, trafficQuery } from './traffic-query.js';
-import { namedViews, trafficViewSchema } from './traffic-view.js';
+import { namedViews, streamedViewSchema, trafficViewSchema } from './traffic-view.js';
 
 /** What every page of traffic says besides its events. */
 export const pageFields = {
-  /** `after` of the next page. */
-  next: z.number(),
-  /** Sequence number of the oldest event that is kept, and that of the newest. */
-  first: z.number(),
-  last: z.number(),
-  /** Events after `after` that were given up before they could be read, wanted or not. */
-  missed: z.number(),
+  next: z.number().meta({ description: '`after` of the next page.', examples: [12] }),
+  first: z.number().meta({ description: 'Sequence number of the oldest event that is kept.', examples: [1] }),
+  last: z.number().meta({ description: 'Sequence number of the newest event.', examples: [12] }),
+  missed: z.number().meta({
+    description: 'Events after `after` that were given up before they could be read, wanted or not.',
+    examples: [0],
+  }),
+};
+
+const trafficPage = z
+  .object({ events: z.array(trafficViewSchema), ...pageFields })
+  .describe('A page of events.');
+
+/** A page of events in each of its formats. */
+const trafficAnswer = {
+  description: 'A page of events.',
+  content: {
+    'application/json': { schema: trafficPage },
+    'application/x-ndjson': { schema: streamedViewSchema.describe('One in each line.') },
+    'text/csv': { schema: z.string().describe('A header, and a row for each event.') },
+  },
 };
 
 const CONTENT_TYPES = {
@@ -34,11 +48,12 @@ export function trafficRoutes(simulator: Simulator, answers: LongAnswers): Fasti
       '/traffic',
       {
         schema: {
+          summary: 'Read the traffic',
+          description:
+            'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
+          tags: ['traffic'],
           querystring: trafficQuery([...lines.keys()]),
-          response: {
-            200: z.object({ events: z.array(trafficViewSchema), ...pageFields }),
-            400: errorSchema,
-          },
+          response: { 200: trafficAnswer, 400: errorSchema },
         },
       },
       async ({ query, headers }, reply) => {
@@ -55,7 +70,13 @@ export function trafficRoutes(simulator: Simulator, answers: LongAnswers): Fasti
       },
     );
 
-    app.delete('/traffic', { schema: { response: { 204: z.null() } } }, async (_, reply) => {
+    const clearing = {
+      summary: 'Forget the traffic',
+      description: 'Exchanges are forgotten with it. Sequence numbers go on.',
+      tags: ['traffic'],
+      response: { 204: z.null().describe('Nothing is kept any more.') },
+    };
+    app.delete('/traffic', { schema: clearing }, async (_, reply) => {
       traffic.clear();
       return reply.code(204).send(null);
     });

@@ -3,49 +3,48 @@ import type { RegisterImage } from '../../registers/image.js';
 import type { Write } from '../../registers/last-writes.js';
 import type { PlacedValue, Value } from '../../registers/value.js';
 import type { DeviceValue } from '../../simulator/values.js';
+import { REGISTER, VALUE } from './examples.js';
 
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
 const number = z.union([z.number(), z.string()]);
 
-export const valueViewSchema = z.object({
-  name: z.string().nullable(),
-  /** In its unit. */
-  value: number,
-  /** As it is stored. */
-  raw: number,
-  unit: z.string().nullable(),
-  type: z.string(),
-});
+export const valueViewSchema = z
+  .object({
+    name: z.string().nullable(),
+    value: number.describe('In its unit.'),
+    raw: number.describe('As it is stored.'),
+    unit: z.string().nullable(),
+    type: z.string(),
+  })
+  .meta({ id: 'Value', description: 'A value of a device.', examples: [VALUE] });
 
-export const registerViewSchema = valueViewSchema.extend({
-  table: z.enum(['coils', 'discrete', 'input', 'holding']),
-  address: z.number(),
-  /** Registers that the value takes. */
-  registers: z.number(),
-  writable: z.boolean(),
-  description: z.string().nullable(),
-  /** The word for the raw value. */
-  label: z.string().nullable(),
-  /** The signal as it was written. */
-  signal: z.record(z.string(), z.unknown()).nullable(),
-  /** Why the signal is not what it should be. */
-  trouble: z.string().nullable(),
-  /** Reads at which the value of the signal did not fit the type. */
-  saturated: z.number(),
-  action: z.string().nullable(),
-  /** How often clients have read and written its first register. */
-  reads: z.number(),
-  writes: z.number(),
-  /** Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read. */
-  lastWriter: z
-    .object({
-      by: z.enum(['line', 'REST', 'signal', 'reaction']),
-      line: z.string().nullable(),
-      client: z.string().nullable(),
-      time: z.string().nullable(),
-    })
-    .nullable(),
-});
+export const registerViewSchema = valueViewSchema
+  .extend({
+    table: z.enum(['coils', 'discrete', 'input', 'holding']),
+    address: z.number(),
+    registers: z.number().describe('Registers that the value takes.'),
+    writable: z.boolean(),
+    description: z.string().nullable(),
+    label: z.string().nullable().describe('The word for the raw value.'),
+    signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
+    trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
+    saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
+    action: z.string().nullable(),
+    reads: z.number().describe('How often clients have read and written its first register.'),
+    writes: z.number(),
+    lastWriter: z
+      .object({
+        by: z.enum(['line', 'REST', 'signal', 'reaction']),
+        line: z.string().nullable(),
+        client: z.string().nullable(),
+        time: z.string().nullable(),
+      })
+      .nullable()
+      .describe(
+        'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
+      ),
+  })
+  .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
 
 /** The value now; a signal is computed. */
 export function viewValue({ image, place, point }: DeviceValue): z.infer<typeof valueViewSchema> {

@@ -1,0 +1,98 @@
+import { isOpen } from '../access/access.js';
+import type { Operation } from './operation.js';
+
+/** An error that HTTP or the access to REST brings about, whatever the route. */
+export interface CommonError {
+  readonly status: number;
+  readonly description: string;
+  /** What the body of the example says. */
+  readonly path: string;
+  readonly message: string;
+  /** Headers of the answer, with their descriptions. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent before the path is known, so it has the body of /restapi everywhere. */
+  readonly isBeforeRouting?: true;
+}
+
+const OF_EVERY_REQUEST: readonly CommonError[] = [
+  {
+    status: 400,
+    description:
+      'The request has a mistake: no Host, a body that is not as expected, a parameter that does not fit.',
+    path: 'Host',
+    message: 'missing, expected a name of this machine',
+  },
+  {
+    status: 403,
+    description: 'A page of another site sent the request, or a read-only token tried to change something.',
+    path: 'method',
+    message: 'a read-only token is for GET and HEAD alone',
+  },
+  {
+    status: 408,
+    description: 'The request did not arrive completely within 10 s.',
+    path: '',
+    message: 'expected the whole request within 10 s',
+    isBeforeRouting: true,
+  },
+  {
+    status: 421,
+    description: 'The Host of the request is no name of this machine.',
+    path: 'Host',
+    message: 'not a name of this machine',
+  },
+  {
+    status: 431,
+    description: 'The header of the request is too long.',
+    path: '',
+    message: 'the header of the request is too long',
+    isBeforeRouting: true,
+  },
+  {
+    status: 500,
+    description: 'A mistake of the simulator; its log has the reason.',
+    path: '',
+    message: 'internal error, see the log',
+  },
+];
+
+const WITHOUT_TOKEN: readonly CommonError[] = [
+  {
+    status: 401,
+    description: 'A token is configured, and the request has none or a wrong one.',
+    path: 'Authorization',
+    message: 'expected Bearer and the token of the configuration',
+    headers: { 'WWW-Authenticate': 'How to authenticate: `Bearer`.' },
+  },
+  {
+    status: 429,
+    description: 'More than 10 wrong tokens came from this address within a minute.',
+    path: 'Authorization',
+    message: 'more than 10 wrong tokens within 60 s from this address',
+    headers: { 'Retry-After': 'Seconds until wrong tokens are answered with 401 again.' },
+  },
+];
+
+const WITH_BODY: readonly CommonError[] = [
+  {
+    status: 413,
+    description: 'The body has more than 256 KiB, or more than 4,096 names and values.',
+    path: '',
+    message: 'body: expected at most 262144 bytes',
+  },
+  {
+    status: 415,
+    description: 'The content type is not `application/json`.',
+    path: '',
+    message: 'content-type: expected application/json',
+  },
+];
+
+/** The errors that an operation may have besides its own. */
+export function commonErrors({ method, path }: Operation): readonly CommonError[] {
+  return [
+    ...OF_EVERY_REQUEST,
+    ...(isOpen(method.toUpperCase(), path) ? [] : WITHOUT_TOKEN),
+    ...(method === 'get' ? [] : WITH_BODY),
+  ];
+}

@@ -1,0 +1,159 @@
+import type { z } from 'zod';
+import { isOpen } from '../access/access.js';
+import type { Operation } from './operation.js';
+import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
+import { Components, type Direction, type JsonSchema } from './schema-json.js';
+import { TAGS } from './tags.js';
+
+/** The parts of an OpenAPI 3.1 document that this interface needs (https://spec.openapis.org/oas/v3.1.1). */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+}
+
+export interface DescribedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Each is a way in; none where no token is needed. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, MediaType>>;
+  };
+  readonly responses: Readonly<Record<string, Response | ResponseReference>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+const DESCRIPTION = `
+Control of modbus-sim, a Modbus server simulator. \`/api/v1\` is its own interface. \`/restapi\` is the interface of
+pymodbus.simulator, which answers mistakes with status 200 and \`"result": "error"\`.
+
+Bodies are JSON. Every path that has GET has HEAD, too. Tokens are needed only where the configuration has some.
+`.trim();
+
+const SECURITY_SCHEMES = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of the configuration: `token`, or one of `readTokens`.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'modbus-sim-8080',
+    description:
+      'The cookie of a browser that has logged in at `/api/v1/session`. Its name ends with the port of REST.',
+  },
+};
+
+/**
+ * Describes operations as an OpenAPI document.
+ * @param pause is awaited between two schemas, because converting one takes some milliseconds on a slow machine
+ */
+export async function openApiDocument(
+  operations: readonly Operation[],
+  version: string,
+  pause: () => Promise<void>,
+): Promise<OpenApiDocument> {
+  const components = new Components();
+  const responses = new Responses(components);
+  const paths: Record<string, Record<string, DescribedOperation>> = {};
+  for (const operation of operations) {
+    for (const [schema, io] of schemasOf(operation)) {
+      await pause();
+      components.convert(schema, io);
+    }
+    await pause();
+    paths[operation.path] ??= {};
+    (paths[operation.path] as Record<string, DescribedOperation>)[operation.method] = describe(
+      operation,
+      components,
+      responses,
+    );
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title: 'modbus-sim', version, description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    tags: TAGS,
+    paths,
+    components: {
+      schemas: components.schemas,
+      responses: responses.common,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+function describe(operation: Operation, components: Components, responses: Responses): DescribedOperation {
+  const { method, path, schema } = operation;
+  const { summary = '', description = '', tags = [] } = schema;
+  const body = schema.body ?? schema.checkedBody;
+  return {
+    operationId: idOf(operation),
+    summary,
+    description,
+    tags,
+    security: isOpen(method.toUpperCase(), path) ? [] : [{ token: [] }, { session: [] }],
+    parameters: [
+      ...parametersIn('path', schema.params && components.convert(schema.params, 'input')),
+      ...parametersIn('query', schema.querystring && components.convert(schema.querystring, 'input')),
+      ...parametersIn('header', schema.headers && components.convert(schema.headers, 'input')),
+    ],
+    ...(body && {
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: { 'application/json': media(components.convert(body, 'input'), components) },
+      },
+    }),
+    responses: responses.of(operation),
+  };
+}
+
+/** The schemas of an operation. The components keep them converted, so describing the operation is quick then. */
+function schemasOf({ schema }: Operation): [schema: z.ZodType, io: Direction][] {
+  const { params, querystring, headers, body = schema.checkedBody, response = {} } = schema;
+  const inputs = [params, querystring, headers, body].filter((each) => each !== undefined);
+  const outputs = Object.values(response).flatMap((each) => ('content' in each ? [] : [each]));
+  return [
+    ...inputs.map((each): [z.ZodType, Direction] => [each, 'input']),
+    ...outputs.map((each): [z.ZodType, Direction] => [each, 'output']),
+  ];
+}
+
+/** `postLinesNameStart` for `POST /api/v1/lines/{name}/start`. */
+function idOf({ method, path }: Operation): string {
+  const words = path.replace('/api/v1', '').match(/[A-Za-z0-9]+/g) ?? [];
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function parametersIn(place: Parameter['in'], schema: JsonSchema | undefined): Parameter[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as JsonSchema;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (schema?.required ?? []).includes(name),
+      ...(description !== undefined && { description }),
+      schema: rest,
+    };
+  });
+}

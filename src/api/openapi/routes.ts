@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { version } from '../../config/version.js';
+import { openApiDocument } from './document.js';
+import type { Operation } from './operation.js';
+import { documentPage } from './page.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HTML = 'text/html';
+const CSS = 'text/css';
+
+const text = z.string();
+
+/**
+ * `/api/v1/openapi.json`, and `/api/v1/docs` for people: a page without scripts, made from the document.
+ * @param operations the routes of the application, when all of them are there
+ * @param pause resolves when a further piece of work may be done
+ */
+export function openApiRoutes(
+  operations: readonly Operation[],
+  pause: () => Promise<void>,
+): FastifyPluginCallbackZod {
+  // Both are made when they are first asked for: the routes do not change while the program runs.
+  const document = once(() => openApiDocument(operations, version(), pause));
+  const json = once(async () => {
+    const whole = await document();
+    await pause();
+    return JSON.stringify(whole);
+  });
+  const page = once(async () => documentPage(await document(), pause));
+
+  return (app, _, done) => {
+    app.get(
+      '/openapi.json',
+      {
+        schema: {
+          summary: 'Get this document',
+          description: 'OpenAPI 3.1, made from the schemas that check the requests.',
+          tags: ['program'],
+          response: { 200: z.record(text, z.unknown()).meta(DOCUMENT) },
+        },
+      },
+      async (_, reply) => reply.type(JSON_TYPE).send((await json()) as never),
+    );
+
+    app.get(
+      '/docs',
+      {
+        schema: {
+          summary: 'Read this document in a browser',
+          description: 'The page has no script, and needs nothing from other servers.',
+          tags: ['program'],
+          response: { 200: { description: 'A page.', content: { [HTML]: { schema: text } } } },
+        },
+      },
+      async (_, reply) => reply.type(`${HTML}; charset=utf-8`).send(await page()),
+    );
+
+    app.get(
+      '/docs.css',
+      {
+        schema: {
+          summary: 'Get the style of the page for browsers',
+          description: 'It follows the light or dark setting of the browser.',
+          tags: ['program'],
+          response: { 200: { description: 'A style sheet.', content: { [CSS]: { schema: text } } } },
+        },
+      },
+      async (_, reply) => reply.type(`${CSS}; charset=utf-8`).send(style()),
+    );
+    done();
+  };
+}
+
+const DOCUMENT = {
+  description: 'An OpenAPI document.',
+  examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '0.1.0' }, paths: {} }],
+};
+
+const style = once(() => readFileSync(new URL('./docs.css', import.meta.url), 'utf8'));
+
+/** Calls `make` the first time, and returns the same afterwards. */
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined;
+  return () => {
+    made ??= { result: make() };
+    return made.result;
+  };
+}

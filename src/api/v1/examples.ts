@@ -1,0 +1,153 @@
+/*
+ * Examples for the document of the interface: one for each kind of thing in answers. A test checks that they fit their
+ * schemas.
+ */
+
+export const LINE = {
+  name: 'lan',
+  state: 'open',
+  reason: null,
+  place: '127.0.0.1:5020',
+  link: null,
+  settings: {
+    tcp: { host: '127.0.0.1', port: 5020, maxClients: 256, idleTimeout: 300000 },
+    framing: 'socket',
+    units: { 1: 'meter' },
+    missingUnit: 'exception',
+  },
+  units: { 1: 'meter' },
+  uptime: 12.5,
+  clients: 1,
+  counters: {
+    requests: 3,
+    broadcasts: 0,
+    dropped: 0,
+    replies: 3,
+    duplicates: 0,
+    echoes: 0,
+    collisions: 0,
+    foreignFrames: 0,
+    damagedFrames: 0,
+    noiseBytes: 0,
+    damagedCharacters: 0,
+    rejected: 0,
+  },
+};
+
+export const DEVICE = {
+  name: 'meter',
+  supply: 'on',
+  clock: { time: 12.5, speed: 1, paused: false },
+  lines: { lan: ['1'] },
+  tables: { coils: 1, discrete: 0, input: 0, holding: 2 },
+  names: ['voltage'],
+};
+
+export const VALUE = { name: 'voltage', value: 230.1, raw: 2301, unit: 'V', type: 'uint16' };
+
+export const REGISTER = {
+  ...VALUE,
+  table: 'holding',
+  address: 0,
+  registers: 1,
+  writable: true,
+  description: null,
+  label: null,
+  signal: null,
+  trouble: null,
+  saturated: 0,
+  action: null,
+  reads: 3,
+  writes: 0,
+  lastWriter: null,
+};
+
+export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
+
+export const RULE_STATUS = {
+  ...RULE,
+  matches: 1,
+  hits: 1,
+  lastHit: '2026-01-31T12:00:00.000Z',
+  open: true,
+  remaining: 1,
+};
+
+export const EXCHANGE = {
+  id: 12,
+  requestId: 11,
+  time: '2026-01-31T12:00:00.000Z',
+  line: 'lan',
+  client: '127.0.0.1:40112',
+  unitId: 1,
+  request: '00 01 00 00 00 06 01 03 00 00 00 01',
+  silence: null,
+  faults: [{ rule: 'slow', kind: 'delay', outcome: 'applied' }],
+  omittedFaults: 0,
+  steps: [
+    {
+      kind: 'bytes',
+      bytes: '00 01 00 00 00 05 01 03 02 08 fd',
+      plannedUs: 250000,
+      achievedUs: 250061,
+      uncertaintyUs: 0,
+      outcome: 'achieved',
+    },
+  ],
+  omittedSteps: 0,
+  omittedBytes: 0,
+  ended: 'complete',
+};
+
+export const EVENT = {
+  seq: 11,
+  line: 'lan',
+  kind: 'request',
+  direction: 'in',
+  time: '2026-01-31T12:00:00.000000Z',
+  monotonicUs: 12500000,
+  bytes: EXCHANGE.request,
+  unit: 1,
+  function: 3,
+  name: 'read holding registers',
+  address: 0,
+  quantity: 1,
+  names: ['meter.voltage'],
+  text: 'read holding registers 0, quantity 1',
+  client: EXCHANGE.client,
+};
+
+export const LEFT_OUT = { kind: 'left out', count: 1240, text: '1,240 left out' };
+
+export const TRAFFIC_FILE = {
+  writing: true,
+  file: '/var/lib/modbus-sim/traffic',
+  format: 'ndjson',
+  rotate: { size: 16777216, files: 10 },
+  path: '/var/lib/modbus-sim/traffic/traffic-000001.ndjson',
+  problem: null,
+  missed: 0,
+};
+
+export const PORT = {
+  path: '/dev/ttyUSB0',
+  stableNames: ['/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0'],
+  adapter: { kind: 'ftdi', name: 'FTDI', fifoCharacters: 62, latencyMs: 1 },
+  hints: [],
+  usb: {
+    vendorId: '0403',
+    productId: '6001',
+    manufacturer: 'FTDI',
+    product: 'FT232R USB UART',
+    serialNumber: 'A50285BI',
+  },
+  lines: ['bench'],
+};
+
+export const PROBLEM = {
+  title: 'Not Found',
+  status: 404,
+  detail: 'name: no line "lam"',
+  error: 'name: no line "lam"',
+  problems: [{ path: 'name', message: 'no line "lam"' }],
+};

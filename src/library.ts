@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
+import { newBench } from './library/bench.js';
+import { bodyOf, type Call } from './library/call.js';
+import { onFreePlaces } from './library/free-places.js';
+import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
+import { formatProblems } from './schema/problem.js';
+
+export type { Refusal } from './library/call.js';
+export type { DeviceClient, DeviceView, RegisterView, ValueView } from './library/device-client.js';
+export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './library/faults-client.js';
+export type { LineClient, LineView } from './library/line-client.js';
+export type { SimulatorClient } from './library/simulator-client.js';
+export type { ExchangeView, TrafficClient } from './library/traffic-client.js';
+
+/** A simulator in this process. */
+export interface RunningSimulator extends SimulatorClient {
+  /** Closes its lines and frees everything. */
+  stop(): Promise<void>;
+}
+
+/** Requests are injected: nobody else can send any. */
+const ANYBODY = { host: '127.0.0.1' };
+
+/** How often a simulator is asked whether something has passed its lines, in ms: one here, one elsewhere. */
+const POLL_MS = 5;
+const REMOTE_POLL_MS = 50;
+
+/**
+ * Starts a simulator in this process. Its lines are on free places, whatever the configuration says: sockets on
+ * 127.0.0.1 at a free port, serial lines on pseudo-terminals. So each test can have a simulator of its own.
+ * @param configuration the content of a native file as an object or as text, or the path of such a file. Text has more
+ * than one line, or begins with a brace.
+ * @throws an error with every mistake of the configuration
+ */
+export async function startSimulator(configuration: object | string): Promise<RunningSimulator> {
+  const loaded = load(configuration);
+  if (!loaded.ok) throw new Error(formatProblems('configuration', loaded.problems));
+  const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-bench-'));
+  const bench = newBench(onFreePlaces(loaded.configuration, directory), ANYBODY, pino({ level: 'silent' }));
+  const stop = async () => {
+    await bench.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const call: Call = async (method, path, body) => {
+    const answer = await bench.app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: { host: 'localhost' },
+      ...(body && { payload: body }),
+    });
+    return bodyOf(`${method} ${path}`, answer.statusCode, answer.body);
+  };
+  try {
+    await bench.start();
+    return { ...(await simulatorClient(call, () => sleep(POLL_MS))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * Connects to a simulator that runs elsewhere. Rejects when it can't be reached, or when the token is wrong.
+ * @param url where its REST interface is: `http://127.0.0.1:8080`
+ */
+export function connect(url: string, { token }: { readonly token?: string } = {}): Promise<SimulatorClient> {
+  const base = url.replace(/\/$/, '');
+  const call: Call = async (method, path, body) => {
+    const answer = await reach(`${base}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return bodyOf(`${method} ${path}`, answer.status, await answer.text());
+  };
+  return simulatorClient(call, () => sleep(REMOTE_POLL_MS));
+}
+
+/** `fetch`, whose error says only that it failed, with the reason. */
+async function reach(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(`can't reach ${url}: ${cause instanceof Error ? cause.message : message}`, {
+      cause: error,
+    });
+  }
+}
+
+function load(configuration: object | string): LoadResult {
+  if (typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration)) {
+    return loadConfiguration({ kind: 'native', file: configuration });
+  }
+  return loadNative(configuration, resolve('.'));
+}

@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { deviceViewSchema } from '../api/v1/device-view.js';
+import type { ClockRequest, PowerRequest } from '../api/v1/devices.js';
+import type { ChangeRequest, RegisterQuery } from '../api/v1/registers.js';
+import type { registerViewSchema, valueViewSchema } from '../api/v1/value-view.js';
+import type { Call, Method } from './call.js';
+
+/** A device, a value and a register as the REST interface shows them. */
+export type DeviceView = z.infer<typeof deviceViewSchema>;
+export type ValueView = z.infer<typeof valueViewSchema>;
+export type RegisterView = z.infer<typeof registerViewSchema>;
+
+/** A device of a simulator. */
+export class DeviceClient {
+  readonly name: string;
+  readonly #call: Call;
+
+  constructor(call: Call, name: string) {
+    this.name = name;
+    this.#call = call;
+  }
+
+  /** How the device is now: its supply, its clock, where it answers. */
+  get(): Promise<DeviceView> {
+    return this.#answer('GET', '');
+  }
+
+  /** A value by its name, in its unit. Text for strings, and for numbers that no number of JavaScript can be. */
+  async read(name: string): Promise<number | string> {
+    const { value } = await this.#answer<ValueView>('GET', `/values/${encodeURIComponent(name)}`);
+    return value;
+  }
+
+  /** Sets a value by its name, in its unit. Whether Modbus clients may write it does not matter. */
+  write(name: string, value: number | string | boolean): Promise<ValueView> {
+    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { value });
+  }
+
+  /** Values with all that is known of them: of a table, of a range of addresses, or those with the names. */
+  async registers(query: RegisterQuery = {}): Promise<readonly RegisterView[]> {
+    const given = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
+    const below = `/registers?${new URLSearchParams(given)}`;
+    return (await this.#answer<{ registers: RegisterView[] }>('GET', below)).registers;
+  }
+
+  /** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
+  async change(...changes: readonly ChangeRequest[]): Promise<readonly RegisterView[]> {
+    return (await this.#answer<{ registers: RegisterView[] }>('PATCH', '/registers', { changes })).registers;
+  }
+
+  /** Lets a signal move a value: `{sine: {period: '60s', amplitude: 5, offset: 230}}`. */
+  setSignal(name: string, signal: object): Promise<RegisterView> {
+    return this.#answer('PUT', `/signals/${encodeURIComponent(name)}`, signal);
+  }
+
+  /** Lets a value stand still. */
+  removeSignal(name: string): Promise<RegisterView> {
+    return this.#answer('DELETE', `/signals/${encodeURIComponent(name)}`);
+  }
+
+  /** Switches the supply. A device without supply answers nothing. */
+  power(request: PowerRequest): Promise<DeviceView> {
+    return this.#answer('POST', '/power', request);
+  }
+
+  /** Sets the clock by which signals move. */
+  clock(request: ClockRequest): Promise<DeviceView> {
+    return this.#answer('POST', '/clock', request);
+  }
+
+  /** Restarts the device: registers and signals are as configured, except retained values. */
+  reset(): Promise<DeviceView> {
+    return this.#answer('POST', '/reset');
+  }
+
+  #answer<Answer>(method: Method, below: string, body?: object): Promise<Answer> {
+    return this.#call(method, `/devices/${encodeURIComponent(this.name)}${below}`, body) as Promise<Answer>;
+  }
+}

@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import type { ruleViewSchema } from '../api/v1/rule-view.js';
+import type { ruleSchema } from '../faults/rule.js';
+import type { Call } from './call.js';
+
+/** A fault rule as the REST interface shows it. */
+export type RuleView = z.infer<typeof ruleViewSchema>;
+
+/** One kind of fault with its parameters: `{delay: 250}`. */
+export type FaultRequest = Readonly<Record<string, unknown>>;
+
+/** A fault rule as it is written. */
+export type RuleRequest = Omit<z.input<typeof ruleSchema>, 'do'> & {
+  readonly do: FaultRequest | readonly FaultRequest[];
+};
+
+/** The fault rules of a simulator. */
+export class FaultsClient {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** All rules, in the order in which they act. */
+  async list(): Promise<readonly RuleView[]> {
+    return ((await this.#call('GET', '/faults')) as { faults: RuleView[] }).faults;
+  }
+
+  /** A rule with what has come of it. */
+  get(name: string): Promise<RuleView> {
+    return this.#call('GET', pathOf(name)) as Promise<RuleView>;
+  }
+
+  /** Adds a rule, or replaces the one of its name, whose count begins anew. */
+  set(rule: RuleRequest): Promise<RuleView> {
+    return this.#call('PUT', pathOf(rule.name), rule) as Promise<RuleView>;
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#call('DELETE', pathOf(name));
+  }
+
+  /** Restores the rules of the configuration, with their counts at zero. */
+  async reset(): Promise<readonly RuleView[]> {
+    return ((await this.#call('POST', '/faults/reset')) as { faults: RuleView[] }).faults;
+  }
+}
+
+function pathOf(name: string): string {
+  return `/faults/${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,37 @@
+import { unknownName } from '../schema/nearest.js';
+import type { Call } from './call.js';
+import { DeviceClient } from './device-client.js';
+import { FaultsClient } from './faults-client.js';
+import { LineClient, type LineView } from './line-client.js';
+import { TrafficClient } from './traffic-client.js';
+
+/** What a test does with a simulator, in its own process or elsewhere. */
+export interface SimulatorClient {
+  readonly lines: readonly LineClient[];
+  readonly faults: FaultsClient;
+  readonly traffic: TrafficClient;
+  /** The line of this name; throws when there is none. */
+  line(name: string): LineClient;
+  /** The device of this name. Whether there is one, its first use shows. */
+  device(name: string): DeviceClient;
+}
+
+/**
+ * The client of a simulator that can be asked by `call`.
+ * @param pause resolves when it is worth asking again whether something has passed the lines
+ */
+export async function simulatorClient(call: Call, pause: () => Promise<void>): Promise<SimulatorClient> {
+  const views = ((await call('GET', '/lines')) as { lines: LineView[] }).lines;
+  const lines = new Map(views.map((view) => [view.name, new LineClient(call, view)]));
+  return {
+    lines: [...lines.values()],
+    faults: new FaultsClient(call),
+    traffic: new TrafficClient(call, pause),
+    device: (name) => new DeviceClient(call, name),
+    line(name) {
+      const found = lines.get(name);
+      if (!found) throw new Error(unknownName('line', name, [...lines.keys()]));
+      return found;
+    },
+  };
+}

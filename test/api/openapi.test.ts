@@ -1,0 +1,237 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { TAGS } from '../../src/api/openapi/tags.js';
+import { nativeSetup } from '../support/configuration.js';
+import {
+  type DocumentedOperation,
+  document,
+  expectDocumented,
+  misfit,
+  operations,
+  type SentAnswer,
+} from '../support/documented.js';
+import { Rest } from './rest.js';
+
+const TOKEN = '2f1c6d0b9a8e47c3b5d1e0f4a6978c12';
+
+/** Where relative paths of the examples lead. */
+const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** A simulator with everything that the examples of the document name. */
+const SETUP = nativeSetup(
+  {
+    devices: {
+      meter: {
+        registers: {
+          coils: [{ address: 0 }],
+          holding: [
+            { address: 0, value: 2301, name: 'voltage', unit: 'V', scale: 0.1, write: true },
+            { address: 1, value: 1, write: true },
+          ],
+        },
+      },
+      'old-meter': { registers: { holding: [{ address: 0 }] } },
+    },
+    lines: {
+      lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+      'old-lan': { tcp: { port: 0 }, units: { 1: 'meter' } },
+    },
+    faults: [{ name: 'slow', do: { delay: 1 } }],
+  },
+  directory,
+);
+
+const named = operations.map((each) => [`${each.method.toUpperCase()} ${each.path}`, each] as const);
+
+describe('openapi.json', () => {
+  it('is an OpenAPI document of version 3.1, whose references lead somewhere', () => {
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
+    const broken = [...references].filter(([, path = '']) => {
+      const target = path
+        .split('/')
+        .reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document);
+      return target === undefined;
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('names each operation differently', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each(named)('describes %s', (_, { summary, description, tags, parameters, responses }) => {
+    expect(summary).toMatch(/^[A-Z].{3,58}[^.]$/);
+    expect(description).toMatch(/^.{10,}\.$/s);
+    expect(TAGS.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]));
+    expect(tags).toHaveLength(1);
+    for (const each of parameters) expect(each).toHaveProperty('description', expect.stringMatching(/.{5,}/));
+    for (const each of Object.values(responses)) {
+      if (!('$ref' in each)) expect(each.description).toMatch(/.{5,}/);
+    }
+  });
+
+  it.each(named)(
+    'has examples for %s that fit their schemas',
+    (_, { path, method, requestBody, responses }) => {
+      const at = ['paths', path, method];
+      for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
+        expect(example).toBeDefined();
+        expect(misfit(example, ...at, 'requestBody', 'content', type, 'schema')).toBeUndefined();
+      }
+      for (const [status, response] of Object.entries(responses)) {
+        if ('$ref' in response) continue;
+        for (const [type, { example }] of Object.entries(response.content ?? {})) {
+          if (!type.endsWith('json')) continue;
+          expect(example).toBeDefined();
+          expect(misfit(example, ...at, 'responses', status, 'content', type, 'schema')).toBeUndefined();
+        }
+      }
+    },
+  );
+
+  it('has examples of common errors that fit their schemas', () => {
+    for (const [name, { content = {} }] of Object.entries(document.components.responses)) {
+      for (const [type, { example }] of Object.entries(content)) {
+        expect(misfit(example, 'components', 'responses', name, 'content', type, 'schema')).toBeUndefined();
+      }
+    }
+  });
+});
+
+interface Changes {
+  /** In place of the example of each parameter in the path. */
+  readonly name?: string;
+  /** In place of the example of the body. */
+  readonly payload?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends the request that the document has as an example. Throws when the answer is not in the document. */
+async function drive(rest: Rest, operation: DocumentedOperation, changes: Changes = {}): Promise<SentAnswer> {
+  const url = operation.parameters
+    .filter((each) => each.in === 'path')
+    .reduce(
+      (path, { name, schema }) => path.replace(`{${name}}`, changes.name ?? String(schema.examples?.[0])),
+      operation.path,
+    );
+  const example = operation.requestBody?.content['application/json']?.example;
+  const payload = changes.payload ?? (example === undefined ? undefined : JSON.stringify(example));
+  const response = await rest.app.inject({
+    payloadAsStream: true,
+    method: operation.method.toUpperCase() as 'GET',
+    url,
+    headers: {
+      host: 'localhost',
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...changes.headers,
+    },
+    ...(payload !== undefined && { payload }),
+  });
+  const answer = await sentAnswer(response);
+  expectDocumented(operation.method, url, answer);
+  return answer;
+}
+
+/** Reads an answer to its end. Events have no end: of their answer only the header is read. */
+async function sentAnswer(response: LightMyRequestResponse): Promise<SentAnswer> {
+  const { statusCode, headers, raw } = response;
+  if (!String(headers['content-type']).startsWith('text/event-stream')) {
+    return { statusCode, headers, body: await text(response.stream()) };
+  }
+  raw.res.destroy();
+  return { statusCode, headers, body: '' };
+}
+
+/** What a rule must not be there for, or must not have been removed by an earlier test. */
+const FIRST: Readonly<Record<string, string>> = { 'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}' };
+
+describe('every operation, as the document has it', () => {
+  let open: Rest;
+  let locked: Rest;
+  beforeAll(async () => {
+    open = new Rest(SETUP);
+    locked = new Rest(SETUP, { host: '127.0.0.1', token: TOKEN, readTokens: ['reader'] });
+    await open.simulator.start();
+    await locked.simulator.start();
+  });
+  afterAll(async () => {
+    for (const { app, simulator } of [open, locked]) {
+      await app.close();
+      await simulator.stop();
+    }
+  });
+
+  const bearer = { authorization: `Bearer ${TOKEN}` };
+
+  it.each(named)('%s succeeds with its example', async (name, operation) => {
+    await locked.app.inject({
+      method: 'POST',
+      url: '/api/v1/faults/reset',
+      headers: { host: 'localhost', ...bearer },
+    });
+    const first = operations.find(({ method, path }) => `${method.toUpperCase()} ${path}` === FIRST[name]);
+    if (first) await drive(locked, first, { headers: bearer });
+    const { statusCode } = await drive(locked, operation, { headers: bearer });
+    expect(String(statusCode)).toBe(
+      Object.keys(operation.responses).find((status) => status.startsWith('2')),
+    );
+  });
+
+  it.each(named)('%s answers names that are not there as it says', async (_, operation) => {
+    const { statusCode } = await drive(open, operation, { name: 'nobody' });
+    expect(statusCode === 404).toBe('404' in operation.responses);
+  });
+
+  const withBody = named.filter(([, { requestBody }]) => requestBody);
+
+  it.each(withBody)(
+    '%s refuses a body that is no JSON, that is too long, or of another type',
+    async (_, operation) => {
+      expect((await drive(open, operation, { payload: '{' })).statusCode).toBe(400);
+      expect((await drive(open, operation, { payload: `"${'x'.repeat(300_000)}"` })).statusCode).toBe(413);
+      const other = { 'content-type': 'text/plain' };
+      expect((await drive(open, operation, { headers: other })).statusCode).toBe(415);
+    },
+  );
+
+  it.each(withBody)('%s answers a body that does not fit as it says', async (_, operation) => {
+    for (const payload of ['[]', 'null', '{"nonsense": 1}', '{"submit": "nonsense"}']) {
+      await drive(open, operation, { payload });
+    }
+  });
+
+  const guarded = named.filter(([, { security }]) => security.length > 0);
+
+  it.each(guarded)('%s asks for a token', async (_, operation) => {
+    expect((await drive(locked, operation)).statusCode).toBe(401);
+  });
+
+  const unguarded = named.filter(([, { security }]) => security.length === 0);
+
+  it.each(unguarded)('%s asks for none', async (_, operation) => {
+    const { statusCode } = await drive(open, operation);
+    expect(statusCode).not.toBe(401);
+  });
+
+  it.each(named)('%s refuses other hosts and other sites', async (_, operation) => {
+    expect((await drive(open, operation, { headers: { host: 'example.org' } })).statusCode).toBe(421);
+    expect((await drive(open, operation, { headers: { origin: 'http://example.org' } })).statusCode).toBe(
+      403,
+    );
+  });
+});
+
+test('an answer that the document does not have is found', () => {
+  const answer = { statusCode: 418, headers: { 'content-type': 'application/json' }, body: '{}' };
+  expect(() => expectDocumented('GET', '/api/v1/lines', answer)).toThrow('status is not in openapi.json');
+  expect(() => expectDocumented('GET', '/api/v1/lines', { ...answer, statusCode: 200 })).toThrow(
+    'does not fit',
+  );
+});

@@ -1,0 +1,98 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { pino } from 'pino';
+import type { DescribedOperation, OpenApiDocument } from '../../src/api/openapi/document.js';
+import type { Response } from '../../src/api/openapi/responses.js';
+import { newBench } from '../../src/library/bench.js';
+import { nativeSetup } from './configuration.js';
+
+/** An answer of the REST interface as it went out. */
+export interface SentAnswer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** The document of the interface, which is the same for every simulator. */
+export const document: OpenApiDocument = await readDocument();
+
+async function readDocument(): Promise<OpenApiDocument> {
+  const setup = nativeSetup({
+    devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+  });
+  const { app } = newBench(setup, { host: '127.0.0.1' }, pino({ level: 'silent' }));
+  const answer = await app.inject({ url: '/api/v1/openapi.json', headers: { host: 'localhost' } });
+  await app.close();
+  return answer.json();
+}
+
+const BASE = 'document';
+const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(document, BASE);
+
+/** What is wrong with `value`, in the words of ajv; undefined when it fits the schema at this place of the document. */
+export function misfit(value: unknown, ...place: readonly string[]): string | undefined {
+  const pointer = place.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  const $ref = `${BASE}#${encodeURI(pointer)}`;
+  const validate = ajv.getSchema($ref) ?? ajv.compile({ $ref });
+  return validate(value) ? undefined : ajv.errorsText(validate.errors);
+}
+
+/** An operation of the document, and where it is in the document. */
+export interface DocumentedOperation extends DescribedOperation {
+  readonly method: string;
+  readonly path: string;
+}
+
+export const operations: readonly DocumentedOperation[] = Object.entries(document.paths).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, each]) => ({ ...each, method, path })),
+);
+
+/** The operation that a request is for: of those that fit, the one with the fewest parameters. */
+function operationFor(method: string, url: string): DocumentedOperation | undefined {
+  const [path = ''] = url.split('?');
+  const [found] = operations
+    .filter((each) => each.method === method.toLowerCase() && patternOf(each.path).test(path))
+    .sort((a, b) => a.parameters.length - b.parameters.length);
+  return found;
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+/** What the document says about an answer, and where; undefined when it says nothing. */
+function describedAnswer(
+  { path, method, responses }: DocumentedOperation,
+  status: string,
+): { readonly response: Response; readonly place: readonly string[] } | undefined {
+  const response = responses[status];
+  if (!response) return undefined;
+  if (!('$ref' in response)) return { response, place: ['paths', path, method, 'responses', status] };
+  const name = response.$ref.split('/').at(-1) as string;
+  const common = document.components.responses[name];
+  return common && { response: common, place: ['components', 'responses', name] };
+}
+
+/** What of a body has to fit the schema: each line of NDJSON, the whole of JSON, nothing of other types. */
+function jsonParts(type: string, body: string): string[] {
+  if (type === 'application/x-ndjson') return body.split('\n').filter((line) => line !== '');
+  return type.endsWith('json') ? [body] : [];
+}
+
+/** Throws when the document has not this answer to a request; it says nothing about paths that are not there. */
+export function expectDocumented(method: string, url: string, answer: SentAnswer): void {
+  const operation = operationFor(method, url);
+  if (!operation) return;
+  const what = `${method} ${url}, status ${answer.statusCode}`;
+  const described = describedAnswer(operation, String(answer.statusCode));
+  if (!described) throw new Error(`${what}: this status is not in openapi.json`);
+  const type = String(answer.headers['content-type'] ?? '').split(';')[0] as string;
+  const { content } = described.response;
+  if (content === undefined && answer.body === '') return;
+  if (!content || !(type in content)) throw new Error(`${what}: no body of ${type} in openapi.json`);
+  for (const part of jsonParts(type, answer.body)) {
+    const wrong = misfit(JSON.parse(part), ...described.place, 'content', type, 'schema');
+    if (wrong !== undefined)
+      throw new Error(`${what}: the body does not fit openapi.json: ${wrong}\n${part}`);
+  }
+}
