@@ -110,7 +110,10 @@ export class RegisterImage implements ActiveCells {
   /** Changes words side by side. A value of several words changes once. */
   setWords(address: number, words: readonly number[]): void {
     for (let i = 0; i < words.length; i++) this.live?.changing(address + i);
-    for (let i = 0; i < words.length; i++) this.#store(address + i, words[i] as number);
+    for (let i = 0; i < words.length; i++) {
+      if (this.#words[address + i] !== words[i]) this.changes++;
+      this.#store(address + i, words[i] as number);
+    }
     this.live?.changed(address, words.length);
   }
 

@@ -113,7 +113,7 @@ export class LineTraffic {
         this.state('lost', event.reason);
         break;
       case 'retry':
-        this.state('waiting', event.error);
+        this.state('waiting', `${event.error}; tried again in ${event.inMs} ms`);
         break;
       case 'failed':
         this.state('failed', event.text);

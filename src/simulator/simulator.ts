@@ -1,12 +1,6 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
-import type {
-  ApiDefinition,
-  Configuration,
-  DeviceDefinition,
-  LineDefinition,
-  TrafficFileDefinition,
-} from '../config/configuration.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
@@ -75,17 +69,15 @@ export class Simulator {
   readonly #keepingUp: KeepingUp;
   /** Where relative paths begin. */
   readonly directory: string;
-  readonly #api: ApiDefinition;
-  readonly #trafficFile: TrafficFileDefinition | undefined;
+  readonly #configuration: Configuration;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
-    const { devices, lines, faults, directory, api, traffic } = configuration;
-    this.#api = api;
+    const { devices, lines, faults, directory, traffic } = configuration;
+    this.#configuration = configuration;
     this.directory = directory;
     this.traffic = new TrafficStream(traffic);
-    this.#trafficFile = traffic?.file;
     this.faults = new FaultControl(faults);
     this.#log = log;
     this.#devices = new Devices(devices, actionSource());
@@ -118,7 +110,9 @@ export class Simulator {
       rules: this.faults.rules.list(),
       faultLines: this.faultLines,
       findValue: this.findValue,
-      api: this.#api,
+      api: this.#configuration.api,
+      traffic: this.#configuration.traffic,
+      keepsState: this.#configuration.keepsState === true,
       directory: this.directory,
     };
   }
@@ -129,7 +123,8 @@ export class Simulator {
    * @param patient names of lines that are waited for, whatever their definitions say
    */
   async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
-    const problem = this.#trafficFile && (await this.trafficFiles.start(this.#trafficFile));
+    const file = this.#configuration.traffic?.file;
+    const problem = file && (await this.trafficFiles.start(file));
     if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
     const lines = [];
     for (const line of this.lines.values()) {

@@ -26,6 +26,9 @@ export class EventLog {
       this.#state(event);
       return;
     }
+    if (event.kind === 'client' && event.text !== '') {
+      this.#log.info({ client: event.client, role: event.text }, 'client with a role');
+    }
     const warning = warningOf(event);
     const leftOut = warning === undefined ? undefined : this.#warnings.pass(event.kind, event.at);
     if (warning !== undefined && leftOut !== undefined) {

@@ -123,7 +123,11 @@ describe.concurrent('a line whose port goes away', () => {
     context.onTestFinished(next.hangUp);
     await logged(running, OPEN, 2);
 
-    const waiting = { error: `${link}: is not a character device, so it is no serial port`, level: 20 };
+    const waiting = (inMs: number) => ({
+      line: 'wire',
+      reason: `${link}: is not a character device, so it is no serial port; tried again in ${inMs} ms`,
+      level: 20,
+    });
     expect(running.log.filter(({ msg }) => [LOST, OPEN, NOT_YET].includes(msg))).toEqual([
       expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
       expect.objectContaining({
@@ -132,8 +136,8 @@ describe.concurrent('a line whose port goes away', () => {
         reason: expect.stringContaining(`${link}: `),
         level: 40,
       }),
-      expect.objectContaining({ ...waiting, line: 'wire', inMs: 500 }),
-      expect.objectContaining({ ...waiting, line: 'wire', inMs: 1000 }),
+      expect.objectContaining(waiting(500)),
+      expect.objectContaining(waiting(1000)),
       expect.objectContaining({ msg: OPEN, line: 'wire', place: link, level: 30 }),
     ]);
   });
