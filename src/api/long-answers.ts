@@ -36,7 +36,8 @@ export class LongAnswers {
 
   /**
    * Sends `answer` as JSON. Iterable members are written as lists, one element at a time, so a generator makes each
-   * element only when it is needed.
+   * element only when it is needed. A generator that searches for a long time yields undefined, which is no element,
+   * so that the lines get their turn. A member that is a function is called when the members before it are written.
    */
   async send(reply: JsonReply, answer: object): Promise<void> {
     await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
@@ -44,7 +45,7 @@ export class LongAnswers {
 
   /** Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. */
   async sendText(reply: JsonReply, contentType: string, pieces: Iterable<string>): Promise<void> {
-    const slices = inSlices(pieces, this.#pace);
+    const slices = this.slices(pieces);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
       text += next.value;
@@ -52,6 +53,11 @@ export class LongAnswers {
     }
     const payload = text.length > WHOLE_LENGTH ? Readable.from(resumed(text, slices)) : text;
     await reply.type(contentType).send(payload as never);
+  }
+
+  /** Joins pieces of text into slices, each of which is made in a turn of its own. */
+  slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
+    return inSlices(pieces, this.#pace);
   }
 }
 
@@ -84,7 +90,8 @@ async function* resumed(first: string, rest: AsyncIterable<string>): AsyncGenera
 /** The JSON of an object in pieces: one for each element of its lists. */
 function* jsonPieces(answer: object): Generator<string, void> {
   let separator = '{';
-  for (const [key, value] of Object.entries(answer)) {
+  for (const [key, member] of Object.entries(answer)) {
+    const value = typeof member === 'function' ? member() : member;
     if (value === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
     if (isList(value)) yield* listPieces(value);
@@ -97,6 +104,10 @@ function* jsonPieces(answer: object): Generator<string, void> {
 function* listPieces(list: Iterable<unknown>): Generator<string, void> {
   let separator = '[';
   for (const element of list) {
+    if (element === undefined) {
+      yield '';
+      continue;
+    }
     yield separator + JSON.stringify(element);
     separator = ',';
   }

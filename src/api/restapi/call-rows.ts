@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { addressRanges } from '../../protocol/address-range.js';
+import { type AddressRange, addressRanges } from '../../protocol/address-range.js';
 import { concatBytes, hex } from '../../protocol/bytes.js';
-import { describeReply } from '../../traffic/describe.js';
+import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
 import type { EventOf } from '../../traffic/event.js';
 import { newestFirst } from '../../traffic/reading.js';
 import { sentBytes } from '../../traffic/sent-bytes.js';
 import type { TrafficStream } from '../../traffic/stream.js';
 import type { MonitorRequest } from './call-request.js';
-import { FUNCTION_CODES } from './function-codes.js';
 
 /** A request or a response that was seen. */
 export const callRowSchema = z.object({
@@ -75,36 +74,26 @@ function matches({ function: code, range_start, range_stop }: MonitorRequest, ev
   if (range_start == null && range_stop == null) return true;
   const first = range_start ?? 0;
   const last = range_stop ?? first;
-  return addressRanges(requestPduOf(event)).some(
-    ({ address, quantity }) => address <= last && address + quantity > first,
-  );
+  return rangesOf(event).some(({ address, quantity }) => address <= last && address + quantity > first);
 }
 
-function requestPduOf(event: CallEvent): Uint8Array {
-  const adu = event.kind === 'reply' ? event.requestAdu : event.bytes;
-  return event.framing.fields(adu)?.pdu ?? new Uint8Array(0);
+function rangesOf(event: CallEvent): AddressRange[] {
+  return addressRanges(requestPduOf(event, NO_OTHERS) ?? new Uint8Array(0));
 }
+
+/** Calls are understood by themselves. */
+const NO_OTHERS = () => undefined;
 
 /** The row of a request, or of a response of which something was sent. */
 function rowOf(event: CallEvent, filter: MonitorRequest): CallRow | undefined {
-  const { line, time, unitId, functionCode, framing } = event;
-  const requestPdu = requestPduOf(event);
-  const [range] = addressRanges(requestPdu);
+  const { line, time, unitId, functionCode } = event;
+  const [range] = rangesOf(event);
   const place = { address: range?.address ?? null, count: range?.quantity ?? null };
   const common = { time: new Date(time).toISOString(), line, unit: unitId, fc: functionCode, ...place };
-  if (event.kind !== 'reply') {
-    return { call: 'request', ...common, data: dataText(filter, event.bytes, () => requestText(requestPdu)) };
-  }
+  if (event.kind !== 'reply')
+    return { call: 'request', ...common, data: dataText(filter, event, event.bytes) };
   const sent = concatBytes(...sentBytes(event.plan, event.report));
-  if (sent.length === 0) return undefined;
-  const data = dataText(filter, sent, () => describeReply(sent, { framing, requestPdu }));
-  return { call: 'response', ...common, data };
-}
-
-function requestText(pdu: Uint8Array): string {
-  const code = pdu[0] as number;
-  const ranges = addressRanges(pdu).map(({ address, quantity }) => `address ${address} quantity ${quantity}`);
-  return `${FUNCTION_CODES.get(code) ?? `function ${code}`} ${ranges.join(', ')}`;
+  return sent.length === 0 ? undefined : { call: 'response', ...common, data: dataText(filter, event, sent) };
 }
 
 function hexText(bytes: Uint8Array): string {
@@ -112,10 +101,7 @@ function hexText(bytes: Uint8Array): string {
   return more > 0 ? `${hex(bytes.subarray(0, MAX_BYTES))} … ${more} more` : hex(bytes);
 }
 
-function dataText(
-  { show_hex, show_decode }: MonitorRequest,
-  bytes: Uint8Array,
-  decoded: () => string,
-): string {
-  return [show_hex && hexText(bytes), show_decode && decoded()].filter(Boolean).join('; ');
+function dataText({ show_hex, show_decode }: MonitorRequest, event: CallEvent, bytes: Uint8Array): string {
+  const parts = [show_hex && hexText(bytes), show_decode && decodeEvent(event, NO_OTHERS).text];
+  return parts.filter(Boolean).join('; ');
 }

@@ -5,6 +5,7 @@ import { expectedMessage, quote } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
+import { LogEndpoint, logAnswerSchema } from './log.js';
 import { failure, failureSchema } from './outcome.js';
 import { handleRegisters, registersAnswerSchema } from './registers.js';
 import { handleServer, serverAnswerSchema } from './server.js';
@@ -22,12 +23,12 @@ interface Endpoint {
  */
 export function restapiRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const calls = new CallsEndpoint(simulator);
+  const log = new LogEndpoint(simulator);
   const endpoints: Readonly<Record<string, Endpoint>> = {
     registers: { answer: registersAnswerSchema, handle: (body) => handleRegisters(simulator, body) },
     calls: { answer: callsAnswerSchema, handle: (body) => calls.handle(body) },
     server: { answer: serverAnswerSchema, handle: (body) => handleServer(simulator, body) },
-    // The words of pymodbus.simulator, which its clients may know.
-    log: { answer: z.never(), handle: () => failure('log endpoint not implemented') },
+    log: { answer: logAnswerSchema, handle: (body) => log.handle(body) },
   };
   return (app, _, done) => {
     for (const [name, { answer, handle }] of Object.entries(endpoints)) {

@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import { hex } from '../../protocol/bytes.js';
-import type { PlayReport, StepReport } from '../../protocol/play-report.js';
-import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { ReplyEvent } from '../../traffic/event.js';
-
-/**
- * The most that is shown of one exchange. A reply can have 64 KiB and thousands of pieces, and the lines are not served
- * while an answer is made.
- */
-const MAX_STEPS = 64;
-const MAX_BYTES = 1024;
+import { replyView } from '../../traffic/reply-view.js';
+import { isoTime } from '../../traffic/time.js';
 
 /** One step of a reply. Times are in µs since the last byte of the request was received. */
-const stepView = z.object({
+const stepSchema = z.object({
   kind: z.enum(['bytes', 'break', 'close']),
   /** Hexadecimal bytes of a `bytes` step. */
   bytes: z.string().optional(),
@@ -24,17 +17,8 @@ const stepView = z.object({
   reason: z.string().optional(),
 });
 
-export const exchangeViewSchema = z.object({
-  /** Sequence number of the end of the exchange in the traffic. */
-  id: z.number(),
-  /** Sequence number of the request in the traffic. */
-  requestId: z.number(),
-  /** When the request was received. */
-  time: z.string(),
-  line: z.string(),
-  client: z.string().nullable(),
-  unitId: z.number(),
-  request: z.string(),
+/** What became of a reply. */
+export const replySchema = {
   /** Why nothing was sent; null when a reply was sent. */
   silence: z.string().nullable(),
   /** The faults that were to act on the reply, in order. */
@@ -48,71 +32,39 @@ export const exchangeViewSchema = z.object({
   ),
   /** Faults that are not shown: those between the 63rd and the last one. */
   omittedFaults: z.number(),
-  steps: z.array(stepView),
+  steps: z.array(stepSchema),
   /** Steps that are not shown: those after the 64th. */
   omittedSteps: z.number(),
   /** Bytes omitted from the shown steps: those after the 1024th. */
   omittedBytes: z.number(),
   /** `not sent`: the plan was played to its end, but no byte of it was sent. */
   ended: z.enum(['complete', 'not sent', 'superseded', 'disconnected']),
+};
+
+export const exchangeViewSchema = z.object({
+  /** Sequence number of the end of the exchange in the traffic. */
+  id: z.number(),
+  /** Sequence number of the request in the traffic. */
+  requestId: z.number(),
+  /** When the request was received. */
+  time: z.string(),
+  line: z.string(),
+  client: z.string().nullable(),
+  unitId: z.number(),
+  request: z.string(),
+  ...replySchema,
 });
 
 export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
   const { seq, request, line, client, unitId, requestAdu, requestedAt, at, time } = exchange;
-  const { plan, acted, omittedFaults, report } = exchange;
-  const steps = plan.kind === 'send' ? plan.steps : [];
-  const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {
     id: seq,
     requestId: request,
-    time: new Date(time - at + requestedAt).toISOString(),
+    time: isoTime(time - at + requestedAt),
     line,
     client: client ?? null,
     unitId,
     request: hex(requestAdu),
-    silence: plan.kind === 'silence' ? plan.reason : null,
-    faults: acted.map(({ rule, kind, notAchieved }) =>
-      notAchieved === undefined
-        ? { rule, kind, outcome: 'applied' as const }
-        : { rule, kind, outcome: 'not achieved' as const, reason: notAchieved },
-    ),
-    omittedFaults,
-    steps: shown.map((step, i) => viewStep(step, report.steps[i] as StepReport, requestedAt)),
-    omittedSteps: Math.max(0, steps.length - MAX_STEPS),
-    omittedBytes,
-    ended: endOf(plan, report),
-  };
-}
-
-function endOf(plan: ReplyPlan, report: PlayReport): z.infer<typeof exchangeViewSchema>['ended'] {
-  if (report.ended !== 'complete' || plan.kind === 'silence') return report.ended;
-  return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
-}
-
-/** Steps cut down to the bytes that are shown. */
-function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number } {
-  let bytes = 0;
-  const shown = steps.map((step) => {
-    if (step.kind !== 'bytes') return step;
-    const room = Math.max(0, MAX_BYTES - bytes);
-    bytes += step.bytes.length;
-    return { ...step, bytes: step.bytes.subarray(0, room) };
-  });
-  return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
-}
-
-function viewStep(step: Step, report: StepReport, requestedAt: number) {
-  const us = (at: number) => Math.round(1000 * (at - requestedAt));
-  const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
-  const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;
-  return {
-    kind: step.kind,
-    ...bytes,
-    plannedUs: us(plannedAt),
-    achievedUs: outcome === 'achieved' ? us(achievedAt) : null,
-    uncertaintyUs:
-      outcome === 'achieved' && uncertainty !== undefined ? Math.round(1000 * uncertainty) : null,
-    outcome,
-    ...(reason !== undefined && { reason }),
+    ...replyView(exchange),
   };
 }

@@ -1,50 +1,47 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { ReplyEvent } from '../../traffic/event.js';
-import { newestFirst } from '../../traffic/reading.js';
+import type { ReplyEvent, TrafficEvent } from '../../traffic/event.js';
 import type { LongAnswers } from '../long-answers.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
 import { errorSchema } from './problem.js';
-import { inQuery } from './query.js';
+import { pageFields } from './traffic.js';
+import { TrafficPage } from './traffic-page.js';
+import { exchangesQuery, filterOf } from './traffic-query.js';
 
-const MAX_LIMIT = 1000;
+const REPLIES = new Set(['reply'] as const);
 
-const query = z.object({
-  /** How many at most. */
-  limit: inQuery(wholeNumber(1, MAX_LIMIT)).default(100),
-  /** Only those after the exchange with this identifier. */
-  after: inQuery(wholeNumber(0, UNLIMITED, 'the identifier of an exchange')).default(0),
-});
-
-/** `/api/v1/exchanges`: the exchanges in the traffic, the newest exchange first. */
+/** `/api/v1/exchanges`: the requests to our units with what became of them, as long as the traffic keeps them. */
 export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
+  const { traffic, lines } = simulator;
+
   return (app, _, done) => {
     app.get(
       '/exchanges',
       {
         schema: {
-          querystring: query,
-          response: { 200: z.object({ exchanges: z.array(exchangeViewSchema) }), 400: errorSchema },
+          querystring: exchangesQuery([...lines.keys()]),
+          response: {
+            200: z.object({ exchanges: z.array(exchangeViewSchema), ...pageFields }),
+            400: errorSchema,
+          },
         },
       },
-      async ({ query: { limit, after } }, reply) =>
-        answers.send(reply, {
-          exchanges: exchangeViews(newestFirst(simulator.traffic, ['reply'], { after }), limit),
-        }),
+      async ({ query }, reply) => {
+        const { after, limit } = query;
+        const page = new TrafficPage(traffic, {
+          filter: { ...filterOf(query), kinds: REPLIES },
+          after,
+          limit,
+        });
+        return answers.send(reply, page.answer('exchanges', viewReply));
+      },
     );
     done();
   };
 }
 
-function* exchangeViews(
-  exchanges: Iterable<ReplyEvent>,
-  limit: number,
-): Generator<ReturnType<typeof exchangeView>> {
-  let left = limit;
-  for (const exchange of exchanges) {
-    if (left-- === 0) return;
-    yield exchangeView(exchange);
-  }
+/** Only replies pass the filter. */
+function viewReply(event: TrafficEvent) {
+  return exchangeView(event as ReplyEvent);
 }

@@ -5,6 +5,7 @@ import type { LongAnswers } from '../long-answers.js';
 import { additionRoutes } from './additions.js';
 import { configurationRoutes } from './configuration.js';
 import { deviceRoutes } from './devices.js';
+import { eventRoutes } from './events.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
@@ -12,6 +13,7 @@ import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
 import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
+import { trafficRoutes } from './traffic.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
@@ -26,6 +28,8 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
+    app.register(trafficRoutes(simulator, answers));
+    app.register(eventRoutes(simulator, answers));
     done();
   };
 }

@@ -216,9 +216,9 @@ describe('which calls are listed', () => {
     const hex = '0001000000060106000b0007';
     const [response, request] = await data({ show_hex: true });
     expect([response, request].map((text) => text?.replaceAll(' ', ''))).toEqual([hex, hex]);
-    expect((await data({ show_decode: true }))[1]).toBe('write_register address 11 quantity 1');
+    expect((await data({ show_decode: true }))[1]).toBe('unit 1 write single register 11: 7');
     expect((await data({ show_decode: true, show_hex: 1 }))[1]).toBe(
-      `${request}; write_register address 11 quantity 1`,
+      `${request}; unit 1 write single register 11: 7`,
     );
     expect(await data({ show_decode: false, show_hex: false })).toEqual(['', '']);
   });
@@ -258,5 +258,7 @@ test('of an ASCII line the values are told, also of what was sent before the del
   await answered(`${read[0]}\r;`, `${read[1]}\r;`);
   const { call_rows } = await rest.calls({ submit: 'Monitor', show_decode: 1 });
   const responses = call_rows.filter(({ call }) => call === 'response');
-  expect(responses.map(({ data }) => data)).toEqual(['values 1 256', 'done, function 8', 'values 1 256']);
+  const values = 'unit 1 read holding registers 0–1: 1 256';
+  const changed = 'unit 1 diagnostics, change ASCII input delimiter: 3b 00';
+  expect(responses.map(({ data }) => data)).toEqual([values, changed, values]);
 });

@@ -294,23 +294,59 @@ describe('the exchanges', () => {
 describe('which exchanges are told', () => {
   const ids = async (query: string) => (await exchanges(query)).map(({ id }) => id);
 
-  test('the newest first, at most `limit`, only those after `after`', async () => {
+  interface Page {
+    readonly exchanges: readonly Exchange[];
+    readonly next: number;
+    readonly first: number;
+    readonly last: number;
+    readonly missed: number;
+  }
+
+  const page = async (query: string) => (await rest.send<Page>('GET', `/api/v1/exchanges${query}`)).body;
+
+  test('the newest ones, the oldest of them first; with `after` those that follow it', async () => {
     await ask(5);
-    expect(await ids('')).toEqual([5, 4, 3, 2, 1]);
-    expect(await ids('?limit=2')).toEqual([5, 4]);
-    expect(await ids('?after=3')).toEqual([5, 4]);
-    expect(await ids('?after=1&limit=1')).toEqual([5]);
-    expect(await ids('?after=5')).toEqual([]);
+    const all = await ids('');
+    expect(all).toHaveLength(5);
+    expect(all).toEqual([...all].sort((a, b) => a - b));
+    expect(await ids('?limit=2')).toEqual(all.slice(3));
+    expect(await ids(`?after=${all[2]}`)).toEqual(all.slice(3));
+    expect(await ids(`?after=${all[0]}&limit=1`)).toEqual([all[1]]);
+    expect(await ids(`?after=${all[4]}`)).toEqual([]);
     expect(await ids('?after=999999999')).toEqual([]);
   });
 
-  test('100 unless more are asked for, and 1000 are kept', async () => {
+  test('`next` leads from page to page, and none is skipped or told twice', async () => {
+    await ask(5);
+    const told: number[] = [];
+    let after = 0;
+    for (let i = 0; i < 3; i++) {
+      const { exchanges, next, missed } = await page(`?limit=2&after=${after}`);
+      expect(missed).toBe(0);
+      told.push(...exchanges.map(({ id }) => id));
+      after = next;
+      await ask();
+    }
+    expect(told).toEqual((await ids('?after=0')).slice(0, 6));
+  });
+
+  test('100 unless more are asked for, at most 1000', async () => {
     for (let i = 0; i < 21; i++) await ask(50);
     expect(await ids('')).toHaveLength(100);
     const all = await ids('?limit=1000');
     expect(all).toHaveLength(1000);
-    expect([all[0], all[999]]).toEqual([1050, 51]);
-    expect(await ids('?limit=1000&after=1')).toHaveLength(1000);
+    expect(await ids('?limit=1000&after=0')).toHaveLength(1000);
+    expect((await page('?limit=1')).last).toBe(all.at(-1));
+  });
+
+  test('those of a unit, of a function, and those on which a rule acted', async () => {
+    await ask();
+    await rule({ delay: 1 });
+    await ask();
+    const [, second] = await ids('');
+    expect(await ids('?rule=rule')).toEqual([second]);
+    expect(await ids('?unit=1&function=3')).toHaveLength(2);
+    expect(await ids('?unit=2')).toEqual([]);
   });
 
   const LIMIT = 'a whole number from 1 to 1000';

@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import type { TrafficEvent } from '../../traffic/event.js';
+import type { TrafficCursor } from '../../traffic/reading.js';
+import type { LongAnswers } from '../long-answers.js';
+import { withGaps } from './traffic-page.js';
+
+/** Twenty messages a second at most. */
+const INTERVAL_MS = 50;
+/** The longest silence: somebody between us and the reader may take a silent connection for a dead one. */
+const HEARTBEAT_MS = 15_000;
+/** A message ends when it is longer than this, in characters. What a reader has not read is at most one message. */
+const MESSAGE_LENGTH = 128 * 1024;
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Otherwise nginx would collect messages.
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * Sends what happens as server-sent events until the reader disconnects. Events are read from the stream when they
+ * are sent, and only when the reader has read what was sent before. So nothing is kept for a reader that is slow; it is
+ * told how many events it has missed.
+ */
+export async function sendEvents(
+  response: ServerResponse,
+  cursor: TrafficCursor,
+  view: (event: TrafficEvent) => object,
+  answers: LongAnswers,
+): Promise<void> {
+  response.writeHead(200, HEADERS);
+  // The reader learns where it is before the first event, and comes back a second after a broken connection.
+  response.write(`retry: 1000\n${idLine(cursor)}\n`);
+  const reader = { cursor, view, told: 0 };
+  let sentAt = performance.now();
+  while (!response.destroyed) {
+    await pause(response, INTERVAL_MS);
+    if (response.destroyed || response.writableNeedDrain) continue;
+    if (!cursor.isAtEnd) {
+      for await (const slice of answers.slices(message(reader))) {
+        if (slice === '' || response.destroyed) continue;
+        response.write(slice);
+        sentAt = performance.now();
+      }
+    }
+    if (performance.now() - sentAt >= HEARTBEAT_MS && !response.destroyed) {
+      response.write(`: nothing happened\n${idLine(cursor)}\n`);
+      sentAt = performance.now();
+    }
+  }
+}
+
+interface Reader {
+  readonly cursor: TrafficCursor;
+  readonly view: (event: TrafficEvent) => object;
+  /** How many events the reader was told to have missed. */
+  told: number;
+}
+
+/**
+ * One message with all that happened since the last one, as a list. The identifier stands at the end, where it is known;
+ * a message that is cut short has none and does not count.
+ */
+function* message(reader: Reader): Generator<string> {
+  const { cursor, view } = reader;
+  let [separator, length] = ['event: traffic\ndata: [', 0];
+  for (const each of withGaps(cursor.events(), cursor, view, reader.told)) {
+    let text = '';
+    for (const one of each) {
+      text += separator + JSON.stringify(one);
+      separator = ',';
+    }
+    if (text !== '') reader.told = cursor.missed;
+    yield text;
+    length += text.length;
+    if (length > MESSAGE_LENGTH) break;
+  }
+  if (length > 0) yield `]\n${idLine(cursor)}\n`;
+}
+
+function idLine({ after }: TrafficCursor): string {
+  return `id: ${after}\n`;
+}
+
+/** Waits, but no longer than the connection lasts. */
+function pause(response: ServerResponse, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      response.off('close', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    response.once('close', done);
+  });
+}

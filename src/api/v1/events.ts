@@ -1,0 +1,58 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Simulator } from '../../simulator/simulator.js';
+import { TrafficCursor } from '../../traffic/reading.js';
+import type { LongAnswers } from '../long-answers.js';
+import { sendEvents } from './event-reader.js';
+import { errorBody, errorSchema } from './problem.js';
+import { eventsQuery, filterOf } from './traffic-query.js';
+import { namedViews } from './traffic-view.js';
+
+/** Readers stay connected, so they must not take all connections. */
+const MAX_READERS = 16;
+const SHARE_OF_CONNECTIONS = 1 / 4;
+
+const resumeHeaders = z.object({ 'last-event-id': z.string().optional() });
+
+/** `/api/v1/events`: what passes the lines, as it happens. */
+export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
+  const { traffic, lines } = simulator;
+  const view = namedViews(simulator);
+  let readers = 0;
+
+  return (app, _, done) => {
+    const limit = Math.max(1, Math.min(MAX_READERS, app.server.maxConnections * SHARE_OF_CONNECTIONS));
+    app.get(
+      '/events',
+      {
+        // An answer without a body would never end.
+        exposeHeadRoute: false,
+        schema: {
+          headers: resumeHeaders,
+          querystring: eventsQuery([...lines.keys()]),
+          response: { 400: errorSchema, 503: errorSchema },
+        },
+      },
+      async ({ query, headers }, reply) => {
+        if (readers + 1 > limit) {
+          const message = `expected at most ${Math.floor(limit)} readers, and so many are connected`;
+          return reply.code(503).send(errorBody([{ path: '', message }]));
+        }
+        const after = lastEventId(headers['last-event-id']) ?? query.after ?? traffic.last;
+        readers++;
+        reply.hijack();
+        try {
+          await sendEvents(reply.raw, new TrafficCursor(traffic, filterOf(query), after), view, answers);
+        } finally {
+          readers--;
+        }
+      },
+    );
+    done();
+  };
+}
+
+/** The number in the header with which a reader comes back. Any other text is of somebody else's events. */
+function lastEventId(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
+}

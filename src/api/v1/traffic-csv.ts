@@ -1,0 +1,45 @@
+import type { NamedView } from './traffic-view.js';
+
+type Row = Partial<NamedView>;
+
+/** The columns of traffic as CSV, with what stands in each; undefined and null are empty. */
+const COLUMNS: Readonly<Record<string, (row: Row & { readonly names?: readonly string[] }) => unknown>> = {
+  seq: ({ seq }) => seq,
+  line: ({ line }) => line,
+  kind: ({ kind }) => kind,
+  direction: ({ direction }) => direction,
+  time: ({ time }) => time,
+  monotonicUs: ({ monotonicUs }) => monotonicUs,
+  pauseUs: ({ pauseUs }) => pauseUs,
+  pauseCharacters: ({ pauseCharacters }) => pauseCharacters,
+  unit: ({ unit }) => unit,
+  function: ({ function: functionCode }) => functionCode,
+  name: ({ name }) => name,
+  address: ({ address }) => address,
+  quantity: ({ quantity }) => quantity,
+  values: ({ values }) => values?.join(' '),
+  names: ({ names }) => names?.join(' '),
+  exception: ({ exception }) => exception,
+  request: ({ request }) => request,
+  responseTimeUs: ({ responseTimeUs }) => responseTimeUs,
+  faults: ({ faults }) => faults?.map(({ rule, kind }) => `${rule}: ${kind}`).join('; '),
+  ended: ({ ended }) => ended,
+  client: ({ client }) => client,
+  bytes: ({ bytes }) => bytes,
+  text: ({ text }) => text,
+};
+
+/** The header and a row for each event, as RFC 4180 has it. */
+export function* csvOf(views: Iterable<Row | undefined>): Generator<string> {
+  yield rowOf(Object.keys(COLUMNS));
+  for (const view of views) yield view ? rowOf(Object.values(COLUMNS).map((cell) => cell(view))) : '';
+}
+
+function rowOf(cells: readonly unknown[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`;
+}
+
+function cellText(cell: unknown): string {
+  const text = cell === undefined || cell === null ? '' : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,80 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { LongAnswers } from '../long-answers.js';
+import { errorSchema } from './problem.js';
+import { csvOf } from './traffic-csv.js';
+import { TrafficPage } from './traffic-page.js';
+import { filterOf, trafficQuery } from './traffic-query.js';
+import { namedViews, trafficViewSchema } from './traffic-view.js';
+
+/** What every page of traffic says besides its events. */
+export const pageFields = {
+  /** `after` of the next page. */
+  next: z.number(),
+  /** Sequence number of the oldest event that is kept, and that of the newest. */
+  first: z.number(),
+  last: z.number(),
+  /** Events after `after` that were given up before they could be read, wanted or not. */
+  missed: z.number(),
+};
+
+const CONTENT_TYPES = {
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
+
+/** `/api/v1/traffic`: everything that passed the lines, as long as it is kept. */
+export function trafficRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
+  const { traffic, lines } = simulator;
+  const view = namedViews(simulator);
+
+  return (app, _, done) => {
+    app.get(
+      '/traffic',
+      {
+        schema: {
+          querystring: trafficQuery([...lines.keys()]),
+          response: {
+            200: z.object({ events: z.array(trafficViewSchema), ...pageFields }),
+            400: errorSchema,
+          },
+        },
+      },
+      async ({ query, headers }, reply) => {
+        const { after, limit, format = acceptedFormat(headers.accept) } = query;
+        const page = new TrafficPage(traffic, { filter: filterOf(query), after, limit });
+        switch (format) {
+          case 'json':
+            return answers.send(reply, page.answer('events', view));
+          case 'ndjson':
+            return answers.sendText(reply, CONTENT_TYPES.ndjson, page.ndjson(view));
+          case 'csv':
+            return answers.sendText(reply, CONTENT_TYPES.csv, csvOf(page.views(view)));
+        }
+      },
+    );
+
+    app.delete('/traffic', { schema: { response: { 204: z.null() } } }, async (_, reply) => {
+      traffic.clear();
+      return reply.code(204).send(null);
+    });
+    done();
+  };
+}
+
+const FORMATS: ReadonlyMap<string, 'json' | 'ndjson' | 'csv'> = new Map([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['text/csv', 'csv'],
+]);
+
+/** The format of the first media type in an Accept header that there is; JSON when there is none. */
+function acceptedFormat(accept = ''): 'json' | 'ndjson' | 'csv' {
+  for (const range of accept.split(',')) {
+    const format = FORMATS.get((range.split(';')[0] as string).trim().toLowerCase());
+    if (format) return format;
+  }
+  return 'json';
+}

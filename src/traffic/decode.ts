@@ -1,0 +1,145 @@
+import { damageText } from './damage.js';
+import { requestMessage, type Written, writtenBy } from './decode-request.js';
+import { responseMessage } from './decode-response.js';
+import type {
+  ClientEvent,
+  FrameEvent,
+  LineStateEvent,
+  NoticeEvent,
+  ReplyEvent,
+  TrafficEvent,
+} from './event.js';
+import type { Message } from './message.js';
+import { sentFrames } from './sent-bytes.js';
+
+/** Reads another event of the stream, such as the request of a response. Undefined when it is not kept any more. */
+export type ReadEvent = (seq: number) => TrafficEvent | undefined;
+
+/** An event in words. */
+export interface Decoded {
+  /** What the frame says, or the request that it answers; undefined where there is no frame. */
+  readonly message: Message | undefined;
+  /** `unit 17 read holding registers 0–9`. */
+  readonly text: string;
+  /** What a device of ours has written to its registers, as its response confirms. */
+  readonly written?: Written | undefined;
+}
+
+/** Decodes an event. This takes some µs, so decode only what somebody reads. */
+export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
+  switch (event.kind) {
+    case 'reply':
+      return decodeReply(event);
+    case 'damaged':
+    case 'discarded':
+      return { message: undefined, text: damageText(event.bytes, event.framing) };
+    case 'line':
+      return { message: undefined, text: stateText(event) };
+    case 'client':
+    case 'client gone':
+    case 'client rejected':
+      return { message: undefined, text: clientText(event) };
+    case 'echo':
+    case 'loop':
+    case 'collision':
+    case 'overrun':
+    case 'damaged characters':
+      return { message: undefined, text: noticeText(event) };
+    default:
+      return decodeFrame(event, read);
+  }
+}
+
+/**
+ * The request PDU that an event is about: its own, or the one that it answers. Undefined for events without one, and for
+ * a response whose request was not heard.
+ */
+export function requestPduOf(event: TrafficEvent, read: ReadEvent): Uint8Array | undefined {
+  switch (event.kind) {
+    case 'reply':
+      return event.framing.fields(event.requestAdu)?.pdu;
+    case 'request':
+    case 'broadcast':
+    case 'foreign request':
+    case 'dropped':
+      return event.framing.fields(event.bytes)?.pdu;
+    case 'foreign response': {
+      const asked = event.answers && read(event.answers.seq);
+      return asked && requestPduOf(asked, read);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function decodeFrame(event: FrameEvent, read: ReadEvent): Decoded {
+  const pdu = event.framing.fields(event.bytes)?.pdu ?? Uint8Array.of(event.functionCode);
+  const isResponse = event.kind === 'foreign response' || event.kind === 'duplicate';
+  const message = isResponse ? responseMessage(pdu, requestPduOf(event, read)) : requestMessage(pdu);
+  return { message, text: `${WHOSE[event.kind](event.unitId)} ${message.text}${AFTER[event.kind] ?? ''}` };
+}
+
+const unit = (id: number) => `unit ${id}`;
+
+const WHOSE: Readonly<Record<FrameEvent['kind'], (unitId: number) => string>> = {
+  request: unit,
+  dropped: unit,
+  broadcast: () => 'broadcast',
+  'foreign request': (id) => `unit ${id} (not ours)`,
+  'foreign response': (id) => `unit ${id} (not ours)`,
+  duplicate: (id) => `unit ${id} (another device)`,
+};
+
+const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
+  dropped: ', not executed: a reply is pending',
+};
+
+function decodeReply(event: ReplyEvent): Decoded {
+  const { framing, requestAdu, plan, report, unitId } = event;
+  const asked = framing.fields(requestAdu)?.pdu ?? Uint8Array.of(event.functionCode);
+  const request = requestMessage(asked);
+  const about = { ...request, values: undefined };
+  const [first, ...others] = sentFrames(plan, report);
+  if (first === undefined) {
+    const reason = plan.kind === 'silence' ? plan.reason : whyNotSent(event);
+    return { message: about, text: `${unit(unitId)} ${request.name}: no reply, ${reason}` };
+  }
+  const more =
+    others.length === 0 ? '' : `, and ${others.length} more frame${others.length === 1 ? '' : 's'}`;
+  const content = framing.decode(first);
+  if (!content) {
+    return { message: about, text: `${unit(unitId)} ${request.name}: ${damageText(first, framing)}${more}` };
+  }
+  const message = responseMessage(content.pdu, asked);
+  const isDone = message.exception === undefined && content.pdu[0] === asked[0];
+  const written = isDone ? writtenBy(asked) : undefined;
+  return { message, text: `${unit(content.unitId)} ${message.text}${more}`, written };
+}
+
+function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {
+  return steps.find(({ reason }) => reason !== undefined)?.reason ?? ended;
+}
+
+function stateText({ state, text }: LineStateEvent): string {
+  return text === '' || text === state ? `line ${state}` : `line ${state}: ${text}`;
+}
+
+function clientText({ kind, text }: ClientEvent): string {
+  return text === '' ? kind : `${kind}: ${text}`;
+}
+
+function noticeText({ kind, count }: NoticeEvent): string {
+  const characters = `${count} character${count === 1 ? '' : 's'}`;
+  switch (kind) {
+    case 'echo':
+      return 'echo: our own reply came back and was taken out';
+    case 'loop':
+      return 'loop: the same replies came back again and again, so the next ones are not executed';
+    case 'collision':
+      return 'collision: somebody else spoke while a reply was on the wire';
+    case 'overrun':
+      return `overrun: the UART has lost ${characters}`;
+    case 'damaged characters':
+      return `${characters} damaged on the wire (parity or framing error)`;
+  }
+}

@@ -1,0 +1,55 @@
+import { type AddressRange, addressRanges } from '../protocol/address-range.js';
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { type ReadEvent, requestPduOf } from './decode.js';
+import type { EventKind, TrafficEvent } from './event.js';
+import type { Outline } from './stream.js';
+import { micros } from './time.js';
+import { type Direction, directionOf } from './view.js';
+
+/** Which events are wanted. An absent condition is met by every event. */
+export interface TrafficFilter {
+  readonly lines?: ReadonlySet<string> | undefined;
+  readonly units?: ReadonlySet<number> | undefined;
+  /** Without the exception flag. */
+  readonly functions?: ReadonlySet<number> | undefined;
+  /** The request, or the request that is answered, names one of these addresses. */
+  readonly addresses?: readonly AddressRange[] | undefined;
+  readonly directions?: ReadonlySet<Direction> | undefined;
+  readonly kinds?: ReadonlySet<EventKind> | undefined;
+  /** One of these fault rules was to act on the reply. */
+  readonly rules?: ReadonlySet<string> | undefined;
+  /** Wall-clock time in ms since 1970, ends included, to the µs as events show it. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** Whether an event may pass, as far as its outline shows. Most events are turned away here, and never read. */
+export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, functionCode }: Outline): boolean {
+  const { lines, units, functions, directions, kinds, rules, since, until } = filter;
+  return (
+    (lines === undefined || lines.has(line)) &&
+    (units === undefined || (unitId !== undefined && units.has(unitId))) &&
+    (functions === undefined ||
+      (functionCode !== undefined && functions.has(functionCode & ~EXCEPTION_FLAG))) &&
+    (kinds === undefined || kinds.has(kind)) &&
+    (directions === undefined || directions.has(directionOf(kind))) &&
+    (rules === undefined || kind === 'reply') &&
+    (since === undefined || micros(time) >= micros(since)) &&
+    (until === undefined || micros(time) <= micros(until))
+  );
+}
+
+/** Whether an event that may pass really does. */
+export function passes({ rules, addresses }: TrafficFilter, event: TrafficEvent, read: ReadEvent): boolean {
+  if (rules && !(event.kind === 'reply' && event.acted.some(({ rule }) => rules.has(rule)))) return false;
+  if (addresses === undefined) return true;
+  const pdu = requestPduOf(event, read);
+  return (
+    pdu !== undefined &&
+    addressRanges(pdu).some((named) => addresses.some((wanted) => overlaps(named, wanted)))
+  );
+}
+
+function overlaps(a: AddressRange, b: AddressRange): boolean {
+  return a.address < b.address + b.quantity && b.address < a.address + a.quantity;
+}

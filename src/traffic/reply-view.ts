@@ -1,0 +1,97 @@
+import { hex } from '../protocol/bytes.js';
+import type { PlayReport, StepReport } from '../protocol/play-report.js';
+import type { ReplyPlan, Step } from '../protocol/reply-plan.js';
+import type { ReplyEvent } from './event.js';
+import { micros } from './time.js';
+
+/**
+ * The most that is shown of one reply. A reply can have 64 KiB and thousands of pieces, and the lines are not served
+ * while a view is made.
+ */
+const MAX_STEPS = 64;
+const MAX_BYTES = 1024;
+
+/** What became of a reply, for output as JSON. */
+export interface ReplyView {
+  /** Why nothing was sent; null when there was something to send. */
+  readonly silence: string | null;
+  /** The faults that were to act on the reply, in order. */
+  readonly faults: FaultView[];
+  /** Faults that are not shown: those between the 63rd and the last one. */
+  readonly omittedFaults: number;
+  readonly steps: StepView[];
+  /** Steps that are not shown: those after the 64th. */
+  readonly omittedSteps: number;
+  /** Bytes omitted from the shown steps: those after the 1024th. */
+  readonly omittedBytes: number;
+  /** `not sent`: the plan was played to its end, but no byte of it was sent. */
+  readonly ended: PlayReport['ended'] | 'not sent';
+}
+
+interface FaultView {
+  readonly rule: string;
+  readonly kind: string;
+  readonly outcome: 'applied' | 'not achieved';
+  readonly reason?: string;
+}
+
+/** Times are in µs since the last byte of the request was received. */
+interface StepView {
+  readonly kind: Step['kind'];
+  readonly bytes?: string;
+  readonly plannedUs: number;
+  readonly achievedUs: number | null;
+  readonly uncertaintyUs: number | null;
+  readonly outcome: StepReport['outcome'];
+  readonly reason?: string;
+}
+
+export function replyView({ plan, acted, omittedFaults, report, requestedAt }: ReplyEvent): ReplyView {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
+  return {
+    silence: plan.kind === 'silence' ? plan.reason : null,
+    faults: acted.map(({ rule, kind, notAchieved }) =>
+      notAchieved === undefined
+        ? { rule, kind, outcome: 'applied' }
+        : { rule, kind, outcome: 'not achieved', reason: notAchieved },
+    ),
+    omittedFaults,
+    steps: shown.map((step, i) => viewStep(step, report.steps[i] as StepReport, requestedAt)),
+    omittedSteps: Math.max(0, steps.length - MAX_STEPS),
+    omittedBytes,
+    ended: endOf(plan, report),
+  };
+}
+
+function endOf(plan: ReplyPlan, report: PlayReport): ReplyView['ended'] {
+  if (report.ended !== 'complete' || plan.kind === 'silence') return report.ended;
+  return report.steps.some(({ outcome }) => outcome === 'achieved') ? 'complete' : 'not sent';
+}
+
+/** Steps cut down to the bytes that are shown. */
+function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number } {
+  let bytes = 0;
+  const shown = steps.map((step) => {
+    if (step.kind !== 'bytes') return step;
+    const room = Math.max(0, MAX_BYTES - bytes);
+    bytes += step.bytes.length;
+    return { ...step, bytes: step.bytes.subarray(0, room) };
+  });
+  return { shown, omittedBytes: Math.max(0, bytes - MAX_BYTES) };
+}
+
+function viewStep(step: Step, report: StepReport, requestedAt: number): StepView {
+  const us = (at: number) => micros(at - requestedAt);
+  const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
+  const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;
+  return {
+    kind: step.kind,
+    ...bytes,
+    plannedUs: us(plannedAt),
+    achievedUs: outcome === 'achieved' ? us(achievedAt) : null,
+    uncertaintyUs: outcome === 'achieved' && uncertainty !== undefined ? micros(uncertainty) : null,
+    outcome,
+    ...(reason !== undefined && { reason }),
+  };
+}

@@ -1,0 +1,139 @@
+import { concatBytes, hex } from '../protocol/bytes.js';
+import { decodeEvent, type ReadEvent } from './decode.js';
+import type { Written } from './decode-request.js';
+import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
+import { type ReplyView, replyView } from './reply-view.js';
+import { sentBytes } from './sent-bytes.js';
+import { isoTime, micros } from './time.js';
+
+export const DIRECTIONS = ['in', 'out', 'none'] as const;
+
+/** `in`: bytes that were received. `out`: a reply. `none`: what is no bytes. */
+export type Direction = (typeof DIRECTIONS)[number];
+
+/** Bytes shown of an event; the others are counted. */
+const MAX_BYTES = 1024;
+
+/** An event for output as JSON. Keys that an event of its kind does not have are absent; `null` means not known. */
+export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
+  readonly seq: number;
+  readonly line: string;
+  readonly kind: EventKind;
+  readonly direction: Direction;
+  /** ISO 8601 with µs. Of received bytes, the moment of the last one; of a reply, that of its first. */
+  readonly time: string;
+  /** The same moment in µs since the program started. It never jumps, unlike the wall clock. */
+  readonly monotonicUs: number;
+  /** Silence on the line before the first byte. */
+  readonly pauseUs?: number | null;
+  /** The same in characters of the line; absent where characters take no time. */
+  readonly pauseCharacters?: number | null;
+  /** Hexadecimal: what came in, or what was really sent. */
+  readonly bytes?: string;
+  /** Bytes that `bytes` does not show: those after the 1024th. */
+  readonly omittedBytes?: number;
+  readonly unit?: number;
+  /** Without the exception flag. */
+  readonly function?: number;
+  readonly name?: string;
+  readonly address?: number;
+  readonly quantity?: number;
+  readonly values?: readonly number[];
+  readonly exception?: number;
+  readonly text: string;
+  /** Of a reply that confirms a write: what was written to the registers. */
+  readonly written?: Written;
+  /** Who is at the other end of a socket. */
+  readonly client?: string;
+  /** Of a response: sequence number of the request that it answers. */
+  readonly request?: number;
+  /** From the last byte of the request to the first of the response. */
+  readonly responseTimeUs?: number | null;
+}
+
+/** Which way the bytes of an event went. */
+export function directionOf(kind: EventKind): Direction {
+  return DIRECTION[kind];
+}
+
+const DIRECTION: Readonly<Record<EventKind, Direction>> = {
+  request: 'in',
+  broadcast: 'in',
+  'foreign request': 'in',
+  'foreign response': 'in',
+  duplicate: 'in',
+  dropped: 'in',
+  damaged: 'in',
+  discarded: 'in',
+  reply: 'out',
+  line: 'none',
+  echo: 'none',
+  loop: 'none',
+  collision: 'none',
+  overrun: 'none',
+  'damaged characters': 'none',
+  client: 'none',
+  'client gone': 'none',
+  'client rejected': 'none',
+};
+
+/** @param read finds the request of a response that passed between others */
+export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
+  const { seq, line, kind, at, time } = event;
+  const { message, text, written } = decodeEvent(event, read);
+  const view: Writable<TrafficView> = {
+    seq,
+    line,
+    kind,
+    direction: directionOf(kind),
+    time: isoTime(time),
+    monotonicUs: micros(at),
+    text,
+  };
+  if ('pause' in event) showReceived(view, event);
+  if ('unitId' in event) view.unit = event.unitId;
+  if (message) {
+    const { functionCode, name, address, quantity, values, exception } = message;
+    Object.assign(view, compacted({ function: functionCode, name, address, quantity, values, exception }));
+  }
+  if (written) view.written = written;
+  if ('client' in event && event.client !== undefined) view.client = event.client;
+  if (event.kind === 'foreign response' && event.answers) {
+    view.request = event.answers.seq;
+    view.responseTimeUs = micros(event.answers.after);
+  }
+  if (event.kind === 'reply') showReply(view, event);
+  return view;
+}
+
+type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+function showReceived(
+  view: Writable<TrafficView>,
+  { bytes, pause, characterTime }: Extract<TrafficEvent, { pause: unknown }>,
+): void {
+  view.pauseUs = pause === undefined ? null : micros(pause);
+  if (characterTime > 0) {
+    view.pauseCharacters = pause === undefined ? null : Math.round((100 * pause) / characterTime) / 100;
+  }
+  showBytes(view, bytes);
+}
+
+function showReply(view: Writable<TrafficView>, event: ReplyEvent): void {
+  const { request, requestedAt, at, plan, report } = event;
+  const sent = sentBytes(plan, report);
+  view.request = request;
+  view.responseTimeUs = sent.length > 0 ? micros(at - requestedAt) : null;
+  showBytes(view, concatBytes(...sent));
+  const { omittedBytes: _, ...reply } = replyView(event);
+  Object.assign(view, reply);
+}
+
+function showBytes(view: Writable<TrafficView>, bytes: Uint8Array): void {
+  view.bytes = hex(bytes.subarray(0, MAX_BYTES));
+  if (bytes.length > MAX_BYTES) view.omittedBytes = bytes.length - MAX_BYTES;
+}
+
+function compacted(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
