@@ -36,6 +36,19 @@ export type Command =
       /** How long to wait for requests, in s. */
       readonly seconds: number;
     }
+  | {
+      readonly kind: 'test';
+      readonly files: readonly string[];
+      /** Parameters of the scenarios, as `name=value`. */
+      readonly settings: readonly string[];
+      /** Where reports are written; absent reports are not. */
+      readonly junit?: string;
+      readonly html?: string;
+      readonly json?: string;
+      /** REST of a simulator that runs already; without it, each scenario has a bench of its own. */
+      readonly url?: string;
+      readonly token?: string;
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -53,6 +66,11 @@ export const OPTIONS = {
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
   seconds: { type: 'string' },
+  set: { type: 'string' },
+  junit: { type: 'string' },
+  html: { type: 'string' },
+  json: { type: 'string' },
+  url: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
@@ -67,15 +85,22 @@ export function parseCommandLine(
 ): Command {
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
-  const { values, words } = scanned;
+  const { values, words, settings } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
-  return words.length > 0 ? subcommand(words, values, token) : serve(values, token);
+  return words.length > 0 ? subcommand(words, { values, settings, token }) : serve(values, token);
 }
 
-/** Options by name and the words beside them, or what is wrong. The last of equal options counts. */
-function scan(args: readonly string[]): { values: Values; words: string[] } | string {
+interface Scanned {
+  readonly values: Values;
+  readonly words: string[];
+  /** Every `--set`. */
+  readonly settings: string[];
+}
+
+/** Options by name and the words beside them, or what is wrong. Of equal options but `--set` the last one counts. */
+function scan(args: readonly string[]): Scanned | string {
   const { tokens } = parseArgs({
     args: [...args],
     options: OPTIONS,
@@ -85,6 +110,7 @@ function scan(args: readonly string[]): { values: Values; words: string[] } | st
   });
   const values: Partial<Record<OptionName, string>> = {};
   const words: string[] = [];
+  const settings: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
@@ -96,9 +122,10 @@ function scan(args: readonly string[]): { values: Values; words: string[] } | st
     } else {
       if (!value || (!inlineValue && value.startsWith('-'))) return `${rawName} needs a value`;
       values[name] = value;
+      if (name === 'set') settings.push(value);
     }
   }
-  return { values, words };
+  return { values, words, settings };
 }
 
 function isOption(name: string): name is OptionName {
@@ -111,16 +138,18 @@ function unknownOption(rawName: string): string {
   return `unknown option ${quote(rawName)}${hint} (see modbus-sim --help)`;
 }
 
-function subcommand(
-  [word = '', ...rest]: readonly string[],
-  values: Values,
-  token: string | undefined,
-): Command {
+interface Given extends Pick<Scanned, 'values' | 'settings'> {
+  readonly token: string | undefined;
+}
+
+function subcommand([word = '', ...rest]: readonly string[], given: Given): Command {
+  const { values, token } = given;
   const error = (message: string): Command => ({
     kind: 'error',
     message: `${message} (see modbus-sim --help)`,
   });
   if (word === 'selftest') return selftest(rest, values, token, error);
+  if (word === 'test') return test(rest, given, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
   if (option !== undefined) return error(`${word} takes no option --${option}`);
@@ -158,9 +187,28 @@ function selftest(
   return { kind: 'selftest', line, source, api: compact({ token }), seconds };
 }
 
+const TEST_OPTIONS: readonly string[] = ['set', 'junit', 'html', 'json', 'url'];
+
+function test(
+  files: readonly string[],
+  { values, settings, token }: Given,
+  error: (message: string) => Command,
+): Command {
+  const option = Object.keys(values).find((name) => !TEST_OPTIONS.includes(name));
+  if (option !== undefined) return error(`test takes no option --${option}`);
+  if (files.length === 0) return error('test takes the files of scenarios');
+  const { junit, html, json, url } = values;
+  if (url !== undefined && !(/^https?:/.test(url) && URL.canParse(url))) {
+    return error(`--url: expected the address of REST, as in http://127.0.0.1:8080, got ${quote(url)}`);
+  }
+  return { kind: 'test', files, settings, ...compact({ junit, html, json, url, token }) };
+}
+
 function serve(values: Values, token: string | undefined): Command {
-  if (values.seconds !== undefined)
-    return { kind: 'error', message: '--seconds is for selftest (see modbus-sim --help)' };
+  for (const [option, word] of [['seconds', 'selftest'], ...TEST_OPTIONS.map((each) => [each, 'test'])]) {
+    if (option !== undefined && option in values)
+      return { kind: 'error', message: `--${option} is for ${word} (see modbus-sim --help)` };
+  }
   const source = sourceOf(values);
   if (typeof source === 'string') return { kind: 'error', message: source };
   const httpPort = values.http_port === undefined ? undefined : portOf(values.http_port);

@@ -11,6 +11,12 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
+  modbus-sim test FILE...      run scenarios against a client and say how it behaved; exit 1 if a step did
+                               not pass, 2 if a file or the bench is wrong
+    --set NAME=VALUE           a parameter of the scenarios; may be given again and again
+    --junit FILE, --html FILE, --json FILE
+                               write a report on all of them
+    --url URL                  use a simulator that runs already, by its REST interface
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

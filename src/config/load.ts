@@ -58,7 +58,11 @@ export function loadNativeFile(file: string, api: ApiOverrides = {}): LoadResult
   return build(readConfigFile(file), (at) => buildNative(file, at, api));
 }
 
-function buildNative(file: string, at: At, api: ApiOverrides): Configuration {
+/**
+ * The configuration at a place in a file of another kind, usable only if no mistakes were reported. Files that it names
+ * are found from the directory of `file`.
+ */
+export function buildNative(file: string, at: At, api: ApiOverrides): Configuration {
   const directory = dirname(resolve(file));
   return nativeConfiguration(at, { pymodbusDevices: pymodbusDevicesFrom(directory), api, directory });
 }

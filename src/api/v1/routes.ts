@@ -13,6 +13,7 @@ import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
 import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
+import { testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
@@ -28,6 +29,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
+    app.register(testRoutes(simulator, answers));
     app.register(trafficRoutes(simulator, answers));
     app.register(eventRoutes(simulator, answers));
     done();
