@@ -7,7 +7,6 @@ import type { Audience } from '../testing/scenario/run-scenario.js';
 import type { ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { dutSchema } from '../testing/scenario/schema.js';
 import { Remote } from './remote.js';
-import type { Ended } from './test.js';
 
 /** How often the simulator is asked how far the test is. */
 const ASK_EVERY_MS = 200;
@@ -17,6 +16,11 @@ interface TestAnswer {
   readonly state: 'running' | 'over';
   readonly report: ReportView;
 }
+
+/** The report of one scenario; `text` says in lines for a terminal why there is none. */
+export type Ended =
+  | { readonly ok: true; readonly report: ReportView }
+  | { readonly ok: false; readonly text: string };
 
 /** Runs a scenario on a simulator that runs already. Its program runs here. */
 export async function runRemotely(

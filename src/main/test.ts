@@ -11,17 +11,12 @@ import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenari
 import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
-import { runRemotely } from './test-remote.js';
+import { type Ended, runRemotely } from './test-remote.js';
 
 /** The file or the bench is wrong. */
 const WRONG = 2;
 
 type TestCommand = Extract<Command, { kind: 'test' }>;
-
-/** The report of one scenario; `text` says in lines for a terminal why there is none. */
-export type Ended =
-  | { readonly ok: true; readonly report: ReportView }
-  | { readonly ok: false; readonly text: string };
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {

@@ -11,7 +11,7 @@ h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2r
 h3 { font-size: 1rem; margin: 0; } p { margin: .4rem 0; } .soft { color: var(--soft); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); }
-td.number { white-space: nowrap; font-variant-numeric: tabular-nums; } a { color: inherit; }
+td.number { width: 1%; white-space: nowrap; font-variant-numeric: tabular-nums; } a { color: inherit; }
 code, pre { font: 12.5px/1.45 ui-monospace, monospace; } td code { overflow-wrap: anywhere; }
 pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -22,7 +22,7 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
 .strip { display: block; width: 100%; min-width: 40rem; height: auto; margin: .5rem 0; }
 .strip text { font: 10px ui-monospace, monospace; fill: var(--soft); } .strip .scale { text-anchor: middle; }
 .strip .request { fill: var(--request); } .strip .reply { fill: var(--reply); } .strip .t35 { fill: var(--t35); }
-.strip .damaged, .strip .break { fill: var(--fail); } .strip .other { fill: var(--soft); }
+.strip .damaged, .strip .spoilt, .strip .break { fill: var(--fail); } .strip .other { fill: var(--soft); }
 .strip .silence { stroke: var(--fail); stroke-width: 2; } .strip .axis { stroke: var(--soft); fill: none; }
 .strip .pause { stroke: var(--soft); fill: none; stroke-dasharray: 3 2; }
 .legend span { margin-right: 1rem; white-space: nowrap; } .legend i { display: inline-block; width: .8em; height: .8em;

@@ -92,7 +92,7 @@ const COLOURS = [
   ['request', 'request'],
   ['t35', 't3.5 after it'],
   ['reply', 'reply'],
-  ['fail', 'damage, break, no reply (×)'],
+  ['fail', 'spoilt, damaged, no reply (×)'],
 ];
 
 const LEGEND = `<p class="soft legend">${COLOURS.map(

@@ -3,6 +3,9 @@ import { escaped } from './escape.js';
 import type { StripPiece } from './strip.js';
 
 const WIDTH = 940;
+/** Room for the names of the rows, and for the last frame. */
+const LEFT = 52;
+const RIGHT = 12;
 const HEIGHT = 92;
 /** Heights of the rows: requests above, replies below, the axis under both. */
 const REQUEST_Y = 22;
@@ -16,11 +19,11 @@ const LABEL_WIDTH = 34;
 /** A timing strip as inline SVG: what passed the line, to scale, with long pauses broken. Empty without pieces. */
 export function stripSvg(pieces: readonly StripPiece[]): string {
   if (pieces.length === 0) return '';
-  const axis = axisOf(pieces, WIDTH);
+  const axis = axisOf(pieces, WIDTH - LEFT - RIGHT).map((stretch) => ({ ...stretch, x: stretch.x + LEFT }));
   const title = `Timing of ${pieces.length} pieces within ${durationLabel(spanOf(pieces))}`;
   return [
     `<svg class="strip" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">`,
-    `<text class="row" x="0" y="12">client ▸</text>`,
+    `<text x="0" y="${REQUEST_Y + 12}">client</text><text x="0" y="${REPLY_Y + 12}">server</text>`,
     ...axis.map(stretchSvg),
     ...pieces.filter(({ kind }) => kind === 't35').map((piece) => bar(piece, axis)),
     ...pieces.filter(({ kind }) => kind !== 't35').map((piece) => bar(piece, axis)),
@@ -50,7 +53,7 @@ function bar(piece: StripPiece, axis: readonly Stretch[]): string {
 
 /** The numbers of the frames, as many as there is room for. */
 function labels(pieces: readonly StripPiece[], axis: readonly Stretch[]): string[] {
-  let free = LABEL_WIDTH * 1.6;
+  let free = 0;
   const told = new Set<number>();
   return pieces.flatMap(({ seq, from, kind }) => {
     const x = placeOf(axis, from);

@@ -5,8 +5,11 @@ import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.j
 export interface StripPiece {
   readonly from: number;
   readonly to: number;
-  /** `silence`: there is no reply. `t35`: the pause that has to be kept after a request. */
-  readonly kind: 'request' | 'reply' | 'damaged' | 'break' | 'silence' | 't35' | 'other';
+  /**
+   * `spoilt`: a reply that a fault acted on. `silence`: there is no reply. `t35`: the pause that has to be kept after a
+   * request.
+   */
+  readonly kind: 'request' | 'reply' | 'spoilt' | 'damaged' | 'break' | 'silence' | 't35' | 'other';
   /** Sequence number of the event. */
   readonly seq: number;
   /** What the frame says. */
@@ -58,14 +61,15 @@ function silenceAfter({ at, seq, characterTime }: FrameEvent): StripPiece[] {
 }
 
 function replyPieces(
-  { plan, report, at }: ReplyEvent,
+  { plan, report, at, acted }: ReplyEvent,
   about: Pick<StripPiece, 'seq' | 'text'>,
 ): StripPiece[] {
   const steps = plan.kind === 'send' ? plan.steps : [];
+  const reply = acted.some(({ notAchieved }) => notAchieved === undefined) ? 'spoilt' : 'reply';
   const pieces = steps.flatMap((step, i): StripPiece[] => {
     const done = report.steps[i];
     if (done?.outcome !== 'achieved') return [];
-    const kind = step.kind === 'bytes' ? 'reply' : 'break';
+    const kind = step.kind === 'bytes' ? reply : 'break';
     return [{ from: done.achievedAt, to: done.endedAt, kind, ...about }];
   });
   return pieces.length > 0 ? pieces : [{ from: at, to: at, kind: 'silence', ...about }];

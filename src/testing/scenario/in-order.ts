@@ -83,9 +83,10 @@ export class InOrder implements GoalWatch {
     const since = this.#before?.at ?? this.#start.at;
     this.matched.push(seen);
     this.#count++;
-    if (this.#count === 1 && seen.at - since < after) {
+    // A request may have come before the step has begun, right after the one that ended the step before.
+    if (this.#count === 1 && after > 0 && seen.at - since < after) {
       return this.#failed(
-        `it came after ${durationText(seen.at - since)}, which is less than ${durationText(after)}`,
+        `it came after ${durationText(Math.max(0, seen.at - since))}, which is less than ${durationText(after)}`,
       );
     }
     this.#before = seen;
@@ -99,7 +100,7 @@ export class InOrder implements GoalWatch {
   #passed(): Ended {
     const first = this.matched[0] as Seen;
     const last = this.matched.at(-1) as Seen;
-    const took = durationText(last.at - this.#start.at);
+    const took = durationText(Math.max(0, last.at - this.#start.at));
     const count = this.matched.length;
     if (count === 1) return { verdict: 'pass', text: `came after ${took} (frame ${first.event.seq})` };
     const frames = `frames ${first.event.seq} to ${last.event.seq}`;
