@@ -29,7 +29,7 @@ export const BENCH = {
   lines: { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } },
 };
 
-export function newBench(): Simulator {
+function newBench(): Simulator {
   return new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
 }
 
