@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries the Debian package under a real systemd: installed by dpkg into a Debian system that systemd-nspawn boots, asked,
 # stopped, killed, reloaded, upgraded, removed and purged. Prints what held, and the scores. As root, after
-# `npm run package`; needs mmdebstrap and systemd-container. Takes three minutes, the first time one more for the root:
+# `npm run package`; needs mmdebstrap and systemd-container. Takes four minutes, the first time one more for the root:
 #   sudo scripts/service-trial.sh
 # There is no udev in such a container and no serial hardware: rules and DeviceAllow= are not tried.
 set -uo pipefail
@@ -89,6 +89,8 @@ journal() { there journalctl -u modbus-sim.service -o cat --no-pager | grep -Fq 
 as() { there runuser -u "$1" -- "${@:2}"; }
 asks_rtu() { as "$1" mbpoll -q -m rtu -a 1 -b 9600 -P none -t 4 -r 1 -c 3 -1 /run/modbus-sim/demo; }
 asks_tcp() { there mbpoll -q -m tcp -a 1 -p "$1" -t 4 -r 1 -c 3 -1 127.0.0.1; }
+writes_tcp() { there mbpoll -q -m tcp -a 1 -p "$1" -t 4 -r 1 127.0.0.1 "$2"; }
+reads_tcp() { asks_tcp "$1" | grep -Eq "^\[1\]:[[:space:]]+$2\$"; }
 rest_status() {
   [ "$(there node -e 'fetch(process.argv[1], {headers: process.argv[2] ? {authorization: `Bearer ${process.argv[2]}`} : {}})
     .then((r) => console.log(r.status), (e) => console.log(e.message))' "$2" "${3:-}")" = "$1" ]
@@ -179,6 +181,42 @@ there systemctl restart modbus-sim.service >/dev/null 2>&1
 check "the message names the device policy" within 5 journal "forbidden by the device policy"
 there systemctl stop modbus-sim.service
 there rm /dev/ttyUSB7
+
+echo "== an adapter that is missing at the start"
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+start: waiting
+lines: {lan: {tcp: {port: 5020}, units: {1: meter}}, bench: {serial: {path: /dev/ttyUSB0}, units: {1: meter}}}'
+check "the service starts without it" there systemctl restart modbus-sim.service
+check "and is active" has ActiveState active
+check "its status names the line" status_is "1 line open, 1 waiting for /dev/ttyUSB0"
+check "the journal says so" journal "line did not open, waiting until it does"
+check "the other line serves" asks_tcp 5020
+halt
+boot
+check "after a boot it is active, too" within 20 has ActiveState active
+check "and waits" within 5 status_is "1 waiting for /dev/ttyUSB0"
+
+echo "== state"
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+state: keep
+lines: {lan: {tcp: {port: 5020}, units: {1: meter}}}'
+there systemctl restart modbus-sim.service
+check "a register is written" writes_tcp 5020 4711
+sleep 1.5
+count=$(property NRestarts)
+there systemctl kill -s KILL modbus-sim.service
+check "killed, the service is started again" within 20 restarted "$count"
+check "the register has its value" within 5 reads_tcp 5020 4711
+check "another value is written" writes_tcp 5020 4712
+there systemctl restart modbus-sim.service
+check "and is there after a restart at once" within 5 reads_tcp 5020 4712
+check "the state is in the directory of the service" there sh -c 'test -f /var/lib/modbus-sim/device-meter-*.json'
+there sh -c 'echo broken > "$(echo /var/lib/modbus-sim/device-meter-*.json)"'
+there systemctl kill -s KILL modbus-sim.service
+check "with a damaged state the service starts" within 20 has ActiveState active
+check "and its register is as the file says" within 10 reads_tcp 5020 1
+check "the journal says so" journal "state set aside"
+there sh -c 'rm -f /var/lib/modbus-sim/*'
 
 echo "== a template instance"
 there sh -c 'cat > /etc/modbus-sim/bench.yaml' <<'YAML'

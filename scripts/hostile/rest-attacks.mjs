@@ -108,6 +108,8 @@ const OTHER_BODIES = [
 /** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
 const QUESTIONS = [
   ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
+  ['traffic?limit=100000', 'GET', '/api/v1/traffic?limit=100000'],
+  ['a search in vain', 'GET', '/api/v1/traffic?address=65535&limit=100000'],
   ['8192 registers', 'POST', '/restapi/registers', '{"submit":"Register","range_stop":8191}'],
   ['call_rows', 'POST', '/restapi/calls', '{"submit":"Monitor","show_hex":1,"show_decode":1}'],
   ['lines', 'GET', '/api/v1/lines'],

@@ -62,9 +62,10 @@ export class Siege {
     this.#takeAll();
     await longestTurn(this.#probe);
     await delay(ms);
+    // Asking the probe opens a connection.
+    this.#descriptors = openDescriptors(this.#pid);
     const turn = await longestTurn(this.#probe);
     const seen = this.#takeAll();
-    this.#descriptors = openDescriptors(this.#pid);
     return { ...turn, p99: new Map([...seen].map(([line, { times }]) => [line, p99(times)])) };
   }
 

@@ -20,6 +20,7 @@ import { parseJson, readBody } from './json-body.js';
 import { LongAnswers } from './long-answers.js';
 import { LoopTurns } from './loop-turns.js';
 import { Methods } from './methods.js';
+import { metricsRoutes } from './metrics/routes.js';
 import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
@@ -127,6 +128,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.get('/healthz', { schema: { response: { 200: z.object({ status: z.literal('ok') }) } } }, () => ({
     status: 'ok',
   }));
+  app.register(metricsRoutes(simulator, ownTurn));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
   app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
   return app;

@@ -9,7 +9,7 @@ export interface Pace {
 }
 
 /** The part of Fastify's reply that sends answers, whatever its route declares. A sent reply can be awaited. */
-interface JsonReply {
+interface TypedReply {
   type(contentType: string): {
     send(payload: never): { then(sent: () => void, failed: (error: Error) => void): void };
   };
@@ -39,12 +39,12 @@ export class LongAnswers {
    * element only when it is needed. A generator that searches for a long time yields undefined, which is no element,
    * so that the lines get their turn. A member that is a function is called when the members before it are written.
    */
-  async send(reply: JsonReply, answer: object): Promise<void> {
+  async send(reply: TypedReply, answer: object): Promise<void> {
     await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
   }
 
   /** Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. */
-  async sendText(reply: JsonReply, contentType: string, pieces: Iterable<string>): Promise<void> {
+  async sendText(reply: TypedReply, contentType: string, pieces: Iterable<string>): Promise<void> {
     const slices = this.slices(pieces);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
@@ -56,30 +56,59 @@ export class LongAnswers {
   }
 
   /** Joins pieces of text into slices, each of which is made in a turn of its own. */
-  slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
-    return inSlices(pieces, this.#pace);
+  async *slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
+    for await (const slice of inSlices(pieces, this.#pace)) yield slice.join('');
+  }
+
+  /**
+   * Sends bytes as fast as the client reads them. Each round has pieces that are made one at a time, when they are
+   * needed; between two rounds, nothing is done.
+   */
+  async sendBytes(
+    reply: TypedReply,
+    contentType: string,
+    rounds: AsyncIterable<Iterable<Uint8Array>>,
+  ): Promise<void> {
+    await reply.type(contentType).send(Readable.from(byteSlices(rounds, this.#pace)) as never);
   }
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Joins pieces of text into slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one
- * piece.
+ * Collects pieces in slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one piece.
  */
-async function* inSlices(pieces: Iterable<string>, pace: Pace): AsyncGenerator<string, void> {
+async function* inSlices<Piece extends { readonly length: number }>(
+  pieces: Iterable<Piece>,
+  pace: Pace,
+): AsyncGenerator<Piece[], void> {
   await pace.take();
   let startedAt = pace.now();
-  let slice = '';
+  let slice: Piece[] = [];
+  let length = 0;
   for (const piece of pieces) {
-    slice += piece;
-    if (slice.length < WHOLE_LENGTH && pace.now() - startedAt < SLICE_MS) continue;
+    slice.push(piece);
+    length += piece.length;
+    if (length < WHOLE_LENGTH && pace.now() - startedAt < SLICE_MS) continue;
     yield slice;
-    slice = '';
+    slice = [];
+    length = 0;
     await pace.take();
     startedAt = pace.now();
   }
   yield slice;
+}
+
+async function* byteSlices(
+  rounds: AsyncIterable<Iterable<Uint8Array>>,
+  pace: Pace,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const pieces of rounds) {
+    for await (const slice of inSlices(pieces, pace)) {
+      const bytes = Buffer.concat(slice);
+      if (bytes.length > 0) yield bytes;
+    }
+  }
 }
 
 async function* resumed(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void> {

@@ -3,6 +3,7 @@ import { nearest } from '../schema/nearest.js';
 import { quote } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import { compact } from './compact.js';
+import { type ExtcapRequest, parseExtcap } from './extcap-arguments.js';
 import { HELP } from './help.js';
 import type { ConfigurationSource } from './load.js';
 
@@ -18,6 +19,14 @@ export interface LogOptions {
   readonly file?: string;
 }
 
+/** Where what changes at run time may be kept. */
+export interface StateOptions {
+  /** `--state`: it is kept there, whatever the file says. */
+  readonly directory?: string;
+  /** Of the service manager: it is kept there when the file says so. */
+  readonly ofService?: string;
+}
+
 /** What the user asked for. */
 export type Command =
   | {
@@ -25,6 +34,7 @@ export type Command =
       readonly source: ConfigurationSource;
       readonly api: ApiOverrides;
       readonly log: LogOptions;
+      readonly state: StateOptions;
     }
   | { readonly kind: 'check'; readonly file: string; readonly api: ApiOverrides }
   | { readonly kind: 'ports' }
@@ -49,6 +59,17 @@ export type Command =
       readonly url?: string;
       readonly token?: string;
     }
+  | {
+      readonly kind: 'monitor';
+      /** Where the REST interface of the simulator is. */
+      readonly url: string;
+      readonly token?: string;
+      /** As `GET /api/v1/events` takes them, which checks them. */
+      readonly filters: Readonly<Partial<Record<MonitorFilter, string>>>;
+      /** Whether the bytes are shown, too. */
+      readonly hex: boolean;
+    }
+  | { readonly kind: 'extcap'; readonly request: ExtcapRequest }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -65,15 +86,24 @@ export const OPTIONS = {
   log: { type: 'string' },
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
+  state: { type: 'string' },
   seconds: { type: 'string' },
   set: { type: 'string' },
   junit: { type: 'string' },
   html: { type: 'string' },
   json: { type: 'string' },
+  line: { type: 'string' },
+  unit: { type: 'string' },
+  function: { type: 'string' },
+  hex: { type: 'boolean' },
   url: { type: 'string' },
+  token: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } as const;
+
+const MONITOR_FILTERS = ['line', 'unit', 'function'] as const;
+type MonitorFilter = (typeof MONITOR_FILTERS)[number];
 
 type OptionName = keyof typeof OPTIONS;
 type Values = Readonly<Partial<Record<OptionName, string>>>;
@@ -83,13 +113,22 @@ export function parseCommandLine(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
+  if (args[0] === 'extcap') return extcap(args.slice(1), env);
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
   const { values, words, settings } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
-  return words.length > 0 ? subcommand(words, { values, settings, token }) : serve(values, token);
+  // systemd names all state directories of a unit, with colons between them.
+  const ofService = env.STATE_DIRECTORY?.split(':')[0] || undefined;
+  return words.length > 0 ? subcommand(words, { values, settings, token }) : serve(values, token, ofService);
+}
+
+/** Wireshark has options of its own for it. */
+function extcap(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
+  const request = parseExtcap(args, env);
+  return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
 }
 
 interface Scanned {
@@ -150,6 +189,7 @@ function subcommand([word = '', ...rest]: readonly string[], given: Given): Comm
   });
   if (word === 'selftest') return selftest(rest, values, token, error);
   if (word === 'test') return test(rest, given, error);
+  if (word === 'monitor') return monitor(rest, values, token, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
   if (option !== undefined) return error(`${word} takes no option --${option}`);
@@ -187,27 +227,67 @@ function selftest(
   return { kind: 'selftest', line, source, api: compact({ token }), seconds };
 }
 
-const TEST_OPTIONS: readonly string[] = ['set', 'junit', 'html', 'json', 'url'];
+const TEST_OPTIONS: readonly OptionName[] = ['set', 'junit', 'html', 'json', 'url', 'token'];
 
 function test(
   files: readonly string[],
   { values, settings, token }: Given,
   error: (message: string) => Command,
 ): Command {
-  const option = Object.keys(values).find((name) => !TEST_OPTIONS.includes(name));
+  const option = (Object.keys(values) as OptionName[]).find((name) => !TEST_OPTIONS.includes(name));
   if (option !== undefined) return error(`test takes no option --${option}`);
   if (files.length === 0) return error('test takes the files of scenarios');
   const { junit, html, json, url } = values;
   if (url !== undefined && !(/^https?:/.test(url) && URL.canParse(url))) {
     return error(`--url: expected the address of REST, as in http://127.0.0.1:8080, got ${quote(url)}`);
   }
-  return { kind: 'test', files, settings, ...compact({ junit, html, json, url, token }) };
+  return {
+    kind: 'test',
+    files,
+    settings,
+    ...compact({ junit, html, json, url, token: values.token ?? token }),
+  };
 }
 
-function serve(values: Values, token: string | undefined): Command {
-  for (const [option, word] of [['seconds', 'selftest'], ...TEST_OPTIONS.map((each) => [each, 'test'])]) {
-    if (option !== undefined && option in values)
-      return { kind: 'error', message: `--${option} is for ${word} (see modbus-sim --help)` };
+const MONITOR_OPTIONS: readonly OptionName[] = [...MONITOR_FILTERS, 'hex', 'url', 'token'];
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+function monitor(
+  more: readonly string[],
+  values: Values,
+  token: string | undefined,
+  error: (message: string) => Command,
+): Command {
+  const names = Object.keys(values) as OptionName[];
+  const option = names.find((name) => !MONITOR_OPTIONS.includes(name));
+  if (option !== undefined) return error(`monitor takes no option --${option}`);
+  if (more.length > 0) return error(`monitor takes options only, got ${quote(more[0] ?? '')}`);
+  const { url = DEFAULT_URL, line, unit, function: functions } = values;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    return error(`--url: expected an address such as ${DEFAULT_URL}, got ${quote(url)}`);
+  }
+  return compact({
+    kind: 'monitor' as const,
+    url,
+    token: values.token ?? token,
+    filters: compact({ line, unit, function: functions }),
+    hex: values.hex !== undefined,
+  });
+}
+
+/** Options of one command, which serves nothing. */
+const FOREIGN_OPTIONS = [
+  ['selftest', ['seconds']],
+  ['monitor', MONITOR_OPTIONS],
+  ['test', TEST_OPTIONS],
+] as const;
+
+function serve(values: Values, token: string | undefined, ofService: string | undefined): Command {
+  for (const [command, options] of FOREIGN_OPTIONS) {
+    const option = options.find((name) => values[name] !== undefined);
+    if (option !== undefined) {
+      return { kind: 'error', message: `--${option} is for ${command} (see modbus-sim --help)` };
+    }
   }
   const source = sourceOf(values);
   if (typeof source === 'string') return { kind: 'error', message: source };
@@ -230,6 +310,7 @@ function serve(values: Values, token: string | undefined): Command {
     source,
     api: compact({ httpHost: values.http_host, httpPort, token }),
     log: compact({ level, file: values.log_file }),
+    state: compact({ directory: values.state, ofService }),
   };
 }
 

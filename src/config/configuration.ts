@@ -13,6 +13,8 @@ export interface Configuration {
   readonly lines: readonly LineDefinition[];
   readonly faults: readonly FaultRule[];
   readonly api: ApiDefinition;
+  /** What changes at run time is still there after a restart. */
+  readonly keepsState?: true;
   /** How much of the traffic is kept; the usual limits when absent. */
   readonly traffic?: TrafficDefinition;
   /** Where relative paths of files begin. */
@@ -66,13 +68,17 @@ export type LineDefinition = SerialLineDefinition | SocketLineDefinition;
 /** Name of the device that answers for a unit identifier; `*` for every one that is not listed. */
 export type UnitNames = ReadonlyMap<number | '*', string>;
 
-export interface SerialLineDefinition extends SerialSettings {
+/** What a line has whatever carries it. */
+interface ServedLine {
   readonly units: UnitNames;
+  /** A line with `waiting` that can't be opened at the start is waited for. Without, the start has failed. */
+  readonly start?: 'waiting';
 }
 
-export interface SocketLineDefinition extends SocketSettings {
+export interface SerialLineDefinition extends SerialSettings, ServedLine {}
+
+export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
-  readonly units: UnitNames;
   /** The answer to a request for a missing unit: exception 11, or none. */
   readonly missingUnit: 'exception' | 'silence';
 }
@@ -82,6 +88,19 @@ export interface TrafficDefinition {
   readonly events: number;
   /** The most bytes of memory. */
   readonly bytes: number;
+  /** Where traffic is written as it happens; nowhere when absent. */
+  readonly file?: TrafficFileDefinition;
+}
+
+/** Files that traffic is written to, one after the other. */
+export interface TrafficFileDefinition {
+  /** An absolute path. */
+  readonly directory: string;
+  readonly format: 'ndjson' | 'pcapng';
+  /** A new file begins before one has more bytes than this. */
+  readonly size: number;
+  /** The oldest file goes before there are more than so many. */
+  readonly files: number;
 }
 
 export interface ApiDefinition {

@@ -13,10 +13,23 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                to wait for requests on a real bus (default 10)
   modbus-sim test FILE...      run scenarios against a client and say how it behaved; exit 1 if a step did
                                not pass, 2 if a file or the bench is wrong
-    --set NAME=VALUE           a parameter of the scenarios; may be given again and again
-    --junit FILE, --html FILE, --json FILE
+  modbus-sim monitor           print what passes the lines of a running simulator, one line a frame
+  modbus-sim extcap --install [DIR]
+                               make the lines of a running simulator interfaces of Wireshark;
+                               MODBUS_SIM_URL in its environment: default http://127.0.0.1:8080
+
+Which frames monitor prints, and how
+  --line NAME, --unit N, --function N
+                               of these only; also several with commas, and ranges such as 1-9
+  --hex                        with their bytes
+  --url URL                    where its REST interface is (default http://127.0.0.1:8080)
+  --token TOKEN                its token; MODBUS_SIM_TOKEN keeps it from the list of processes
+
+Scenarios of test, and reports on them
+  --set NAME=VALUE             a parameter of the scenarios; may be given again and again
+  --junit FILE, --html FILE, --json FILE
                                write a report on all of them
-    --url URL                  use a simulator that runs already, by its REST interface
+  --url URL, --token TOKEN     use a simulator that runs already
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file
@@ -28,6 +41,8 @@ REST interface, with all of them; goes before what the file says
   --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
   MODBUS_SIM_TOKEN             environment: the token that clients must send
 
+  --state DIR                  keep what changes at run time in DIR: it is there again after a restart. With
+                               state: keep in the file, a service keeps it in its STATE_DIRECTORY
   --log LEVEL                  critical, error, warning, info or debug; default info, on a terminal warning
   --log_file FILE              log into a file instead of standard error
   --help, --version

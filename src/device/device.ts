@@ -121,13 +121,22 @@ export class Device {
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);
-    for (const image of this.#images) image.reset();
+    for (const image of this.images) image.reset();
     for (const [{ image, place }, raw] of retained) image.show(place, raw);
     this.clock.restart(moment);
     this.points.restart();
   }
 
-  get #images(): ReadonlySet<RegisterImage> {
+  /** Grows whenever registers, access flags, signals or the clock are changed. Computed values do not count. */
+  get changes(): number {
+    let { changes } = this.points;
+    changes += this.clock.changes;
+    for (const image of this.images) changes += image.changes;
+    return changes;
+  }
+
+  /** The images behind the tables, each once. */
+  get images(): ReadonlySet<RegisterImage> {
     const images = Object.values(this.tables).map(({ window }) => window.image);
     return new Set(this.cells ? [...images, this.cells] : images);
   }

@@ -6,7 +6,7 @@ import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
 import type { SignalDefinition } from '../signals/kinds.js';
 import type { Track } from '../signals/recording/track.js';
-import type { Follower, Signal } from '../signals/signal.js';
+import type { Follower, Reached, Signal } from '../signals/signal.js';
 import type { Dependent, DependentOwner } from './dependent.js';
 import type { TableName } from './tables.js';
 
@@ -140,6 +140,20 @@ export class Point implements Dependent {
 
   reach(time: number, revision: number): void {
     this.valueAt(time, revision);
+  }
+
+  /** Where an accumulator could go on from after a restart of the program; undefined for other values. */
+  reached(time: number): Reached | undefined {
+    const accumulator = this.#signal?.accumulator;
+    if (!accumulator) return undefined;
+    if (this.#writtenAt !== undefined) return { time: this.#writtenAt, value: this.stored };
+    return accumulator.reached(time);
+  }
+
+  /** Lets an accumulator go on from what it had reached. */
+  resume({ time, value }: Reached): void {
+    this.#signal?.accumulator?.preset(time, value);
+    this.#computed = { time: -1, revision: -1, value: 0 };
   }
 
   /** An accumulator keeps what it has added up until `time`. */

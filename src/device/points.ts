@@ -35,6 +35,8 @@ export class Points implements NetworkDevice, LocalPoints {
   /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
+  /** How often the signal of a value was replaced or restarted. */
+  changes = 0;
   readonly #clock: DeviceClock;
   readonly #home: SignalHome;
   readonly #network: Network;
@@ -125,14 +127,21 @@ export class Points implements NetworkDevice, LocalPoints {
 
   /** Restarts all signals as defined. Retained accumulators continue from the value in their registers. */
   restart(): void {
+    this.changes++;
     this.#startAll();
     for (const point of this.all) if (point.definition.retain) point.written(0);
+    this.#network.link();
+  }
+
+  /** Call after values have become what they were in an earlier run of the program. */
+  restored(): void {
     this.#network.link();
   }
 
   /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
     this.#network.advance();
+    this.changes++;
     this.#network.settleDependents(point, this.agenda);
     point.refresh(this.agenda.time, this.#network.revision);
     point.setSignal(placed, placed && this.#start(point, placed));

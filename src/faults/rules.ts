@@ -52,6 +52,8 @@ export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in forc
 
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
+  /** How often a rule was put in force or removed. */
+  changes = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
 
@@ -82,11 +84,13 @@ export class FaultRules {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
     const since = this.#source.uptime();
     const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined, since };
+    this.changes++;
     this.#entries.set(rule.name, entry);
     return this.#status(entry);
   }
 
   remove(name: string): boolean {
+    this.changes++;
     return this.#entries.delete(name);
   }
 

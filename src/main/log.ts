@@ -1,5 +1,6 @@
 import { openSync, statSync, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { prettyFactory } from 'pino-pretty';
 import type { LogOptions } from '../config/command-line.js';
 import { complain } from './say.js';
 
@@ -13,20 +14,46 @@ const LEVELS = {
 } as const;
 
 /**
- * Creates a log of JSON lines, in a file or on standard error, so that standard output stays readable for people. On a
- * terminal the default level is warning, because the usual events would bury the printed text.
+ * Creates a log in a file or on standard error, so that standard output stays readable for people. Its entries are JSON,
+ * one in a line; on a terminal they are text. There the default level is warning, because the usual events would bury
+ * what is printed.
  * @returns the log, or an error as a sentence.
  */
 export function createLog({ level, file }: LogOptions): Logger | string {
-  const usual = file === undefined && process.stderr.isTTY ? 'warning' : 'info';
+  const isOnTerminal = file === undefined && process.stderr.isTTY;
+  const usual = isOnTerminal ? 'warning' : 'info';
   const descriptor = file === undefined ? process.stderr.fd : openLogFile(file);
   if (typeof descriptor === 'string') return `--log_file ${file}: ${descriptor}`;
-  return pino({ name: 'modbus-sim', level: LEVELS[level ?? usual] }, logStream(descriptor));
+  return newLog(level ?? usual, isOnTerminal ? onTerminal(logStream(descriptor)) : logStream(descriptor));
 }
 
 /** Warnings on standard error, for commands that print what they find. */
 export function warningLog(): Logger {
-  return pino({ name: 'modbus-sim', level: LEVELS.warning }, logStream(process.stderr.fd));
+  const stream = logStream(process.stderr.fd);
+  return newLog('warning', process.stderr.isTTY ? onTerminal(stream) : stream);
+}
+
+/** Process and host are left out: whoever collects logs adds them. */
+function newLog(level: keyof typeof LEVELS, stream: DestinationStream): Logger {
+  return pino({ base: { name: 'modbus-sim' }, level: LEVELS[level] }, stream);
+}
+
+/** Entries as text for people: time, level, line, message, and the other fields behind it. */
+function onTerminal(stream: DestinationStream): DestinationStream {
+  const pretty = prettyFactory({
+    colorize: process.stderr.hasColors(),
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    // The message has the other three.
+    ignore: 'name,line,unitId,faults,leftOut',
+    messageFormat: ({ line, msg }) => printable(line === undefined ? String(msg) : `${line}: ${msg}`),
+  });
+  return { write: (entry) => void stream.write(pretty(entry)) };
+}
+
+/** Names and messages may have come from a client: a terminal must not obey what is in them. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
 }
 
 /** @returns the descriptor, or what is wrong with the file. */

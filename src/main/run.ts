@@ -26,6 +26,10 @@ async function run(command: Command): Promise<number> {
       return (await import('./selftest.js')).selftest(command);
     case 'test':
       return (await import('./test.js')).test(command);
+    case 'monitor':
+      return (await import('./monitor.js')).monitor(command);
+    case 'extcap':
+      return (await import('./extcap.js')).extcap(command.request, version());
     case 'serve':
       return (await import('./serve.js')).serve(command);
   }

@@ -7,6 +7,7 @@ import type { ApiDefinition } from '../config/configuration.js';
 import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
+import { openState } from '../service/state/open-state.js';
 import { Simulator } from '../simulator/simulator.js';
 import { servingProcess } from '../transport/port/client-link.js';
 import { defaultLink } from '../transport/port/default-link.js';
@@ -33,9 +34,18 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   if (service?.ok === false) log.error(service.error);
   const stop = service?.ok ? stopSignal(OK, SERVICE_STOP_SIGNALS) : stopSignal(OK);
   const simulator = new Simulator(configuration, log);
-  const started = await simulator.start();
+  const state = await openState({
+    simulator,
+    configuration,
+    log,
+    options: command.state,
+    file: sourceName(source),
+  });
+  if (state?.ok === false) return complain(state.error);
+  const started = await simulator.start(state?.lines);
   if (!started.ok) return complain(`${started.error}${demoHint(source)}`);
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
+  if (state) say(state.description);
 
   const app = buildApp(simulator, { ...rules, ...(tls && { credentials: tls.credentials }) }, quieter(log));
   const listening = await listen(app, configuration.api);
@@ -44,18 +54,26 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
     return complain(`REST: ${listening.error}`);
   }
   say(`REST on ${listening.addresses.join(' and ')}`);
+  state?.keeper.begin();
   const again = () => loadConfiguration(source, api);
   const file = sourceName(source);
   const ended = service?.ok
-    ? runService({ simulator, configuration, manager: service.manager, log, file, load: again })
+    ? runService({
+        ...{ simulator, configuration, manager: service.manager, log, file, load: again },
+        reloaded: (now) => {
+          if (state) state.keeper.file = now;
+        },
+      })
     : undefined;
   say('ready');
   await stop;
   ended?.();
-  return Promise.all([app.close(), simulator.stop()]).then(
-    () => OK,
-    (error: Error) => complain(`stopping failed: ${error.message}`),
-  );
+  return Promise.all([app.close(), simulator.stop()])
+    .then(() => state?.keeper.end())
+    .then(
+      () => OK,
+      (error: Error) => complain(`stopping failed: ${error.message}`),
+    );
 }
 
 /** At level `info` Fastify would only repeat text that has been printed already. */

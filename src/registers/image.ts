@@ -20,6 +20,13 @@ export interface LiveValues {
   isFull(): boolean;
 }
 
+/** The words and flags of an image at one moment, beside the configured ones. */
+export interface ImageSnapshot {
+  readonly layout: RegisterLayout;
+  readonly words: Uint16Array;
+  readonly meta: Uint8Array;
+}
+
 /**
  * The current registers of a device: a layout's cells with words, access flags and counters. Words and flags are
  * copied from the layout at the first write, so devices that share a layout share its memory until then.
@@ -33,6 +40,8 @@ export class RegisterImage implements ActiveCells {
   live: LiveValues | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
+  /** How often a word or an access flag was changed. Computed values do not count. */
+  changes = 0;
   readonly reads = new Counters();
   readonly writes = new Counters();
   readonly lastWrites = new LastWrites();
@@ -82,6 +91,7 @@ export class RegisterImage implements ActiveCells {
   }
 
   setWritable(address: number, writable: boolean): void {
+    this.changes++;
     if (this.#meta === this.#layout.meta) this.#meta = this.#layout.meta.slice();
     this.#meta[address] = withWritable(this.#meta[address] as number, writable);
   }
@@ -92,6 +102,7 @@ export class RegisterImage implements ActiveCells {
 
   setWord(address: number, word: number): void {
     this.live?.changing(address);
+    if (this.#words[address] !== word) this.changes++;
     this.#store(address, word);
     this.live?.changed(address, 1);
   }
@@ -155,6 +166,22 @@ export class RegisterImage implements ActiveCells {
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
+  /** Copies what has been changed; the copy costs no time where nothing has been. */
+  snapshot(): ImageSnapshot {
+    const { words, meta } = this.#layout;
+    return {
+      layout: this.#layout,
+      words: this.#words === words ? words : this.#words.slice(),
+      meta: this.#meta === meta ? meta : this.#meta.slice(),
+    };
+  }
+
+  /** Restores a cell of an earlier snapshot. Signals are not told of it: they are restored, too. */
+  restore(address: number, word: number, writable: boolean): void {
+    this.#store(address, word);
+    if (this.isWritable(address) !== writable) this.setWritable(address, writable);
+  }
+
   /** Updates the computed values of `count` cells from `address`. */
   refresh(address: number, count: number): void {
     this.live?.refresh(address, count);
@@ -181,6 +208,7 @@ export class RegisterImage implements ActiveCells {
 
   /** Restores the configured values and access flags and clears the counters, as after a restart of the device. */
   reset(): void {
+    this.changes++;
     this.#words = this.#layout.words;
     this.#meta = this.#layout.meta;
     this.reads.clear();

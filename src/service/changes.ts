@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { sourceOfCopy } from '../config/native/copies.js';
 
 /** The differences in a configuration that was read again, except fault rules, which are compared separately. */
 export interface Changes {
@@ -30,6 +31,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
     atRestart: [
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
     ],
   };
 }
@@ -39,15 +41,8 @@ interface Named {
 }
 
 /** The devices without the copies, which depend on the units of lines. */
-function ownDevices(configuration: Configuration): DeviceDefinition[] {
-  return configuration.devices.filter(({ name }) => sourceOfCopy(configuration, name) === undefined);
-}
-
-/** The name of the device that a copy was made from. A copy shares the tables of its source, which comes first. */
-export function sourceOfCopy({ devices }: Configuration, name: string): string | undefined {
-  const tables = devices.find((device) => device.name === name)?.tables;
-  const source = devices.find((device) => device.tables === tables)?.name;
-  return source === name ? undefined : source;
+function ownDevices({ devices }: Configuration): DeviceDefinition[] {
+  return devices.filter(({ name }) => sourceOfCopy(devices, name) === undefined);
 }
 
 /** Those whose names are not used in `others`. */

@@ -1,9 +1,10 @@
-import type { Configuration, LineDefinition } from '../config/configuration.js';
+import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
-import { type LineSource, lineSource, sourceChange } from '../config/native/line-source.js';
+import { sourceWithCopies } from '../config/native/copies.js';
+import { type LineSource, sourceChange } from '../config/native/line-source.js';
 import { formatProblems, pathText } from '../schema/problem.js';
 import type { LineChange, Simulator } from '../simulator/simulator.js';
-import { changesOf, sourceOfCopy } from './changes.js';
+import { changesOf } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
 export interface Reloaded {
@@ -53,13 +54,16 @@ export async function reload(
   }
   for (const line of changes.lines) {
     const { name } = line.after;
-    const change = sourceChange(sourceIn(before, line.before), sourceIn(after, line.after));
+    const change = sourceChange(
+      sourceWithCopies(before.devices, line.before),
+      sourceWithCopies(after.devices, line.after),
+    );
     const problem = await changeLine(simulator, name, change);
     note(`line ${name}`, problem, () => lines.set(name, line.after));
   }
   for (const line of changes.newLines) {
     const { name } = line;
-    const added = await simulator.createLine(name, sourceIn(after, line));
+    const added = await simulator.createLine(name, sourceWithCopies(after.devices, line));
     note(`line ${name}`, problemOf(added), () => lines.set(name, line));
   }
   for (const name of changes.goneDevices) {
@@ -77,15 +81,6 @@ export async function reload(
 
 /** REST has removed it before. */
 const GONE: LineChange = { ok: true };
-
-/** A line as written in its file, including copies of devices. */
-function sourceIn(configuration: Configuration, line: LineDefinition): LineSource {
-  const units = Array.from(line.units, ([unitId, device]) => {
-    const source = sourceOfCopy(configuration, device);
-    return [unitId, source === undefined ? device : { copyOf: source }];
-  });
-  return { ...lineSource(line), units: Object.fromEntries(units) };
-}
 
 /** @returns why the line was not changed; undefined on success. */
 async function changeLine(

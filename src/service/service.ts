@@ -16,13 +16,23 @@ export interface Service {
   readonly file: string;
   /** Reads the configuration again. */
   readonly load: () => LoadResult;
+  /** Told of the configuration that applies after it was read again. */
+  readonly reloaded: (configuration: Configuration) => void;
 }
 
 /**
  * Does what a service manager expects of a ready service: reports that it is ready and then that it is alive, and reads
  * the configuration again on SIGHUP. @returns a function to call before the simulator is stopped.
  */
-export function runService({ simulator, configuration, manager, log, file, load }: Service): () => void {
+export function runService({
+  simulator,
+  configuration,
+  manager,
+  log,
+  file,
+  load,
+  reloaded: onReloaded,
+}: Service): () => void {
   const supervision = supervise(simulator, manager, log);
   let current = configuration;
 
@@ -31,6 +41,7 @@ export function runService({ simulator, configuration, manager, log, file, load 
     manager.tell({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
     const reloaded = await reload(simulator, current, load(), file);
     current = reloaded.configuration;
+    onReloaded(current);
     logReload(log, reloaded);
     const problem = reloaded.refused[0]?.split('\n')[0];
     supervision.note(problem === undefined ? undefined : `reload: ${problem}`);

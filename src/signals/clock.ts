@@ -13,6 +13,8 @@ export const MAX_SPEED = 100_000;
  * Apart from a restart it never goes back.
  */
 export class DeviceClock {
+  /** How often the settings were changed, or the time was set. */
+  changes = 0;
   readonly #now: () => number;
   #settings: ClockSettings;
   /** A known pair of device time and real time, both in ms. */
@@ -59,10 +61,19 @@ export class DeviceClock {
 
   /** Restarts at 0 with the same settings. With a later `real` time the clock stands at 0 until then. */
   restart(real = this.#now()): void {
+    this.changes++;
     this.#known = { time: 0, real };
   }
 
+  /** Continues from a time with settings, both of an earlier run of the program. */
+  resume(time: number, settings: ClockSettings): void {
+    this.changes++;
+    this.#settings = settings;
+    this.#known = { time, real: this.#now() };
+  }
+
   #goOnFrom(time: number): void {
+    this.changes++;
     // A clock that stands until a later moment goes on standing.
     this.#known = { time, real: Math.max(this.#now(), this.#known.real) };
   }

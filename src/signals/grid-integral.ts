@@ -10,6 +10,13 @@ interface Reached {
   readonly value: number;
 }
 
+interface GridIntegral {
+  /** The integral until a time, in value-seconds. */
+  areaAt(time: number): number;
+  /** The last grid line that was added up, and the integral until there. */
+  reached(): { readonly time: number; readonly area: number };
+}
+
 /**
  * The integral of a signal from `start` on, in value-seconds, by the trapezoidal rule on a fixed grid with a line every
  * `every` ms. Within a step the signal is taken as a straight line, so the integral never jumps. The integral of a
@@ -19,7 +26,7 @@ interface Reached {
  * earlier reads never change the result, not even its last bit. A read evaluates the signal once for each grid line
  * since the previous read.
  */
-export function gridIntegral(signal: Signal, start: number, every: number): (time: number) => number {
+export function gridIntegral(signal: Signal, start: number, every: number): GridIntegral {
   const checkpoints = [0];
   const valueOfLine = (line: number) => signal.valueAt(start + line * every);
   let latest: Reached | undefined;
@@ -42,7 +49,7 @@ export function gridIntegral(signal: Signal, start: number, every: number): (tim
     return { line: at, sum: checkpoints[checkpoint] as number, value: valueOfLine(at) };
   };
 
-  return (time) => {
+  const areaAt = (time: number): number => {
     const steps = (time - start) / every;
     const line = Math.floor(steps);
     const reached = sumAt(line);
@@ -53,4 +60,9 @@ export function gridIntegral(signal: Signal, start: number, every: number): (tim
     const partial = share * reached.value + (share ** 2 / 2) * (next - reached.value);
     return ((reached.sum + partial) * every) / 1000;
   };
+  const reached = () => {
+    const { line, sum } = latest ?? { line: 0, sum: 0 };
+    return { time: start + line * every, area: (sum * every) / 1000 };
+  };
+  return { areaAt, reached };
 }

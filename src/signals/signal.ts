@@ -18,12 +18,23 @@ export interface Signal {
   readonly follower?: Follower | undefined;
 }
 
+/** A sum, and the device's time in ms that it belongs to. */
+export interface Reached {
+  readonly time: number;
+  readonly value: number;
+}
+
 /** The part of a signal that adds up another value. */
 interface Accumulator {
   /** Fixes the sum up to `time`. Call before a value that the signal depends on is changed from outside. */
   settle(time: number): void;
   /** Continues from `value` at `time`, like a meter whose counter is preset. */
   preset(time: number, value: number): void;
+  /**
+   * A sum to go on from, as late as it can be had without adding up anything new: `time`, or the last step that was
+   * added up.
+   */
+  reached(time: number): Reached;
 }
 
 /** The part of a signal that is told when the value that it follows changes. Times are in ms of the device's clock. */

@@ -4,22 +4,27 @@ import { lineStatus } from './line-status.js';
 
 /** A line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
 export function describeLine(line: Line): string {
+  const { state, reason } = lineStatus(line);
+  return state === 'waiting' ? `${description(line)}; not open yet, waiting: ${reason}` : description(line);
+}
+
+function description(line: Line): string {
   const { definition } = line;
   const { place, link, times } = lineStatus(line);
-  const units = unitRanges([...definition.units.keys()]);
-  if (definition.kind !== 'serial' || !times)
-    return `${protocolName(definition)} on ${place}, units ${units}`;
+  const units = `units ${unitRanges([...definition.units.keys()])}`;
+  if (definition.kind !== 'serial' || !times) return `${protocolName(definition)} on ${place}, ${units}`;
   const { baudRate, dataBits, parity, stopBits } = definition;
   const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
   const gap = `gap ${times.gap.toFixed(1)} ms`;
   const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}${turnaround(definition)}`;
   const path = link ? `${place} (also ${link})` : place;
-  return `${protocolName(definition)} on ${path} ${settings}, units ${units}; ${pauses}`;
+  const role = definition.mode === 'monitor' ? 'listens only' : units;
+  return `${protocolName(definition)} on ${path} ${settings}, ${role}; ${pauses}`;
 }
 
-/** Empty for the default turnaround, t3.5. */
-function turnaround({ timing: { turnaround } }: SerialLineDefinition): string {
-  if (turnaround === 't3.5') return '';
+/** Empty for the default turnaround, t3.5, and where nothing is ever replied. */
+function turnaround({ mode, timing: { turnaround } }: SerialLineDefinition): string {
+  if (turnaround === 't3.5' || mode === 'monitor') return '';
   return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
 }
 

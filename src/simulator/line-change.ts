@@ -34,11 +34,14 @@ export function wayOfChange(
   return mayCollide(now, next, openPort) ? 'beside or replace' : 'beside';
 }
 
-/** Settings that an open port can't take. A virtual line has none but its place. */
+/**
+ * Settings that an open port can't take. A virtual line has none but its place. A line that becomes a monitor is opened
+ * anew, so that nothing of a reply is still on its way.
+ */
 function portOf(line: SerialLineDefinition): unknown {
-  const { path, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;
-  if (path === 'virtual') return { path, link };
-  return { path, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
+  const { path, mode, link, baudRate, dataBits, parity, stopBits, rs485, parityMarks } = line;
+  if (path === 'virtual') return { path, mode, link };
+  return { path, mode, baudRate, dataBits, parity, stopBits, rs485, parityMarks };
 }
 
 /** What can be open once only: the device behind a path, or the name of a virtual line. */
@@ -49,10 +52,10 @@ function placeOf(line: SerialLineDefinition, realPathOf: (path: string) => strin
 /** All that the transport knows. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
-    const { units, ...settings } = line;
+    const { units, start, ...settings } = line;
     return settings;
   }
-  const { units, missingUnit, ...settings } = line;
+  const { units, start, missingUnit, ...settings } = line;
   return settings;
 }
 

@@ -6,7 +6,9 @@ import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
 import type { ClientOf, LineStateEvent, NewEvent, Received } from '../traffic/event.js';
-import { logEvent } from '../traffic/log-event.js';
+import { ForeignRequests } from '../traffic/foreign-requests.js';
+import { EventLog } from '../traffic/log-event.js';
+import { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import type { TimedBytes } from '../transport/framer/burst.js';
 import type { LineEvent, LineRequest } from '../transport/transport.js';
@@ -27,15 +29,16 @@ const MAX_FAULTS = 64;
  */
 export class LineTraffic {
   readonly counters: LineCounters = newCounters();
+  readonly meters = new LineMeters();
   #line: TrafficLine;
   readonly #number: number;
   readonly #stream: TrafficStream;
   readonly #activity: Activity;
   readonly #log: Logger;
+  readonly #eventLog: EventLog;
   /** When the last character was heard or sent; undefined before the first. */
   #quietSince: number | undefined;
-  /** The last frame, if it was a request between others, which the next response answers. */
-  #foreignRequest: { readonly seq: number; readonly unitId: number; readonly at: number } | undefined;
+  readonly #foreign = new ForeignRequests();
 
   constructor(line: TrafficLine, stream: TrafficStream, activity: Activity, log: Logger) {
     this.#line = line;
@@ -43,6 +46,7 @@ export class LineTraffic {
     this.#stream = stream;
     this.#activity = activity;
     this.#log = log;
+    this.#eventLog = new EventLog(log);
   }
 
   /** The line has other settings from now on. */
@@ -54,7 +58,6 @@ export class LineTraffic {
   asked(request: LineRequest, framing: Framing): number {
     const { unitId, pdu, adu, startedAt, receivedAt, client, clientId } = request;
     const isBroadcast = unitId === 0 && framing.broadcasts;
-    this.#foreignRequest = undefined;
     return this.#add({
       kind: isBroadcast ? 'broadcast' : 'request',
       at: receivedAt,
@@ -116,7 +119,7 @@ export class LineTraffic {
         this.state('failed', event.text);
         break;
       case 'foreign':
-        this.#foreign(event, framing);
+        this.#foreignFrame(event, framing);
         break;
       case 'duplicate':
       case 'dropped':
@@ -152,18 +155,15 @@ export class LineTraffic {
     this.#add({ kind: 'line', at: performance.now(), state, text });
   }
 
-  #foreign(event: Extract<LineEvent, { kind: 'foreign' }>, framing: Framing): void {
+  #foreignFrame(event: Extract<LineEvent, { kind: 'foreign' }>, framing: Framing): void {
     const frame = this.#frame(event.frame, framing, event);
-    const { unitId, at } = frame;
     if (event.role === 'request') {
       const seq = this.#add({ kind: 'foreign request', ...frame, answers: undefined });
-      this.#foreignRequest = { seq, unitId, at };
+      this.#foreign.asked({ ...frame, seq });
       return;
     }
-    const asked = this.#foreignRequest;
-    this.#foreignRequest = undefined;
-    const answers =
-      asked?.unitId === unitId ? { seq: asked.seq, after: frame.startedAt - asked.at } : undefined;
+    const asked = this.#foreign.answered(frame);
+    const answers = asked && { seq: asked.seq, after: frame.startedAt - asked.at };
     this.#add({ kind: 'foreign response', ...frame, answers });
   }
 
@@ -211,8 +211,9 @@ export class LineTraffic {
 
   #add(event: NewEvent): number {
     countEvent(this.counters, event);
+    this.meters.count(event);
     countActivity(this.#activity, event);
-    logEvent(this.#log, event);
+    this.#eventLog.event(event);
     return this.#stream.add(this.#number, event);
   }
 }

@@ -9,6 +9,7 @@ import { FRAMINGS } from '../protocol/framings.js';
 import { silence } from '../protocol/reply-plan.js';
 import { characterTime } from '../protocol/timing.js';
 import type { LineCounters } from '../traffic/counters.js';
+import type { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import { newTransport } from '../transport/new-transport.js';
 import { realPathOf } from '../transport/port/adapter.js';
@@ -79,6 +80,10 @@ export class Line implements LineHandler {
     return this.#traffic.counters;
   }
 
+  get meters(): LineMeters {
+    return this.#traffic.meters;
+  }
+
   get state(): LineState {
     return this.#failure === undefined ? this.#transport.state : { kind: 'failed', reason: this.#failure };
   }
@@ -103,9 +108,12 @@ export class Line implements LineHandler {
     return this.#transport instanceof SerialLine ? this.#transport : undefined;
   }
 
-  /** Opens the line; one that is open, or waits for its port, stays as it is. */
-  start(): Promise<LineOutcome> {
-    return this.#turns.take(() => this.#start());
+  /**
+   * Opens the line; one that is open, or waits for its port, stays as it is.
+   * @param how with `waits`, a line that can't be opened is waited for, whatever its definition says
+   */
+  start(how?: { readonly waits: boolean }): Promise<LineOutcome> {
+    return this.#turns.take(() => this.#start(how));
   }
 
   /** Closes the line; replies that wait are given up. */
@@ -187,7 +195,7 @@ export class Line implements LineHandler {
     const { kind } = this.state;
     if (kind === 'open' || kind === 'waiting') return OK;
     await this.#transport.stop();
-    return this.#opened(await this.#open({ waits }));
+    return this.#opened(await this.#open({ waits: waits || this.#definition.start === 'waiting' }));
   }
 
   async #stop(): Promise<void> {
@@ -204,13 +212,21 @@ export class Line implements LineHandler {
 
   /** A port that is waited for is not given up. */
   #opened(started: TransportStart): LineOutcome {
-    if (started.ok || this.#transport.state.kind === 'waiting') {
+    const isWaiting = this.#transport.state.kind === 'waiting';
+    if (started.ok || isWaiting) {
       this.#failure = undefined;
+      if (!started.ok) this.#waitsFor(started.error);
       return OK;
     }
     this.#failure = started.error;
     this.#traffic.state('not opened', started.error);
     return started;
+  }
+
+  /** Told once. Later attempts that fail are logged at level `debug`. */
+  #waitsFor(reason: string): void {
+    this.#log.warn({ reason }, 'line did not open, waiting until it does');
+    this.#traffic.state('waiting', reason);
   }
 
   async #change({ definition, units }: WantedLine): Promise<LineOutcome> {
@@ -226,7 +242,7 @@ export class Line implements LineHandler {
       if (way === 'adjust' && definition.kind === 'serial') this.serial?.change(definition, this.bus.framing);
       return OK;
     }
-    const isWaiting = state.kind === 'waiting' && definition.kind === 'serial';
+    const isWaiting = state.kind === 'waiting' && mayWait(definition);
     if (state.kind !== 'stopped' && !isWaiting) return this.#exchange(definition, way, adopt);
     // Nobody is served who could lose anything. A line that waits does so for the port that is wanted now.
     await this.#stop();
@@ -270,9 +286,16 @@ export class Line implements LineHandler {
     await this.#transport.stop();
     const started = await next.start();
     // A line that had failed stays so, with its reason.
-    if (!started.ok && kind !== 'failed') this.#opened(await this.#open({ waits: true }));
+    if (!started.ok && kind !== 'failed') {
+      this.#opened(await this.#open({ waits: mayWait(this.#definition) }));
+    }
     return started;
   }
+}
+
+/** A port that has once been there is waited for; a socket only where its line says so. */
+function mayWait({ kind, start }: LineDefinition): boolean {
+  return kind === 'serial' || start === 'waiting';
 }
 
 /** Units of the line may have changed since its framer found the request. */

@@ -1,11 +1,6 @@
 import type { Logger } from 'pino';
 import type { Units } from '../bus/bus.js';
-import type {
-  ApiDefinition,
-  Configuration,
-  DeviceDefinition,
-  LineDefinition,
-} from '../config/configuration.js';
+import type { Configuration, DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
@@ -23,6 +18,7 @@ import type { ActionSource } from '../registers/action-kind.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { TrafficStream } from '../traffic/stream.js';
+import { captureLines } from './capture-lines.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
@@ -30,6 +26,7 @@ import { KeepingUp } from './keeping-up.js';
 import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
 import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
+import { TrafficFiles } from './traffic-file/traffic-files.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
 
@@ -64,26 +61,29 @@ export type Addition<Added> =
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
   readonly traffic: TrafficStream;
+  readonly trafficFiles: TrafficFiles;
   readonly #lines = new Map<string, Line>();
   readonly #log: Logger;
   readonly faults: FaultControl;
   readonly #devices: Devices;
   readonly #keepingUp: KeepingUp;
-  readonly #directory: string;
-  readonly #api: ApiDefinition;
+  /** Where relative paths begin. */
+  readonly directory: string;
+  readonly #configuration: Configuration;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
   constructor(configuration: Configuration, log: Logger) {
-    const { devices, lines, faults, directory, api, traffic } = configuration;
-    this.#api = api;
-    this.#directory = directory;
+    const { devices, lines, faults, directory, traffic } = configuration;
+    this.#configuration = configuration;
+    this.directory = directory;
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#log = log;
     this.#devices = new Devices(devices, actionSource());
     this.#keepingUp = new KeepingUp(this.#devices.network);
     for (const line of lines) this.#newLine({ definition: line, units: this.#units(line) });
+    this.trafficFiles = new TrafficFiles(this.traffic, captureLines(this.lines), log);
   }
 
   get lines(): ReadonlyMap<string, Line> {
@@ -92,6 +92,11 @@ export class Simulator {
 
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
+  }
+
+  /** What a device was built from. */
+  definitionOf(name: string): DeviceDefinition {
+    return this.#devices.definitionOf(name);
   }
 
   /** What is running now, to be written as a file. */
@@ -105,16 +110,25 @@ export class Simulator {
       rules: this.faults.rules.list(),
       faultLines: this.faultLines,
       findValue: this.findValue,
-      api: this.#api,
-      directory: this.#directory,
+      api: this.#configuration.api,
+      traffic: this.#configuration.traffic,
+      keepsState: this.#configuration.keepsState === true,
+      directory: this.directory,
     };
   }
 
-  /** Opens every line. If a line can't be opened, the others are closed again and its error is returned. */
-  async start(): Promise<SimulatorStart> {
+  /**
+   * Opens the traffic's file and every line. If one of them can't be opened, the others are closed again and its error is
+   * returned.
+   * @param patient names of lines that are waited for, whatever their definitions say
+   */
+  async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
+    const file = this.#configuration.traffic?.file;
+    const problem = file && (await this.trafficFiles.start(file));
+    if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
     const lines = [];
     for (const line of this.lines.values()) {
-      const started = await line.start();
+      const started = await line.start({ waits: patient.has(line.name) });
       if (!started.ok) {
         await this.stop();
         return { ok: false, error: `line ${line.name}: ${started.error}` };
@@ -128,11 +142,12 @@ export class Simulator {
   async stop(): Promise<void> {
     this.#keepingUp.stop();
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+    await this.trafficFiles.stop();
   }
 
   /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
   changeSignal(device: Device, point: Point, at: At): true | undefined {
-    const signal = readSignal(at, point.definition.type, this.#directory);
+    const signal = readSignal(at, point.definition.type, this.directory);
     if (!signal) return undefined;
     const [problem] = dependencyProblems(
       networkNow(this.devices.values(), (each) => (each === point ? signal : each.placedSignal)),
@@ -166,7 +181,7 @@ export class Simulator {
    */
   createDevice(name: string, source: unknown): Addition<Device> {
     const findings = new Findings();
-    const context = { network: networkNow(this.devices.values()), directory: this.#directory };
+    const context = { network: networkNow(this.devices.values()), directory: this.directory };
     const definition = readNewDevice(name, new At(source, findings), context);
     return definition ? this.addDevice(definition) : { ok: false, issues: findings };
   }
@@ -212,6 +227,16 @@ export class Simulator {
    * says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
+    const created = this.addLine(name, source);
+    if (!created.ok) return created;
+    const started = await created.added.start();
+    if (started.ok) return created;
+    this.#dropLine(name);
+    return started;
+  }
+
+  /** Adds a line, which is written as in a native file, without opening it. */
+  addLine(name: string, source: unknown): Addition<Line> {
     if (this.lines.has(name)) return refused(`there is a line ${name} already`);
     if (this.lines.size >= MAX_LINES) return refused(`expected at most ${MAX_LINES} lines`);
     const findings = new Findings();
@@ -221,11 +246,6 @@ export class Simulator {
     const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#newLine(wanted);
-    const started = await line.start();
-    if (!started.ok) {
-      this.#dropLine(name);
-      return started;
-    }
     this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
   }
@@ -269,7 +289,7 @@ export class Simulator {
    */
   #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
     const devices = new DeviceNames([...this.#devices.byName.keys()]);
-    const definition = nativeLine(name, at, { devices, directory: this.#directory });
+    const definition = nativeLine(name, at, { devices, directory: this.directory });
     for (const name of this.#devices.takenNames(devices.copies)) {
       at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }

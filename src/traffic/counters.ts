@@ -1,31 +1,27 @@
 import type { NewEvent } from './event.js';
 
-/** Counts of the traffic on a line since the line was made. */
-export interface LineCounters {
-  /** Requests to our units, including broadcasts. */
-  requests: number;
-  broadcasts: number;
-  /** Requests that were not executed, because they came while a reply was pending. */
-  dropped: number;
-  /** Replies that were sent, at least in part. */
-  replies: number;
-  /** Responses of another device that uses one of our unit identifiers. */
-  duplicates: number;
-  /** Echoes of our own replies, from an adapter that hears what it sends. Echoes are discarded. */
-  echoes: number;
-  /** Replies during which another device sent bytes. */
-  collisions: number;
-  /** Frames between other devices. */
-  foreignFrames: number;
-  /** Bytes that have the length of a frame and a wrong check value (CRC, LRC). */
-  damagedFrames: number;
-  /** Bytes that belong to no valid frame, those of damaged frames among them. */
-  noiseBytes: number;
-  /** Characters that the port marked as damaged. */
-  damagedCharacters: number;
-  /** Clients refused or dropped: client limit, idle, slow, not speaking Modbus, no certificate. */
-  rejected: number;
-}
+/**
+ * What each counter of a line counts, from the moment the line is made. docs/rest.md and the help texts of the metrics
+ * have these sentences.
+ */
+export const COUNTERS = {
+  requests: 'Requests to our units, including broadcasts.',
+  broadcasts: 'Requests to every unit of the line (unit identifier 0).',
+  dropped: 'Requests that were not executed, because they came while replies were pending.',
+  replies: 'Replies that were sent, at least in part.',
+  duplicates: 'Responses of another device that uses one of our unit identifiers.',
+  echoes: 'Our own replies that the adapter heard and the line discarded.',
+  collisions: 'Replies during which another device sent bytes.',
+  foreignFrames: 'Frames between other devices.',
+  damagedFrames: 'Frames with a wrong check value (CRC, LRC).',
+  noiseBytes: 'Bytes that belong to no valid frame, those of damaged frames among them.',
+  damagedCharacters: 'Characters that the port marked as damaged.',
+  rejected:
+    'Clients refused or disconnected by the line: too many clients, idle, slow, not speaking Modbus, no certificate.',
+} as const;
+
+/** A number for each entry of `COUNTERS`. */
+export type LineCounters = Record<keyof typeof COUNTERS, number>;
 
 export function newCounters(): LineCounters {
   return {

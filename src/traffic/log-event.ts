@@ -1,106 +1,147 @@
 import type { Logger } from 'pino';
 import { concatBytes, hex } from '../protocol/bytes.js';
-import type { NewEvent } from './event.js';
+import { damageText } from './damage.js';
+import { decodeEvent } from './decode.js';
+import type { EventKind, NewEvent } from './event.js';
 import { sentBytes } from './sent-bytes.js';
+import { WarningLimit } from './warning-limit.js';
 
 /** Limit of the bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;
 
 /**
- * Logs an event of a line. A flooded line causes thousands of events per second, so the texts of those at level `debug`
- * are made only when they are logged.
+ * Logs the events of a line: its states; as warnings, what is wrong on the bus; at level `debug` everything. The texts
+ * at level `debug` are made only when they are logged.
  */
-export function logEvent(log: Logger, event: NewEvent): void {
-  if (log.isLevelEnabled('debug')) logDetail(log, event);
-  switch (event.kind) {
-    case 'line':
-      logState(log, event);
-      break;
-    case 'duplicate':
-      log.warn(frameOf(event), 'another device answers for this unit identifier');
-      break;
-    case 'loop':
-      log.warn(
-        'the same replies came back again and again, so the next ones are not executed; say "echo: yes" if the adapter of this line hears what it sends, "echo: no" if a client repeats its writes so fast',
+export class EventLog {
+  readonly #log: Logger;
+  readonly #warnings = new WarningLimit<EventKind>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  event(event: NewEvent): void {
+    if (event.kind === 'line') {
+      this.#state(event);
+      return;
+    }
+    const warning = warningOf(event);
+    const leftOut = warning === undefined ? undefined : this.#warnings.pass(event.kind, event.at);
+    if (warning !== undefined && leftOut !== undefined) {
+      this.#log.warn(
+        { ...detailsOf(event), ...(leftOut > 0 && { leftOut }) },
+        withLeftOut(warning(), leftOut),
       );
-      break;
-    case 'collision':
-      log.warn('collision: somebody else spoke while a reply was on the wire');
-      break;
-    case 'overrun':
-      log.warn({ count: event.count }, 'the UART has lost characters');
+    } else if (this.#log.isLevelEnabled('debug')) {
+      this.#log.debug(detailsOf(event), textOf(event));
+    }
+  }
+
+  #state({ state, text }: Extract<NewEvent, { kind: 'line' }>): void {
+    switch (state) {
+      case 'open':
+        this.#log.info({ place: text }, 'line open');
+        break;
+      case 'lost':
+        this.#log.warn({ reason: text }, 'line lost, waiting for it to come back');
+        break;
+      case 'waiting':
+        this.#log.debug({ reason: text }, 'line not back yet');
+        break;
+      case 'failed':
+        this.#log.error({ text }, 'line failed');
+        break;
+      case 'stopped':
+        this.#log.info('line stopped');
+        break;
+      case 'not opened':
+        this.#log.info({ reason: text }, 'line did not open');
+        break;
+      case 'changed':
+        this.#log.info({ settings: text }, 'line changed');
+    }
   }
 }
 
-function logState(log: Logger, { state, text }: Extract<NewEvent, { kind: 'line' }>): void {
-  switch (state) {
-    case 'open':
-      log.info({ place: text }, 'line open');
-      break;
-    case 'lost':
-      log.warn({ reason: text }, 'line lost, waiting for it to come back');
-      break;
-    case 'failed':
-      log.error({ text }, 'line failed');
-      break;
-    case 'stopped':
-      log.info('line stopped');
-      break;
-    case 'not opened':
-      log.info({ reason: text }, 'line did not open');
-      break;
-    case 'changed':
-      log.info({ settings: text }, 'line changed');
-  }
-}
-
-function logDetail(log: Logger, event: NewEvent): void {
+/** The text of an event that somebody should know of; undefined for all others. */
+function warningOf(event: NewEvent): (() => string) | undefined {
   switch (event.kind) {
-    case 'request':
-    case 'broadcast':
-      log.debug({ ...frameOf(event), client: event.client }, event.kind);
-      break;
-    case 'foreign request':
-    case 'foreign response':
-      log.debug(frameOf(event), `${event.kind}, for unit ${event.unitId}, which is not ours`);
-      break;
-    case 'dropped':
-      log.debug(frameOf(event), 'request dropped, a reply is pending');
-      break;
     case 'damaged':
-      log.debug(bytesOf(event.bytes), event.framing.name === 'ascii' ? 'LRC error' : 'CRC error');
-      break;
-    case 'discarded':
-      log.debug(bytesOf(event.bytes), 'bytes discarded, they are no frame');
-      break;
-    case 'damaged characters':
-      log.debug({ count: event.count }, 'damaged characters');
-      break;
+      return event.isRest ? undefined : () => damageText(event.bytes, event.framing);
+    case 'duplicate':
+      return () => `another device answers for unit ${event.unitId}, which is ours`;
+    case 'loop':
+      return () =>
+        'the same replies came back again and again, so the next ones are not executed; say "echo: yes" if the adapter of this line hears what it sends, "echo: no" if a client repeats its writes so fast';
+    case 'collision':
+      return () => 'collision: somebody else spoke while a reply was on the wire';
+    case 'overrun':
+      return () => 'the UART has lost characters';
+    default:
+      return undefined;
+  }
+}
+
+function withLeftOut(text: string, leftOut: number): string {
+  return leftOut === 0 ? text : `${text} (and ${leftOut} times more since the last warning)`;
+}
+
+/** The event in words, with the faults that acted: `reply: unit 1 read coils 0: exception 02 illegal data address; faults: late (delay)`. */
+function textOf(event: NewEvent): string {
+  const { text } = decodeEvent({ ...event, seq: 0, line: '', time: 0 }, () => undefined);
+  const acted = event.kind === 'reply' ? faultsOf(event) : [];
+  const faults = acted.length > 0 ? `; faults: ${acted.join(', ')}` : '';
+  return text.startsWith(event.kind) ? text : `${event.kind}: ${text}${faults}`;
+}
+
+function faultsOf({ acted }: Extract<NewEvent, { kind: 'reply' }>): string[] {
+  return [
+    ...new Set(
+      acted.map(
+        ({ rule, kind, notAchieved }) =>
+          `${rule} (${kind}${notAchieved === undefined ? '' : `, not achieved: ${notAchieved}`})`,
+      ),
+    ),
+  ];
+}
+
+function detailsOf(event: NewEvent): object {
+  switch (event.kind) {
     case 'reply':
-      logReply(log, event);
-      break;
+      return replyDetails(event);
+    case 'damaged':
+    case 'discarded':
+      return bytesOf(event.bytes);
+    case 'echo':
+    case 'loop':
+    case 'collision':
     case 'line':
-      if (event.state === 'waiting') log.debug({ reason: event.text }, 'line not back yet');
-      break;
+      return {};
+    case 'overrun':
+    case 'damaged characters':
+      return { count: event.count };
     case 'client':
     case 'client gone':
     case 'client rejected':
-      log.debug({ client: event.client, text: event.text }, event.kind);
+      return { client: event.client };
+    default:
+      return { unitId: event.unitId, adu: hex(event.bytes), client: event.client };
   }
 }
 
-function logReply(log: Logger, event: Extract<NewEvent, { kind: 'reply' }>): void {
-  const { unitId, requestedAt, plan, report, acted, at } = event;
+function replyDetails(event: Extract<NewEvent, { kind: 'reply' }>): object {
+  const { unitId, requestedAt, plan, report, at } = event;
   const sent = concatBytes(...sentBytes(plan, report));
   const turnaround = sent.length > 0 ? Number((at - requestedAt).toFixed(3)) : undefined;
-  const faults =
-    acted.length > 0 ? [...new Set(acted.map(({ rule, kind }) => `${rule}: ${kind}`))] : undefined;
-  const reason = plan.kind === 'silence' ? plan.reason : undefined;
-  log.debug({ unitId, ended: report.ended, reason, turnaround, faults, ...bytesOf(sent) }, 'reply');
-}
-
-function frameOf({ unitId, bytes }: { readonly unitId: number; readonly bytes: Uint8Array }) {
-  return { unitId, adu: hex(bytes) };
+  const faults = faultsOf(event);
+  return {
+    unitId,
+    ended: report.ended,
+    turnaround,
+    ...(faults.length > 0 && { faults }),
+    ...bytesOf(sent),
+  };
 }
 
 function bytesOf(bytes: Uint8Array) {

@@ -13,6 +13,7 @@ export interface SerialSettings extends PortSettings {
   /** Name of the line. The link of a virtual line is named after it where `link` is absent. */
   readonly name: string;
   readonly framing: 'rtu' | 'ascii';
+  readonly mode: SerialMode;
   readonly timing: TimingSettings;
   readonly whenBusy: WhenBusy;
   readonly echo: EchoSetting;
@@ -63,6 +64,9 @@ interface TimingSettings {
   /** Silence after which an incomplete frame is thrown away. */
   readonly gap?: number;
 }
+
+/** `server` answers for its units. `monitor` only listens: it has no units and never sends a byte. */
+type SerialMode = 'server' | 'monitor';
 
 /** What to do with a request that comes while an earlier one is still to be answered. */
 export type WhenBusy = 'queue' | 'drop' | 'replace';

@@ -66,6 +66,27 @@ describe('an answer with lists', () => {
     expect((await sent(new CountingPace(), {})).payload).toBe('{}');
   });
 
+  test('leaves undefined out of lists, and calls functions when all before them is written', async () => {
+    let made = 0;
+    function* searched() {
+      for (; made < 6; made++) yield made % 3 === 2 ? made : undefined;
+    }
+    const reply = await sent(new CountingPace(), { rows: searched(), count: () => made });
+    expect(reply.payload).toBe('{"rows":[2,5],"count":6}');
+  });
+
+  test('gives the event loop back in a search that finds nothing', async () => {
+    const pace = new CountingPace();
+    function* searching() {
+      for (let i = 0; i < 100; i++) {
+        pace.time += 0.5;
+        yield undefined;
+      }
+    }
+    expect((await sent(pace, { rows: searching() })).payload).toBe('{"rows":[]}');
+    expect(pace.turns).toBe(26);
+  });
+
   test('is made in one turn when that takes less than 2 ms', async () => {
     const pace = new CountingPace();
     await sent(pace, { rows: pace.elements(100, 0.015) });

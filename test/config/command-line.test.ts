@@ -12,18 +12,29 @@ const info = {};
 
 describe('the command line', () => {
   it.each<[string, Command]>([
-    ['', { kind: 'serve', source: { kind: 'demo' }, api: {}, log: info } as Command],
+    ['', { kind: 'serve', source: { kind: 'demo' }, api: {}, log: info, state: {} } as Command],
     [
       '--config a.yaml',
-      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info } as Command,
+      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info, state: {} } as Command,
     ],
     [
       '--config=a.yaml',
-      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info } as Command,
+      { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info, state: {} } as Command,
     ],
     ['check a.yaml', { kind: 'check', file: 'a.yaml', api: {} }],
     ['ports', { kind: 'ports' }],
     ['--version', { kind: 'version' }],
+    ['monitor', { kind: 'monitor', url: 'http://127.0.0.1:8080', filters: {}, hex: false } as Command],
+    [
+      'monitor --line bus --unit 1-9,17 --function=3 --hex --url https://bench:8443 --token t',
+      {
+        kind: 'monitor',
+        url: 'https://bench:8443',
+        token: 't',
+        filters: { line: 'bus', unit: '1-9,17', function: '3' },
+        hex: true,
+      } as Command,
+    ],
     [
       '--json_file s.json --modbus_server srv --modbus_device=dev --http_host localhost --http_port 9 --log debug --log_file l',
       {
@@ -31,11 +42,12 @@ describe('the command line', () => {
         source: { kind: 'pymodbus', file: 's.json', server: 'srv', device: 'dev' },
         api: { httpHost: 'localhost', httpPort: 9 },
         log: { level: 'debug', file: 'l' },
+        state: {},
       },
     ],
     [
       '--http_port=0 --log error',
-      { kind: 'serve', source: { kind: 'demo' }, api: { httpPort: 0 }, log: { level: 'error' } },
+      { kind: 'serve', source: { kind: 'demo' }, api: { httpPort: 0 }, log: { level: 'error' }, state: {} },
     ],
   ])('%s', (line, command) => {
     expect(parse(line)).toEqual(command);
@@ -65,6 +77,13 @@ describe('the command line', () => {
     ]) {
       expect(text).toContain(option);
     }
+  });
+
+  it('takes the directory of the state from --state, and the first one of the service manager', () => {
+    expect(parse('--state here')).toMatchObject({ state: { directory: 'here' } });
+    expect(parse('', { STATE_DIRECTORY: '/var/lib/a:/var/lib/b' })).toMatchObject({
+      state: { ofService: '/var/lib/a' },
+    });
   });
 
   it('takes the token of REST from the environment, an empty one is none', () => {

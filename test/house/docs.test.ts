@@ -169,7 +169,9 @@ describe('the commands in the documents', () => {
   const others = ['CHANGELOG.md', 'docs/raspberry-pi.md'];
 
   it.each(DOCUMENTS.filter((path) => !others.includes(path)))('of %s work in a clone', (path) => {
-    const wrong = [...text(path).matchAll(/(?:^|\$ |`)(?:npx )?modbus-sim (?:check|ports|selftest|--)/gm)];
+    const wrong = [
+      ...text(path).matchAll(/(?:^|\$ |`)(?:npx )?modbus-sim (?:check|monitor|ports|selftest|--)/gm),
+    ];
     expect(wrong.map(([command]) => command)).toEqual([]);
   });
 });

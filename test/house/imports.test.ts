@@ -104,9 +104,20 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it reaches lines and buses through the simulator only',
   },
+  monitor: {
+    knows: [],
+    knowsTypesOf: ['traffic', 'api'],
+    external: NOTHING,
+    why: 'it follows a simulator of another process, of which it knows what REST tells',
+  },
+  state: {
+    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator'],
+    external: /^(zod|node:crypto)$/,
+    why: 'it turns a simulator into text and back, and never knows a file',
+  },
   service: {
-    knows: ['protocol', 'schema', 'traffic', 'config', 'simulator'],
-    external: /^(node:.+|koffi|pino)$/,
+    knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'state'],
+    external: /^(node:.+|koffi|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
   },
 };

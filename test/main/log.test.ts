@@ -39,9 +39,27 @@ describe('the log', () => {
     await askOnce(program);
     expect(await program.stop()).toBe(0);
     expect(messages(program.output.stderr)).toEqual(
-      expect.arrayContaining(['line open', 'request', 'reply']),
+      expect.arrayContaining([
+        'line open',
+        'request: unit 1 read holding registers 0',
+        expect.stringMatching(/^reply: unit 1 /),
+      ]),
     );
     expect(program.output.stdout.trim().split('\n')).toEqual(ANNOUNCEMENTS);
+  });
+
+  it('names neither process nor host, which whoever collects logs adds', async () => {
+    const program = await start();
+    expect(await program.stop()).toBe(0);
+    const [entry = ''] = program.output.stderr.split('\n');
+    expect(Object.keys(JSON.parse(entry) as object)).toEqual([
+      'level',
+      'time',
+      'name',
+      'line',
+      'place',
+      'msg',
+    ]);
   });
 
   it('with --log debug has every frame in it, byte for byte', async () => {
@@ -83,7 +101,7 @@ describe('the log', () => {
     await askOnce(program);
     expect(await program.stop()).toBe(0);
     expect(messages(program.output.stderr)).toContain('line open');
-    expect(messages(program.output.stderr)).not.toContain('request');
+    expect(program.output.stderr).not.toContain('request');
   });
 
   it('goes into a file with --log_file, after what is there, and nothing to standard error', async () => {

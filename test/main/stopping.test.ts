@@ -35,9 +35,10 @@ async function end({ pid, exited }: RunningProgram, signal: NodeJS.Signals) {
 }
 
 /** How many requests have come, on all lines. */
-async function exchanges(program: RunningProgram): Promise<number> {
-  const response = await fetch(`${program.restUrl()}/api/v1/exchanges`);
-  return ((await response.json()) as { exchanges: unknown[] }).exchanges.length;
+async function requests(program: RunningProgram): Promise<number> {
+  const response = await fetch(`${program.restUrl()}/api/v1/lines`);
+  const { lines } = (await response.json()) as { lines: { counters: { requests: number } }[] };
+  return lines.reduce((sum, { counters }) => sum + counters.requests, 0);
 }
 
 function isRefused(port: number): Promise<boolean> {
@@ -71,7 +72,7 @@ describe.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the program wit
     const http = await openSocket(Number(new URL(program.restUrl()).port));
     http.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
     await new Promise((resolve) => http.once('data', resolve));
-    await expect.poll(() => exchanges(program)).toBe(2);
+    await expect.poll(() => requests(program)).toBe(2);
 
     const { code, took } = await end(program, signal);
     expect(code).toBe(0);

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { oneOf } from '../../schema/parts.js';
-import { expectedMessage } from '../../schema/problem.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { DIRECTIONS } from '../../traffic/view.js';
+import { moment } from '../moment.js';
 import { optionalInteger, orEmpty } from './fields.js';
 
-const TIME = 'a time such as 2026-03-01T12:00:00Z';
 const LAST_ADDRESS = 0xffff;
 
 /** Checked first, because the other fields are for two of them only. */
@@ -20,12 +19,7 @@ export const logRequest = z
     range_start: optionalInteger,
     range_stop: optionalInteger,
     direction: orEmpty(oneOf(DIRECTIONS).nullish(), undefined),
-    since: orEmpty(z.string({ error: TIME }).nullish(), undefined).transform((text, context) => {
-      const time = text == null ? undefined : Date.parse(text);
-      if (!Number.isNaN(time)) return time;
-      context.issues.push({ code: 'custom', input: text, message: expectedMessage(TIME, text) });
-      return z.NEVER;
-    }),
+    since: orEmpty(moment.nullish(), undefined),
   })
   .refine(({ range_start, range_stop }) => range_stop == null || (range_start ?? 0) <= range_stop, {
     error: 'expected range_start or more',
@@ -46,7 +40,7 @@ export function logFilter(request: LogRequest): TrafficFilter {
     functions: setOf(functionCode),
     addresses: isRange ? [{ address: first, quantity: last - first + 1 }] : undefined,
     directions: setOf(direction),
-    since,
+    since: since ?? undefined,
   };
 }
 

@@ -21,7 +21,8 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
   let readers = 0;
 
   return (app, _, done) => {
-    const limit = Math.max(1, Math.min(MAX_READERS, app.server.maxConnections * SHARE_OF_CONNECTIONS));
+    const share = Math.floor(app.server.maxConnections * SHARE_OF_CONNECTIONS);
+    const limit = Math.max(1, Math.min(MAX_READERS, share));
     app.get(
       '/events',
       {
@@ -34,8 +35,8 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
         },
       },
       async ({ query, headers }, reply) => {
-        if (readers + 1 > limit) {
-          const message = `expected at most ${Math.floor(limit)} readers, and so many are connected`;
+        if (readers >= limit) {
+          const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return reply.code(503).send(errorBody([{ path: '', message }]));
         }
         const after = lastEventId(headers['last-event-id']) ?? query.after ?? traffic.last;

@@ -57,6 +57,8 @@ const countersView = z.object({
 export const lineViewSchema = z.object({
   name: z.string(),
   state: z.enum(['open', 'waiting', 'stopped', 'failed']),
+  /** Serial lines only: whether the line answers, or only listens. */
+  mode: z.enum(['server', 'monitor']).optional(),
   /** Why it is not open. */
   reason: z.string().nullable(),
   /** The path of the port, or address and port. */
@@ -81,6 +83,7 @@ export function lineView(line: Line): z.infer<typeof lineViewSchema> {
   return {
     name: line.name,
     state,
+    ...(line.definition.kind === 'serial' && { mode: line.definition.mode }),
     reason: reason ?? null,
     place,
     link: link ?? null,

@@ -3,6 +3,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
 import { additionRoutes } from './additions.js';
+import { captureRoutes } from './capture.js';
 import { configurationRoutes } from './configuration.js';
 import { deviceRoutes } from './devices.js';
 import { eventRoutes } from './events.js';
@@ -15,6 +16,7 @@ import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
 import { testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
+import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
@@ -30,6 +32,8 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
     app.register(testRoutes(simulator, answers));
+    app.register(captureRoutes(simulator, answers));
+    app.register(trafficFileRoutes(simulator));
     app.register(trafficRoutes(simulator, answers));
     app.register(eventRoutes(simulator, answers));
     done();

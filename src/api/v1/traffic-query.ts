@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { AddressRange } from '../../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import { duration } from '../../schema/duration.js';
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
+import { FORM_NAMES } from '../../traffic/capture/capture.js';
 import { EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { DIRECTIONS } from '../../traffic/view.js';
+import { moment } from '../moment.js';
 import { inQuery } from './query.js';
 
 const MAX_UNIT = 255;
@@ -16,21 +17,14 @@ const MAX_FUNCTION = 127;
 /** A range of numbers as text: `7` or `10-19`. */
 const RANGE = /^(\d{1,5})(?:-(\d{1,5}))?$/;
 
-/** An ISO 8601 time. Digits behind the milliseconds are captured. */
-const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3}(\d*))?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-const TIME = 'a time such as 2026-03-01T12:00:00Z, or how long ago, such as 30s or 5m';
-
 /** Filters that every list of traffic takes. Several values are separated by commas; one of them has to fit. */
 function filterShape(lines: readonly string[]) {
   return {
-    line: listOf((text) =>
-      lines.includes(text) ? { item: text } : { wrong: unknownName('line', text, lines) },
-    ),
+    line: listOf((text) => choice('line', text, lines)),
     unit: ranges(MAX_UNIT, 'a unit identifier'),
     function: ranges(MAX_FUNCTION, 'a function code'),
     address: ranges(ADDRESS_SPACE - 1, 'an address'),
-    rule: listOf((item) => ({ item })),
+    rule: listOf(ruleName),
     since: moment.optional(),
     until: moment.optional(),
   };
@@ -80,6 +74,17 @@ export function eventsQuery(lines: readonly string[]) {
   return section({ ...eventShape(lines), after: afterIn('a sequence number').optional() });
 }
 
+/** The query of `/capture.pcapng`. */
+export function captureQuery(lines: readonly string[]) {
+  return section({
+    ...eventShape(lines),
+    after: afterIn('a sequence number').optional(),
+    form: oneOf(FORM_NAMES).default('wire'),
+    /** `?follow` or `?follow=true`: what comes, without an end. */
+    follow: z.literal(['', 'true', 'false'], { error: 'true or false' }).default('false'),
+  });
+}
+
 type Asked = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
 /** The filter that a query asks for. */
@@ -104,20 +109,29 @@ function numbersIn({ address, quantity }: AddressRange): number[] {
 
 type Parsed<Item> = { readonly item: Item } | { readonly wrong: string };
 
-/** Values that are separated by commas, or given in several keys of the same name. */
+/** Values that are separated by commas, or given in several keys of the same name. A value may have commas itself. */
 function listOf<Item>(parse: (text: string) => Parsed<Item>) {
   return z
     .union([z.string(), z.array(z.string())])
     .transform((input, context) => {
-      const parsed = [input].flat().flatMap((text) => text.split(',').map(parse));
       const items: Item[] = [];
-      for (const each of parsed) {
+      for (const each of [input].flat().flatMap((text) => parsedList(text, parse))) {
         if ('item' in each) items.push(each.item);
         else context.issues.push({ code: 'custom', input, message: each.wrong });
       }
       return items;
     })
     .optional();
+}
+
+function parsedList<Item>(text: string, parse: (text: string) => Parsed<Item>): Parsed<Item>[] {
+  const whole = parse(text);
+  return 'item' in whole ? [whole] : text.split(',').map(parse);
+}
+
+/** Any name will do: a rule that acted may have been removed since. */
+function ruleName(text: string): Parsed<string> {
+  return text.includes(',') ? { wrong: 'expected names of rules' } : { item: text };
 }
 
 function ranges(max: number, what: string) {
@@ -138,16 +152,3 @@ function choice<Choice extends string>(
   const item = choices.find((each) => each === text);
   return item === undefined ? { wrong: unknownName(what, text, choices) } : { item };
 }
-
-/** In ms since 1970. */
-const moment = z.string({ error: TIME }).transform((text, context) => {
-  const ago = duration().safeParse(text);
-  if (ago.success) return Date.now() - ago.data;
-  const [isTime, micro] = ISO_TIME.exec(text) ?? [];
-  const time = isTime === undefined ? Number.NaN : Date.parse(text);
-  if (Number.isNaN(time)) {
-    context.issues.push({ code: 'custom', input: text, message: expectedMessage(TIME, text) });
-    return z.NEVER;
-  }
-  return micro ? time + Number(`0.${micro}`) : time;
-});

@@ -6,8 +6,10 @@ import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
+import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
@@ -18,7 +20,8 @@ import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { type Place, placeOf, portPlace } from './places.js';
 import { tellReactionUses } from './reaction-uses.js';
-import { apiSchema, fileSections } from './schema.js';
+import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
+import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
@@ -38,9 +41,10 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
   at.check(fileSections);
-  const devices = readDevices(at.key('devices'), context);
+  const devices = needsDevices(at) ? readDevices(at.key('devices'), context) : { names: [], definitions: [] };
   const names = new DeviceNames(devices.names);
-  const lines = readLines(at.key('lines'), { devices: names, directory });
+  const start = readOption(at.key('start'), startSchema);
+  const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = readFaults(at.key('faults'), configured, {
@@ -48,8 +52,30 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
     devices: devices.definitions.length < devices.names.length,
   });
   const api = readApi(at, context);
+  const traffic = nativeTraffic(at.key('traffic'), directory);
   tellSharedPlaces(lines, api, at);
-  return { ...configured, faults, api, directory };
+  const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
+  return {
+    ...configured,
+    faults,
+    api,
+    directory,
+    ...compact({ traffic }),
+    ...(keepsState && { keepsState }),
+  };
+}
+
+/** Lines that only listen need no devices. */
+function needsDevices(file: At): boolean {
+  const lines = file.key('lines').value;
+  const onlyListens =
+    isMapping(lines) && Object.values(lines).every((line) => sectionOf(line, 'mode') === 'monitor');
+  return file.key('devices').value !== undefined || !onlyListens;
+}
+
+/** A setting of the file as a whole; undefined where the file leaves it out, or after telling the mistake in it. */
+function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
+  return at.value === undefined ? undefined : at.check(schema);
 }
 
 function readDevices(

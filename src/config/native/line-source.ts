@@ -19,13 +19,15 @@ function serialSource({
   kind,
   name,
   framing,
+  mode,
   timing,
   whenBusy,
   echo,
+  start,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
-  return { serial, framing, timing, whenBusy, echo, units: unitsSource(units) };
+  return compact({ serial, framing, mode, timing, whenBusy, echo, start, units: unitsSource(units) });
 }
 
 function socketSource({
@@ -33,11 +35,13 @@ function socketSource({
   name,
   framing,
   files,
+  start,
   units,
   missingUnit,
   ...listening
 }: SocketLineDefinition): LineSource {
-  return { [kind]: compact({ ...listening, ...files }), framing, units: unitsSource(units), missingUnit };
+  const socket = compact({ ...listening, ...files });
+  return compact({ [kind]: socket, framing, start, units: unitsSource(units), missingUnit });
 }
 
 function unitsSource(units: UnitNames): Record<string, string> {

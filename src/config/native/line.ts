@@ -12,7 +12,14 @@ import type {
   SocketLineDefinition,
   UnitNames,
 } from '../configuration.js';
-import { type rs485Schema, serialLineSchema, tcpLineSchema, tlsLineSchema, udpLineSchema } from './schema.js';
+import {
+  type rs485Schema,
+  serialLineSchema,
+  type startSchema,
+  tcpLineSchema,
+  tlsLineSchema,
+  udpLineSchema,
+} from './schema.js';
 import { type DeviceNames, readUnits } from './units.js';
 
 /** What a line may refer to. */
@@ -21,7 +28,11 @@ export interface LineContext {
   readonly devices: DeviceNames;
   /** Where relative paths of files begin. */
   readonly directory: string;
+  /** The start of lines that say nothing about it. */
+  readonly start?: Start;
 }
+
+type Start = z.output<typeof startSchema>;
 
 const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
@@ -33,7 +44,7 @@ function whatInstead(value: unknown): string {
 export function nativeLine(
   name: string,
   at: At,
-  { devices, directory }: LineContext,
+  { devices, directory, start }: LineContext,
 ): LineDefinition | undefined {
   const [transport, ...others] = TRANSPORTS.filter((key) => at.key(key).value !== undefined);
   if (transport === undefined || others.length > 0) {
@@ -41,17 +52,39 @@ export function nativeLine(
     return at.wrong(`expected one of ${TRANSPORTS.join(', ')}, got ${found}`);
   }
   const framing = at.key('framing').value ?? (transport === 'serial' ? 'rtu' : 'socket');
-  const units = readUnits(at.key('units'), framing === 'socket', devices);
+  const isMonitor = transport === 'serial' && at.key('mode').value === 'monitor';
+  const units = isMonitor
+    ? noUnits(at.key('units'))
+    : readUnits(at.key('units'), framing === 'socket', devices);
   return transport === 'serial'
-    ? serialLine(name, at, units)
-    : socketLine(name, transport, at, { units, directory });
+    ? serialLine(name, at, { units, start })
+    : socketLine(name, transport, at, { units, directory, start });
 }
 
-function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinition | undefined {
+/** The units of a monitor, which answers for nobody. */
+function noUnits(at: At): UnitNames {
+  const isEmpty = isMapping(at.value) && Object.keys(at.value).length === 0;
+  if (at.value !== undefined && !isEmpty)
+    at.wrong('a line with mode monitor answers for nobody, so it has no units');
+  return new Map();
+}
+
+/** What a line gets from its file. */
+interface Surroundings {
+  readonly units: UnitNames;
+  readonly start: Start | undefined;
+}
+
+/** `required` is how lines start without a word about it. */
+function waiting(start: Start | undefined) {
+  return start === 'waiting' && ({ start } as const);
+}
+
+function serialLine(name: string, at: At, { units, start }: Surroundings): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
   const serial = at.key('serial');
-  const { framing, whenBusy, echo } = parsed;
+  const { framing, mode, whenBusy, echo } = parsed;
   const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
   if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
@@ -75,6 +108,7 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
     kind: 'serial' as const,
     name,
     framing,
+    mode,
     path: port,
     ...settings,
     dataBits,
@@ -84,6 +118,7 @@ function serialLine(name: string, at: At, units: UnitNames): SerialLineDefinitio
     echo,
     pacing: pacing && compact(pacing),
     units,
+    ...waiting(parsed.start ?? start),
   });
 }
 
@@ -112,14 +147,14 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory }: { readonly units: UnitNames; readonly directory: string },
+  { units, directory, start }: Surroundings & { readonly directory: string },
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
     if (!parsed) return undefined;
     const { framing, missingUnit } = parsed;
     const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
-    return { kind, name, framing, ...listening, units, missingUnit };
+    return { kind, name, framing, ...listening, units, missingUnit, ...waiting(parsed.start ?? start) };
   }
   const parsed = at.check(tlsLineSchema);
   if (!parsed) return undefined;
@@ -127,5 +162,8 @@ function socketLine(
   const { cert, key, ca, ...listening } = parsed.tls;
   const place = (file: string) => resolve(directory, file);
   const files = compact({ cert: place(cert), key: place(key), ca: ca === undefined ? undefined : place(ca) });
-  return { kind, name, framing, ...listening, files, units, missingUnit };
+  return {
+    ...{ kind, name, framing, ...listening, files, units, missingUnit },
+    ...waiting(parsed.start ?? start),
+  };
 }

@@ -68,7 +68,7 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
     last,
     type,
     cells,
-    values: inputs.map((input) => readValue(type, input, cells)),
+    values: inputs.map((input) => readValue(type, input, { cells, scale: entry.scale })),
     order: { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' },
     writable: entry.write ?? false,
     action: actionOf(type, entry, at),
@@ -96,12 +96,17 @@ function longestString(inputs: readonly At[]): number {
 }
 
 /** The value. After a mistake it is 0 or empty text, so that the entry still takes its addresses. */
-function readValue(type: ValueType, input: At, cells: number): Value {
+function readValue(
+  type: ValueType,
+  input: At,
+  { cells, scale }: { readonly cells: number; readonly scale: number | undefined },
+): Value {
   const none = type === 'string' ? '' : 0;
   if (input.value === undefined) return none;
   const parsed = parseValue(type, input.value, cells);
   if (parsed.ok) return parsed.value;
-  input.expected(parsed.expected);
+  const isRaw = scale === undefined ? '' : `, as it is stored before its scale of ${scale}`;
+  input.expected(`${parsed.expected}${isRaw}`);
   return none;
 }
 

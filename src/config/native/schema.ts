@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
+import { size } from '../../schema/size.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { MIN_PERIOD } from '../../signals/wave.js';
@@ -32,7 +33,16 @@ export const fileSections = section({
   lines: z.unknown().optional(),
   faults: z.unknown().optional(),
   api: z.unknown().optional(),
+  traffic: z.unknown().optional(),
+  start: z.unknown().optional(),
+  state: z.unknown().optional(),
 });
+
+/** Whether a line that can't be opened ends the start, or is waited for. */
+export const startSchema = oneOf(['required', 'waiting']);
+
+/** Whether what changes at run time is still there after a restart. */
+export const stateSchema = oneOf(['discard', 'keep']);
 
 export const identitySchema = section({
   vendorName: identityText.optional(),
@@ -207,6 +217,7 @@ export const serialLineSchema = section({
     pacing: pacingSchema.optional(),
   }),
   framing: oneOf(['rtu', 'ascii']).default('rtu'),
+  mode: oneOf(['server', 'monitor']).default('server'),
   timing: section({
     t35: duration(0, LONGEST_WAIT).optional(),
     turnaround: turnaround.default('t3.5'),
@@ -214,6 +225,7 @@ export const serialLineSchema = section({
   }).optional(),
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
 });
 
@@ -226,8 +238,12 @@ const listening = {
 const idleTimeout = duration(10, DAY_MS).default(300_000);
 const port = wholeNumber(0, 65535);
 
+const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
+
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  mode: z.literal('server', { error: SOCKET_MODE }).optional(),
+  start: startSchema.optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
@@ -281,4 +297,23 @@ export const apiSchema = section({
     key: text('the path of its private key (PEM)'),
   }).optional(),
   maxConnections: wholeNumber(1, 65535).optional(),
+});
+
+const fileShape = {
+  format: oneOf(['ndjson', 'pcapng']).default('ndjson'),
+  rotate: section({
+    size: size(1, 4096).default(16 * 2 ** 20),
+    files: wholeNumber(1, 1000).default(10),
+  }).prefault({}),
+};
+const trafficDirectory = text('the path of a directory');
+
+/** What is written to disk; `file` is the directory that the files go to. */
+export const trafficFileSchema = section({ file: trafficDirectory, ...fileShape });
+
+export const trafficSchema = section({
+  events: wholeNumber(0, 100_000_000).default(100_000),
+  bytes: size(1, 4096).default(64 * 2 ** 20),
+  file: trafficDirectory.optional(),
+  ...fileShape,
 });

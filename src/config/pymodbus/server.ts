@@ -95,6 +95,7 @@ function serialServer(name: string, device: string, at: At): PymodbusServer | un
     parity: PARITY[server.parity],
     stopBits: server.stopbits,
     timing: { turnaround: 't3.5' },
+    mode: 'server',
     whenBusy: 'replace',
     echo: server.handle_local_echo === true ? 'yes' : 'auto',
     units: unitsOf(server.device_id, 1, 247, device, at.key('device_id')),

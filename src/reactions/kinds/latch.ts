@@ -62,6 +62,10 @@ function latched(signal: Signal, every: number): Signal {
         since = value >= 1 ? time : Number.POSITIVE_INFINITY;
         line = Math.floor(time / every) + 1;
       },
+      reached: () =>
+        since === Number.POSITIVE_INFINITY
+          ? { time: (line - 1) * every, value: 0 }
+          : { time: since, value: 1 },
     },
   };
 }

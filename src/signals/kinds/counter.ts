@@ -53,10 +53,10 @@ function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulatio
   // Changed only by a write or a command, never by a read.
   let origin = { time: 0, value: from };
   // Created on first use, because the value that is added up may start after this signal.
-  let area: ((time: number) => number) | undefined;
+  let area: Area | undefined;
   const totalAt = (time: number) => {
     area ??= areaFrom(rate, origin.time, every);
-    return origin.value + factor * area(Math.max(time, origin.time));
+    return origin.value + factor * area.areaAt(Math.max(time, origin.time));
   };
   const begin = (time: number, value: number) => {
     origin = { time, value };
@@ -67,12 +67,25 @@ function accumulate(rate: Signal, { from, factor, every, rollover }: Accumulatio
       const total = totalAt(time);
       return rollover === undefined ? total : total - rollover * Math.floor(total / rollover);
     },
-    accumulator: { settle: (time) => begin(Math.max(time, origin.time), totalAt(time)), preset: begin },
+    accumulator: {
+      settle: (time) => begin(Math.max(time, origin.time), totalAt(time)),
+      preset: begin,
+      reached(time) {
+        if (rate.integral) return { time: Math.max(time, origin.time), value: totalAt(time) };
+        const reached = area?.reached?.();
+        return reached ? { time: reached.time, value: origin.value + factor * reached.area } : origin;
+      },
+    },
   };
 }
 
-/** The integral of a signal from `start` to a later time, in value-seconds. */
-function areaFrom(signal: Signal, start: number, every: number): (time: number) => number {
+/** The integral of a signal from a start on. One that is added up step by step tells how far it has come. */
+interface Area {
+  areaAt(time: number): number;
+  reached?(): { readonly time: number; readonly area: number };
+}
+
+function areaFrom(signal: Signal, start: number, every: number): Area {
   const { integral } = signal;
-  return integral ? (time) => integral(start, time) : gridIntegral(signal, start, every);
+  return integral ? { areaAt: (time) => integral(start, time) } : gridIntegral(signal, start, every);
 }

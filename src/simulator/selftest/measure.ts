@@ -59,8 +59,16 @@ export async function measureLine(
   line: Line,
   seconds: number,
 ): Promise<Measurements | { readonly error: string }> {
+  if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
+    return { error: 'only listens (mode: monitor), so there are no replies to measure' };
+  }
   const started = await line.start();
   if (!started.ok) return started;
+  const { state } = line;
+  if (state.kind === 'waiting') {
+    await line.stop();
+    return { error: state.reason };
+  }
   const startedAt = performance.now();
   try {
     const before = lineStatus(line).errorCounts;

@@ -1,4 +1,4 @@
-import type { ApiDefinition, LineDefinition } from '../../config/configuration.js';
+import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
 import { lineProblems } from '../../faults/line-problems.js';
@@ -17,6 +17,8 @@ export interface RunningConfiguration {
   readonly faultLines: readonly FaultLine[];
   readonly findValue: FindValue;
   readonly api: ApiDefinition;
+  readonly traffic: TrafficDefinition | undefined;
+  readonly keepsState: boolean;
   readonly directory: string;
 }
 
@@ -30,6 +32,8 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   for (const line of running.lines) yield lineText(line);
   yield* rulesText(running);
   yield* apiText(running.api);
+  if (running.traffic) yield trafficText(running.traffic);
+  if (running.keepsState) yield 'state: keep\n';
 }
 
 function lineText({ definition, state }: RunningConfiguration['lines'][number]): string {
@@ -64,7 +68,11 @@ function whyUnusable(
   return lineProblems(rule, faultLines)[0]?.message ?? (resolved.ok ? undefined : resolved.issue.message);
 }
 
-function ruleSource({ rule: { name, when, schedule, faults }, seed }: RuleStatus) {
+/** A rule as it would stand in a file, with the seed of its random values. */
+export function ruleSource({
+  rule: { name, when, schedule, faults },
+  seed,
+}: Pick<RuleStatus, 'rule' | 'seed'>) {
   return {
     name,
     ...(Object.keys(when).length > 0 && { when }),
@@ -74,10 +82,22 @@ function ruleSource({ rule: { name, when, schedule, faults }, seed }: RuleStatus
   };
 }
 
-function* apiText({ token, ...api }: ApiDefinition): Generator<string> {
+function* apiText({ token, readTokens, files, ...api }: ApiDefinition): Generator<string> {
   yield 'api:\n';
   if (token !== undefined) {
     yield '  # The token is left out: set it here as `token`, or in the environment as MODBUS_SIM_TOKEN.\n';
   }
-  for (const [name, value] of Object.entries(api)) yield `  ${key(name)}: ${flow(value)}\n`;
+  if (readTokens !== undefined)
+    yield '  # The tokens for reading are left out: set them here as `readTokens`.\n';
+  const written = Object.entries({ ...api, ...(files && { tls: files }) });
+  for (const [name, value] of written) yield `  ${key(name)}: ${flow(value)}\n`;
+}
+
+function trafficText({ events, bytes, file }: TrafficDefinition): string {
+  const toFile = file && {
+    file: file.directory,
+    format: file.format,
+    rotate: { size: file.size, files: file.files },
+  };
+  return `traffic: ${flow({ events, bytes, ...toFile })}\n`;
 }

@@ -3,11 +3,13 @@ import { type Clock, systemClock } from '../clock.js';
 import type { Adapter } from '../port/adapter.js';
 import { openPort, pacingOf } from '../port/open-port.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
+import { Retries } from '../retries.js';
 import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
-import { SerialSession } from './serial-session.js';
+import { MonitorSession } from './monitor-session.js';
+import { type PortSession, type SerialBehaviour, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
   /** Opens the port that settings name. */
@@ -15,11 +17,10 @@ interface SerialLineTools {
   readonly clock?: Clock;
 }
 
-const FIRST_RETRY_MS = 250;
 /** Short, because users wait for the port, and looking for a missing port costs next to nothing. */
-const LAST_RETRY_MS = 1000;
+const RETRY_TIMES = { firstMs: 250, lastMs: 1000 };
 
-/** A Modbus server's end of a serial line: opens the port, keeps it open, and waits for it if it vanishes. */
+/** One end of a serial line, which serves or only listens: opens the port, keeps it open, and waits for it if it vanishes. */
 export class SerialLine implements Transport, PortListener {
   readonly clients = undefined;
   readonly chunks = new ChunkStatistics();
@@ -31,12 +32,8 @@ export class SerialLine implements Transport, PortListener {
   #state: LineState = { kind: 'stopped' };
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
-  #session: SerialSession | undefined;
-  #callOffRetry = (): void => {};
-  /** The last attempt to reopen, under way or over. */
-  #attempt: Promise<void> | undefined;
-  /** Number of stops. An attempt to reopen that began before the last stop comes too late. */
-  #stops = 0;
+  #session: PortSession | undefined;
+  readonly #retries: Retries;
 
   /** Tests pass a port and a clock of their own. */
   constructor(
@@ -50,6 +47,13 @@ export class SerialLine implements Transport, PortListener {
     this.#handler = handler;
     this.#open = open;
     this.#clock = clock;
+    this.#retries = new Retries(clock, RETRY_TIMES, {
+      attempt: (isCalledOff) => this.#reopen(isCalledOff),
+      failed: (error, inMs) => {
+        this.#state = { kind: 'waiting', reason: error };
+        this.#handler.event({ kind: 'retry', error, inMs });
+      },
+    });
   }
 
   get state(): LineState {
@@ -70,7 +74,7 @@ export class SerialLine implements Transport, PortListener {
     if (this.#state.kind !== 'stopped') return { ok: false, error: 'this line is started already' };
     const opened = await this.#open(this.#settings, this);
     if (!opened.ok) {
-      if (waits) this.#wait(opened.error, FIRST_RETRY_MS);
+      if (waits) this.#wait(opened.error);
       return opened;
     }
     this.#attach(opened.port, opened.notes);
@@ -79,18 +83,17 @@ export class SerialLine implements Transport, PortListener {
 
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
-    this.#stops++;
-    this.#callOffRetry();
+    // An attempt may have the port open now. Whoever starts the line again would find it in use.
+    const ended = this.#retries.end();
     const port = this.#port;
     this.#detach();
     await port?.close();
-    // The attempt may have the port open now. Whoever starts the line again would find it in use.
-    await this.#attempt;
+    await ended;
   }
 
   /**
    * Changes the behaviour of the line. An open port stays open, so `settings` must name the same port with the same
-   * characters. Pending replies are given up.
+   * characters, in the same mode. Pending replies are given up.
    */
   change(settings: SerialSettings, framing: Framing): void {
     this.#settings = settings;
@@ -116,12 +119,13 @@ export class SerialLine implements Transport, PortListener {
     this.#detach();
     if (this.#state.kind === 'stopped') return;
     this.#handler.event({ kind: 'lost', reason });
-    this.#wait(reason, FIRST_RETRY_MS);
+    this.#wait(reason);
   }
 
   /** The adapter is identified at each opening, because another one may have been plugged in. */
   #behaviour(adapter: Adapter) {
-    const owns = (unitId: number) => this.#handler.owns(unitId);
+    const isServer = this.#settings.mode === 'server';
+    const owns = (unitId: number) => isServer && this.#handler.owns(unitId);
     return serialBehaviour(this.#settings, this.#framing, adapter, owns);
   }
 
@@ -129,15 +133,16 @@ export class SerialLine implements Transport, PortListener {
     const { adapter } = port.facts();
     this.#port = port;
     this.#adapter = adapter;
-    this.#session = new SerialSession(
-      port,
-      this.#behaviour(adapter),
-      this.#handler,
-      this.chunks,
-      this.#clock,
-    );
+    this.#session = this.#newSession(port, this.#behaviour(adapter));
     this.#state = { kind: 'open', place: port.path };
     this.#handler.event({ kind: 'open', place: port.path, notes });
+  }
+
+  #newSession(port: BytePort, behaviour: SerialBehaviour): PortSession {
+    const handler = this.#handler;
+    return this.#settings.mode === 'monitor'
+      ? new MonitorSession(port.errorCounts, behaviour, (event) => handler.event(event), this.#clock)
+      : new SerialSession(port, behaviour, handler, this.chunks, this.#clock);
   }
 
   #detach(): void {
@@ -146,26 +151,16 @@ export class SerialLine implements Transport, PortListener {
     this.#session = undefined;
   }
 
-  #wait(reason: string, delay: number): void {
+  #wait(reason: string): void {
     this.#state = { kind: 'waiting', reason };
-    this.#callOffRetry = this.#clock.callAfter(delay, () => {
-      this.#attempt = this.#reopen(delay);
-    });
+    this.#retries.begin();
   }
 
-  async #reopen(delay: number): Promise<void> {
-    const stops = this.#stops;
+  async #reopen(isCalledOff: () => boolean): Promise<string | undefined> {
     const opened = await this.#open(this.#settings, this);
-    if (this.#stops !== stops) {
-      if (opened.ok) await opened.port.close();
-      return;
-    }
-    if (opened.ok) {
-      this.#attach(opened.port, opened.notes);
-      return;
-    }
-    const inMs = Math.min(2 * delay, LAST_RETRY_MS);
-    this.#handler.event({ kind: 'retry', error: opened.error, inMs });
-    this.#wait(opened.error, inMs);
+    if (!opened.ok) return opened.error;
+    if (isCalledOff()) await opened.port.close();
+    else this.#attach(opened.port, opened.notes);
+    return undefined;
   }
 }

@@ -8,6 +8,7 @@ import type { EchoSetting, WhenBusy } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
+import { Overruns } from './overruns.js';
 import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming } from './reply-player.js';
 import { type Arrival, beginOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
@@ -34,8 +35,20 @@ export interface SerialBehaviour {
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
 
+/** What a line does with what its open port hears. Ends with the port. */
+export interface PortSession {
+  received(chunk: Uint8Array): void;
+  /** @param characters that arrived damaged, as the port read them */
+  damaged(characters: Uint8Array): void;
+  /** The line's messages end with another delimiter from now on. */
+  reframe(framing: Framing): void;
+  /** Goes on with another behaviour on the same port. */
+  change(behaviour: SerialBehaviour): void;
+  end(): void;
+}
+
 /** Serves one open port: turns bytes into requests, and reply plans into bytes. Ends with the port. */
-export class SerialSession {
+export class SerialSession implements PortSession {
   readonly #port: BytePort;
   readonly #handler: LineHandler;
   readonly #chunks: ChunkStatistics;
@@ -49,8 +62,7 @@ export class SerialSession {
   #echoWindow: number;
   #callOffEcho = (): void => {};
   #silence: SilenceDetector;
-  /** Lost characters reported so far, as the driver counts them. */
-  #overruns: number;
+  readonly #overruns: Overruns;
 
   constructor(
     port: BytePort,
@@ -70,7 +82,7 @@ export class SerialSession {
     this.#echoWindow = echoWindow(behaviour);
     this.#player = new ReplyPlayer(this.#playerOptions(behaviour), clock);
     this.#silence = this.#listenForSilence(behaviour);
-    this.#overruns = this.#lostCharacters() ?? 0;
+    this.#overruns = new Overruns(port.errorCounts);
   }
 
   /**
@@ -192,7 +204,8 @@ export class SerialSession {
       this.#handler.event({ kind: 'dropped', frame: onWire });
       return;
     }
-    this.#countOverruns();
+    const lost = this.#overruns.take();
+    if (lost > 0) this.#handler.event({ kind: 'overrun', count: lost });
     const { bytes: adu, startedAt, receivedAt } = onWire;
     const reply = this.#handler.request({ ...content, adu, startedAt, receivedAt, clientId: 0 });
     if (content.unitId === BROADCAST) this.#player.turnedAway();
@@ -203,26 +216,17 @@ export class SerialSession {
   #asOnWire({ bytes, startedAt, receivedAt }: TimedBytes): TimedBytes {
     return { bytes, startedAt: beginOnWire({ bytes, startedAt, receivedAt }, this.#arrival), receivedAt };
   }
-
-  #countOverruns(): void {
-    const overruns = this.#lostCharacters();
-    if (overruns === undefined || overruns === this.#overruns) return;
-    this.#handler.event({ kind: 'overrun', count: overruns - this.#overruns });
-    this.#overruns = overruns;
-  }
-
-  /** Characters lost in the UART, or because the kernel's buffer was full. */
-  #lostCharacters(): number | undefined {
-    const counts = this.#port.errorCounts?.();
-    return counts && counts.overrun + counts.bufferOverrun;
-  }
 }
 
-function arrivalOf({ timing, inputHold }: SerialBehaviour): Arrival {
+export function arrivalOf({ timing, inputHold }: Pick<SerialBehaviour, 'timing' | 'inputHold'>): Arrival {
   return { wireTime: timing.wireTime, inputHold };
 }
 
-function newFramer({ framer, joinsTraffic }: SerialBehaviour): Framer {
+/** The framer of a behaviour, as it begins on the line. */
+export function newFramer({
+  framer,
+  joinsTraffic,
+}: Pick<SerialBehaviour, 'framer' | 'joinsTraffic'>): Framer {
   framer.reset({ aligned: !joinsTraffic });
   return framer;
 }

@@ -1,4 +1,6 @@
 import type { Framing } from '../../protocol/framing.js';
+import { systemClock } from '../clock.js';
+import { Retries } from '../retries.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
 import { hostPort } from './address.js';
@@ -22,6 +24,9 @@ const LIMITS: SocketLimits = { slowTimeoutMs: 10_000, handshakeTimeoutMs: 10_000
 /** Used where no idle timeout is set: on UDP, where a client loses nothing by being forgotten. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
+/** An address may come within seconds of a boot; a port that another program has may be taken for days. */
+const RETRY_TIMES = { firstMs: 250, lastMs: 5000 };
+
 /** A listening socket with its clients, on TCP, TLS or UDP. */
 export class SocketLine implements Transport {
   readonly #settings: SocketSettings;
@@ -32,6 +37,18 @@ export class SocketLine implements Transport {
   /** Absent while the line is neither open nor opening. */
   #binding: Binding | undefined;
   #state: LineState = { kind: 'stopped' };
+  /** Whether a socket that can't be opened, or that fails later, is tried again. */
+  #waits = false;
+  readonly #retries = new Retries(systemClock, RETRY_TIMES, {
+    attempt: async () => {
+      const opened = await this.#open();
+      return opened.ok ? undefined : opened.error;
+    },
+    failed: (error, inMs) => {
+      this.#state = { kind: 'waiting', reason: error };
+      this.#handler.event({ kind: 'retry', error, inMs });
+    },
+  });
 
   constructor(
     settings: SocketSettings,
@@ -66,9 +83,20 @@ export class SocketLine implements Transport {
     this.#framing = framing;
   }
 
-  async start(): Promise<TransportStart> {
+  async start({ waits = false } = {}): Promise<TransportStart> {
     const { host, port } = this.#settings;
-    if (this.#binding !== undefined) return cannotListen(host, port, ALREADY_OPEN);
+    if (this.#binding !== undefined || this.#state.kind === 'waiting') {
+      return cannotListen(host, port, ALREADY_OPEN);
+    }
+    this.#waits = waits;
+    const opened = await this.#open();
+    // A line that was stopped meanwhile is not waited for.
+    if (!opened.ok && waits && this.#state.kind === 'failed') this.#wait(opened.error);
+    return opened;
+  }
+
+  async #open(): Promise<TransportStart> {
+    const { host, port } = this.#settings;
     if (!isPort(port)) return this.#notOpened(cannotListen(host, port, NO_PORT));
     const binding = bindingOf(
       {
@@ -92,7 +120,9 @@ export class SocketLine implements Transport {
 
   async stop(): Promise<void> {
     this.#state = { kind: 'stopped' };
+    const ended = this.#retries.end();
     await this.#close('the line was stopped');
+    await ended;
   }
 
   #notOpened(failure: NotListening): NotListening {
@@ -101,12 +131,18 @@ export class SocketLine implements Transport {
     return failure;
   }
 
+  #wait(reason: string): void {
+    this.#state = { kind: 'waiting', reason };
+    this.#retries.begin();
+  }
+
   /** The listening socket failed after it had opened. */
   #fail({ message }: Error): void {
     const reason = this.#state.kind === 'open' ? `${this.#state.place}: ${message}` : message;
     this.#state = { kind: 'failed', reason };
     void this.#close(reason);
     this.#handler.event({ kind: 'failed', text: reason });
+    if (this.#waits) this.#wait(reason);
   }
 
   async #close(text: string): Promise<void> {

@@ -87,6 +87,7 @@ test.each([
   [{ direction: 'out' }, [4, 6]],
   [{ since: '2001-01-01T00:00:00Z', kind: 'ignored' }, [1, 2, 3, 4, 5, 6]],
   [{ since: '2100-01-01T00:00:00Z' }, []],
+  [{ since: '5m', unit: 1, function: 3 }, [3, 4]],
 ])('%j selects rows', async (filter, expected) => {
   expect(indices(await log('Download', filter))).toEqual(expected);
 });

@@ -227,6 +227,31 @@ describe('GET /api/v1/configuration', () => {
     expect(text).toContain('  port: 8088\n');
   });
 
+  it('tells the other settings of the file, and no token for reading', async () => {
+    const text = await written(
+      new Rest(
+        nativeSetup({
+          ...SETUP,
+          api: {
+            ...SETUP.api,
+            readTokens: ['only-for-reading-1234'],
+            tls: { cert: '/etc/rest.pem', key: '/etc/rest.key' },
+          },
+          traffic: { events: 5000, file: '/var/log/traffic', rotate: { size: '8MB', files: 3 } },
+          state: 'keep',
+        }),
+      ),
+    );
+    expect(text).not.toContain('only-for-reading');
+    expect(text).toContain('  # The tokens for reading are left out');
+    expect(text).toContain('  tls: {cert: /etc/rest.pem, key: /etc/rest.key}\n');
+    expect(text).toContain(
+      'traffic: {events: 5000, bytes: 67108864, file: /var/log/traffic, format: ndjson, ',
+    );
+    expect(text).toContain('state: keep\n');
+    simulatorOf(text);
+  });
+
   it('keeps keys of entries that it does not know', async () => {
     const rest = new Rest(nativeSetup(structuredClone(SETUP)));
     const source = rest.simulator.running.devices[1]?.definition.source as typeof SETUP.devices.other;

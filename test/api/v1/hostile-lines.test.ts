@@ -8,7 +8,7 @@ import { tcpMaster } from '../masters.js';
 stopAfterEach();
 
 const KEYS = [
-  ...['serial', 'tcp', 'udp', 'tls', 'framing', 'timing', 'whenBusy', 'echo', 'units', 'missingUnit'],
+  ...['serial', 'tcp', 'udp', 'tls', 'framing', 'mode', 'timing', 'whenBusy', 'echo', 'units', 'missingUnit'],
   ...['path', 'baudRate', 'rs485', 'port', 'host', 'turnaround', 't35', 'gap', 'submit', 'line', '1', '*'],
   ...['baudrate', 'parity', 'stopbits', 'framer', 't3_5', 'copyOf', 'constructor', 'toString', 'name'],
 ];

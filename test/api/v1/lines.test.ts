@@ -78,6 +78,7 @@ describe('GET /api/v1/lines', () => {
     expect(body).toEqual({
       name: 'bench',
       state: 'stopped',
+      mode: 'server',
       reason: null,
       place: '/dev/ttyUSB0',
       link: null,
@@ -96,6 +97,7 @@ describe('GET /api/v1/lines', () => {
           },
         },
         framing: 'rtu',
+        mode: 'server',
         timing: { turnaround: 20 },
         whenBusy: 'replace',
         echo: 'auto',

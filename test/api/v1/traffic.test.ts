@@ -149,6 +149,8 @@ describe('filters', () => {
 
   test.each([
     ['line=lan', 8],
+    ['line=second,+line', 1],
+    ['line=lan&line=second,+line', 9],
     ['unit=1', 6],
     ['unit=2,3', 0],
     ['unit=0-5', 6],
@@ -165,6 +167,7 @@ describe('filters', () => {
     ['kind=request&kind=reply', 6],
     ['kind=foreign+request', 0],
     ['rule=none', 0],
+    ['rule=none,other', 0],
     ['since=1m', 9],
     ['since=2100-01-01', 0],
     ['until=2001-01-01T00:00:00Z', 0],

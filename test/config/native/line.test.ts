@@ -86,6 +86,15 @@ describe('a line in the native file', () => {
     ],
     [{ serial: { path: 'virtual', rs485: { mode: 'rts' } } }, 'serial.rs485: only a real port can have this'],
     [
+      { serial: { path: '/dev/x' }, mode: 'monitor' },
+      'units: a line with mode monitor answers for nobody, so it has no units',
+    ],
+    [{ serial: { path: '/dev/x' }, mode: 'spy' }, 'mode: expected server or monitor, got "spy"'],
+    ...['tcp', 'udp', 'tls'].map((socket): [object, string] => [
+      { [socket]: TLS, mode: 'monitor' },
+      'mode: expected server: a socket hears only what is sent to it, so only a serial line can be a monitor, got "monitor"',
+    ]),
+    [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
       'units.0: expected a unit identifier from 1 to 247, a range or *, got "0"',
     ],
@@ -109,6 +118,7 @@ const LINES: [string, object][] = [
       echo: 'yes',
     },
   ],
+  ['a monitor', { serial: { path: '/dev/x' }, mode: 'monitor', units: undefined }],
   ['an ASCII line', { serial: { path: '/dev/x' }, framing: 'ascii' }],
   ['Modbus TCP', { tcp: { host: '::', maxClients: 3 }, units: { '*': 'meter' }, missingUnit: 'silence' }],
   ['Modbus UDP', { udp: { port: 502 }, units: { 255: 'meter' } }],

@@ -12,6 +12,7 @@ describe('the native file', () => {
       kind: 'serial',
       name: 'bench',
       framing: 'rtu',
+      mode: 'server',
       path: '/dev/ttyUSB0',
       baudRate: 19200,
       dataBits: 8,
@@ -32,6 +33,7 @@ describe('the native file', () => {
       kind: 'serial',
       name: 'paced',
       framing: 'rtu',
+      mode: 'server',
       path: 'virtual',
       baudRate: 9600,
       dataBits: 8,
@@ -233,7 +235,7 @@ describe('a mistake in a line', () => {
     [serial('', ', timing: {t35: 7.5, gap: 7}'), 'lines.b.timing.gap: expected at least t3.5, 7.5 ms, got 7'],
     [
       serial('', ', missingUnit: silence'),
-      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, timing, whenBusy, echo, units)',
+      'lines.b.missingUnit: unknown key "missingUnit" (known: serial, framing, mode, timing, whenBusy, echo, start, units)',
     ],
     [tcp('port: 65536'), 'lines.b.tcp.port: expected a whole number from 0 to 65535, got 65536'],
     [tcp('host: ""'), 'lines.b.tcp.host: expected a host name or an address, got ""'],
@@ -499,7 +501,9 @@ describe('a mistake in the rest of the file', () => {
     ],
     [
       nativeMistakes(`line: {}\nlines: {b: {tcp: {}, units: {1: m}}}${rest}`),
-      ['line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api)'],
+      [
+        'line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api, traffic, start, state)',
+      ],
     ],
     [nativeMistakes('server_list: {}'), [': this is a file of pymodbus.simulator: use it with --json_file']],
     [

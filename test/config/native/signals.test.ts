@@ -65,6 +65,10 @@ describe('signals in a native file', () => {
     [['{address: 0, name: a, quantity: 2}'], `${AT}.name: expected no name for 2 values`],
     [['{address: 0, name: a, scale: 0}'], `${AT}.scale: expected a number other than 0`],
     [['{address: 0, name: a, type: string, value: x, scale: 2}'], `${AT}.scale: text has no scale`],
+    [
+      ['{address: 0, name: a, scale: 0.1, value: 230.1}'],
+      `${AT}.value: expected a whole number from 0 to 65535 (uint16), as it is stored before its scale of 0.1, got 230.1`,
+    ],
     [['{address: 0, name: a, labels: {x: off}}'], `${AT}.labels.x: expected a whole number`],
     [['{address: 0, name: a, labels: {0: 1}}'], `${AT}.labels.0: expected text, got 1`],
     [['{address: 0, name: a, seed: -1}'], `${AT}.seed: expected a seed from 0 to 4294967295, got -1`],

@@ -16,6 +16,7 @@ describe('a server of a pymodbus file', () => {
         kind: 'serial',
         name: 'bus',
         framing: 'rtu',
+        mode: 'server',
         path: '/dev/ttyS7',
         baudRate: 38400,
         dataBits: 8,

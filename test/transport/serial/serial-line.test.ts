@@ -20,6 +20,7 @@ const SETTINGS: SerialSettings = {
   kind: 'serial',
   name: 'bench',
   framing: 'rtu',
+  mode: 'server',
   // The test plays the port, and no frame is under way when it opens.
   path: 'virtual',
   baudRate: 19200,
@@ -232,5 +233,70 @@ describe('a serial line that is stopped while it opens its port again', () => {
     const again = line.start();
     await clock.advanceAsync(40);
     expect(await again).toMatchObject({ ok: true });
+  });
+});
+
+describe('a serial line that only listens', () => {
+  /** Uses of the port that would put something on the wire. */
+  let uses: string[];
+
+  async function listening() {
+    uses = [];
+    let listener: PortListener | undefined;
+    const events: LineEvent[] = [];
+    const handler = {
+      newClientId: () => 1,
+      // Even if a device answered for every unit, nothing must be asked of it.
+      owns: () => true,
+      request: () => {
+        throw new Error('a monitor executes nothing');
+      },
+      event: (event: LineEvent) => void events.push(event),
+    };
+    const open = async (_: SerialSettings, heard: PortListener): Promise<OpenResult> => {
+      listener = heard;
+      const port: BytePort = {
+        ...echoingPort(heard, 0),
+        write: () => {
+          uses.push('write');
+          return undefined;
+        },
+        sendBreak: async () => {
+          uses.push('sendBreak');
+          return undefined;
+        },
+      };
+      return { ok: true, port, notes: [] };
+    };
+    const settings: SerialSettings = { ...SETTINGS, mode: 'monitor', rs485: rs485('rts') };
+    const line = new SerialLine(settings, RTU, handler, { open, clock });
+    await line.start();
+    return {
+      line,
+      settings,
+      events,
+      hears: (bytes: Uint8Array) => listener?.onData(bytes),
+      hearsDamage: () => listener?.onDamaged(Uint8Array.of(0)),
+    };
+  }
+
+  it('neither writes to its port nor sends a break, and asks nobody, whatever it hears', async () => {
+    const { line, settings, events, hears, hearsDamage } = await listening();
+    for (let unitId = 0; unitId < 256; unitId++) {
+      for (const pdu of [[3, 0, 0, 0, 1], [6, 0, 0, 0, 1], [8, 0, 4, 0, 0], [8, 0, 1, 0, 0], [99]]) {
+        hears(encodeRtu(unitId, Uint8Array.from(pdu)));
+        clock.advance(2 * GAP);
+      }
+    }
+    hearsDamage();
+    hears(WRITE.subarray(0, 5));
+    clock.advance(2 * GAP);
+    line.change(settings, RTU);
+    hears(WRITE);
+    clock.advance(ROUNDS_MS);
+    await line.stop();
+    expect(uses).toEqual([]);
+    const kinds = new Set(events.map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['damaged', 'foreign', 'noise', 'open']);
   });
 });

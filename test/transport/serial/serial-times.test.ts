@@ -7,6 +7,7 @@ const LINE: SerialSettings = {
   kind: 'serial',
   name: 'bench',
   framing: 'rtu',
+  mode: 'server',
   path: 'virtual',
   baudRate: 9600,
   dataBits: 8,

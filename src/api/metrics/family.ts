@@ -1,0 +1,64 @@
+import type { Histogram } from '../../traffic/histogram.js';
+
+type Labels = Readonly<Record<string, string | number>>;
+
+interface Value {
+  readonly labels: Labels;
+  readonly value: number;
+  /** Of a part of a histogram; the name of the family when absent. */
+  readonly metricName?: string;
+}
+
+/** One metric with its values by label, as prom-client writes it for a registry of another process. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly values: readonly Value[];
+  readonly aggregator: 'first';
+}
+
+/** Values of a metric, each with its labels. */
+export type Labelled = Iterable<readonly [labels: Labels, value: number]>;
+
+export function counter(name: string, help: string, values: Labelled): Family {
+  return plain('counter', `${PREFIX}${name}_total`, help, values);
+}
+
+export function gauge(name: string, help: string, values: Labelled): Family {
+  return plain('gauge', `${PREFIX}${name}`, help, values);
+}
+
+/** @param histograms of times in ms; they are told in seconds */
+export function histogram(
+  name: string,
+  help: string,
+  histograms: Iterable<readonly [Labels, Histogram]>,
+): Family {
+  const fullName = `${PREFIX}${name}`;
+  const values = Array.from(histograms).flatMap(([labels, each]) => histogramValues(fullName, labels, each));
+  return { name: fullName, help, type: 'histogram', values, aggregator: 'first' };
+}
+
+const PREFIX = 'modbus_sim_';
+
+function plain(type: 'counter' | 'gauge', name: string, help: string, values: Labelled): Family {
+  const listed = Array.from(values, ([labels, value]) => ({ labels, value }));
+  return { name, help, type, values: listed, aggregator: 'first' };
+}
+
+/** Prometheus wants each bucket to count all values up to its bound. */
+function histogramValues(name: string, labels: Labels, { bounds, counts, sum }: Histogram): Value[] {
+  let count = 0;
+  const buckets = counts.map((inBucket, i) => {
+    count += inBucket;
+    const bound = bounds[i];
+    const le = bound === undefined ? '+Inf' : bound / 1000;
+    return { labels: { ...labels, le }, value: count, metricName: `${name}_bucket` };
+  });
+  return [
+    ...buckets,
+    { labels, value: sum / 1000, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ];
+}

@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { quote } from '../schema/problem.js';
+
+/** Where a running simulator is found. */
+export interface RunningAt {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** What Wireshark, or the user who installs it there, asks of `modbus-sim extcap`. */
+export type ExtcapRequest =
+  | { readonly what: 'interfaces'; readonly at: RunningAt }
+  | { readonly what: 'dlts' }
+  | { readonly what: 'options'; readonly url: string }
+  | {
+      readonly what: 'capture';
+      readonly at: RunningAt;
+      readonly form: string;
+      /** Name of the interface, as `interfaces` has told it. */
+      readonly interface: string;
+      /** Path of the pipe that the capture goes into. */
+      readonly fifo: string;
+    }
+  /** @property directory undefined where Wireshark is to be asked for its own */
+  | { readonly what: 'install'; readonly directory: string | undefined };
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** The arguments that Wireshark gives (Wireshark Developer's Guide, 8.2), and those of its dialog (`extcap-text.ts`). */
+const OPTIONS = {
+  'extcap-interfaces': { type: 'boolean' },
+  'extcap-dlts': { type: 'boolean' },
+  'extcap-config': { type: 'boolean' },
+  capture: { type: 'boolean' },
+  install: { type: 'boolean' },
+  'extcap-interface': { type: 'string' },
+  'extcap-version': { type: 'string' },
+  'extcap-capture-filter': { type: 'string' },
+  fifo: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+  form: { type: 'string' },
+} as const;
+
+/**
+ * Understands the arguments behind `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the simulator
+ * is, unless the arguments do.
+ * @returns what is wrong, as a sentence
+ */
+export function parseExtcap(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ExtcapRequest | string {
+  const parsed = parse(args);
+  if (typeof parsed === 'string') return parsed;
+  const { values, positionals } = parsed;
+  const url = (values.url || env.MODBUS_SIM_URL || DEFAULT_URL).replace(/\/+$/, '');
+  const at = { url, token: values.token || env.MODBUS_SIM_TOKEN || undefined };
+  if (!URL.canParse(url)) return `--url: expected an address such as ${DEFAULT_URL}, got ${quote(url)}`;
+  if (values.install) {
+    if (positionals.length > 1) return 'extcap --install takes one directory';
+    return { what: 'install', directory: positionals[0] };
+  }
+  if (values['extcap-interfaces']) return { what: 'interfaces', at };
+  if (values['extcap-dlts']) return { what: 'dlts' };
+  if (values['extcap-config']) return { what: 'options', url };
+  const { fifo, form = 'decoded', 'extcap-interface': name } = values;
+  if (!values.capture) return 'extcap is for Wireshark; modbus-sim extcap --install makes it known there';
+  if (fifo === undefined || name === undefined) return '--capture needs --fifo and --extcap-interface';
+  return { what: 'capture', at, form, interface: name, fifo };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

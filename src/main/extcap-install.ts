@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { complain, say } from './say.js';
+
+/** Writes a program into Wireshark's extcap directory that calls this one. */
+export function installExtcap(directory = extcapDirectory()): number {
+  const file = join(directory, 'modbus-sim');
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(file, wrapper(process.execPath, realpathSync(process.argv[1] as string)));
+    chmodSync(file, 0o755);
+  } catch (error) {
+    return complain(
+      `can't write ${file}: ${(error as Error).message}. Name a directory, and start Wireshark with ` +
+        'WIRESHARK_EXTCAP_DIR set to it; or install as root',
+    );
+  }
+  return say(`installed ${file}; Wireshark lists the lines of a running simulator at its next start`);
+}
+
+function wrapper(node: string, program: string): string {
+  return `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(program)} extcap "$@"\n`;
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The directory that Wireshark says is its user's, else the one that it has for all. */
+function extcapDirectory(): string {
+  const { stdout } = spawnSync('tshark', ['-G', 'folders'], { encoding: 'utf8' });
+  return extcapFolder(stdout ?? '') ?? join(homedir(), '.local/lib/wireshark/extcap');
+}
+
+/** Reads what `tshark -G folders` prints. Before version 4.2 there is none for the user alone. */
+function extcapFolder(folders: string): string | undefined {
+  const own = /^Personal Extcap path:\s*(\S.*)$/m.exec(folders);
+  return (own ?? /^(?:Global )?Extcap path:\s*(\S.*)$/m.exec(folders))?.[1];
+}

@@ -1,0 +1,68 @@
+import type { Command } from '../config/command-line.js';
+import { eventLine } from '../monitor/event-line.js';
+import { type Followed, follow } from '../monitor/follow.js';
+import { coloured, plain } from '../monitor/paint.js';
+import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
+import { stopSignal } from './stop-signal.js';
+
+const RETRY_MS = 1000;
+const BAD_REQUEST = 400;
+
+/** Prints what passes the lines of a running simulator, until the process is asked to stop or nobody reads on. */
+export async function monitor(command: Extract<Command, { kind: 'monitor' }>): Promise<number> {
+  const ending = new AbortController();
+  void stopSignal(OK).then(() => ending.abort());
+  // A reader such as head(1) has seen enough.
+  process.stdout.on('error', () => ending.abort());
+  const print = printer(command.hex, ending.signal);
+  const followed = follow({
+    url: eventsUrl(command),
+    token: command.token,
+    signal: ending.signal,
+    retryMs: RETRY_MS,
+  });
+  for await (const each of followed) {
+    switch (each.kind) {
+      case 'events':
+        await print(each);
+        break;
+      case 'lost':
+        console.error(`${command.url}: ${each.reason}; waiting for the simulator`);
+        break;
+      case 'connected':
+        console.error(`${command.url}: connected`);
+        break;
+      case 'restarted':
+        console.error(`${command.url}: the simulator was started anew`);
+        break;
+      case 'refused':
+        return complain(`${command.url}: ${each.reason}`, each.status === BAD_REQUEST ? WRONG_USAGE : FAILED);
+    }
+  }
+  return OK;
+}
+
+function eventsUrl({ url, filters }: Extract<Command, { kind: 'monitor' }>): URL {
+  const events = new URL('/api/v1/events', url);
+  for (const [name, value] of Object.entries(filters)) events.searchParams.set(name, value);
+  return events;
+}
+
+/** Prints events. Resolves when a terminal or a pipe that is slow has taken them, so that no more are fetched meanwhile. */
+function printer(hex: boolean, ending: AbortSignal) {
+  const { stdout } = process;
+  const paint = stdout.isTTY && stdout.hasColors() ? coloured : plain;
+  let nameWidth = 0;
+  return async ({ events }: Extract<Followed, { kind: 'events' }>): Promise<void> => {
+    let text = '';
+    for (const event of events) {
+      if (event.kind !== 'left out') nameWidth = Math.max(nameWidth, event.line.length);
+      text += `${eventLine(event, { hex, paint, nameWidth })}\n`;
+    }
+    if (stdout.write(text) || ending.aborted) return;
+    await new Promise((resolve) => {
+      stdout.once('drain', resolve);
+      ending.addEventListener('abort', resolve, { once: true });
+    });
+  };
+}

@@ -1,0 +1,111 @@
+import type { EventKind } from '../traffic/event.js';
+import type { TrafficView } from '../traffic/view.js';
+import type { Shown } from './follow.js';
+import type { Paint, Style } from './paint.js';
+
+export interface LineOptions {
+  /** Whether the bytes are shown, too. */
+  readonly hex: boolean;
+  readonly paint: Paint;
+  /** Characters of the longest name of a line so far. */
+  readonly nameWidth: number;
+}
+
+/** `→` to us, `←` from us; dashed between others; `✗` damage; `•` whatever is no frame. */
+const ARROWS: Readonly<Partial<Record<EventKind, string>>> = {
+  request: '→',
+  broadcast: '→',
+  dropped: '→',
+  reply: '←',
+  'foreign request': '⇢',
+  'foreign response': '⇠',
+  duplicate: '⇠',
+  damaged: '✗',
+  discarded: '✗',
+};
+
+const STYLES: Readonly<Partial<Record<EventKind, Style>>> = {
+  request: 'cyan',
+  broadcast: 'cyan',
+  reply: 'green',
+  'foreign request': 'dim',
+  'foreign response': 'dim',
+  dropped: 'yellow',
+  duplicate: 'red',
+  damaged: 'red',
+  discarded: 'red',
+  collision: 'red',
+  loop: 'red',
+  overrun: 'red',
+  'damaged characters': 'red',
+};
+
+/**
+ * An event in one line: the time of day, the line, the pause on the line before it in ms and in characters, the
+ * direction, what it says, the response time, the faults that acted, and the bytes.
+ */
+export function eventLine(event: Shown, { hex, paint, nameWidth }: LineOptions): string {
+  if (event.kind === 'left out') return paint('red', `… ${event.text}`);
+  const { kind, line, exception, bytes = '' } = event;
+  const style = exception === undefined ? STYLES[kind] : 'yellow';
+  const parts = [
+    paint('dim', timeOfDay(event.time)),
+    printable(line).padEnd(nameWidth),
+    paint('dim', pauseBefore(event)),
+    paint(style, `${ARROWS[kind] ?? '•'} ${printable(event.text)}${clientOf(event)}`),
+    responseTime(event),
+    paint('magenta', faultsOf(event)),
+    hex && bytes !== '' ? paint('dim', `| ${bytes}${omitted(event)}`) : '',
+  ];
+  return parts.filter((part) => part !== '').join('  ');
+}
+
+/** `14:03:09.123456` by the local clock, of an ISO 8601 time with µs. */
+function timeOfDay(time: string): string {
+  const local = new Date(time);
+  const [hours, minutes, seconds] = [local.getHours(), local.getMinutes(), local.getSeconds()].map((part) =>
+    String(part).padStart(2, '0'),
+  );
+  return `${hours}:${minutes}:${seconds}.${/\.(\d+)/.exec(time)?.[1] ?? '000000'}`;
+}
+
+/** Before a reply, the pause is the time since its request. */
+function pauseBefore({ kind, pauseUs, pauseCharacters, responseTimeUs }: TrafficView): string {
+  const us = kind === 'reply' ? responseTimeUs : pauseUs;
+  const ms = us == null ? '' : `${inMs(us)} ms`;
+  const characters = pauseCharacters == null ? '' : `${pauseCharacters.toFixed(1)} ch`;
+  return `${ms.padStart(14)} ${characters.padStart(12)}`;
+}
+
+/** Frames of many clients would only get longer by it. */
+function clientOf({ direction, client }: TrafficView): string {
+  return direction === 'none' && client !== undefined ? ` (${client})` : '';
+}
+
+function responseTime({ kind, responseTimeUs }: TrafficView): string {
+  return responseTimeUs == null || kind === 'reply' ? '' : `(after ${inMs(responseTimeUs)} ms)`;
+}
+
+/** `[bad-crc: crc; torn: break not achieved, no break here]` */
+function faultsOf({ faults = [], omittedFaults = 0 }: TrafficView): string {
+  if (faults.length === 0) return '';
+  const texts = faults.map(({ rule, kind, reason }) => {
+    const failed = reason === undefined ? '' : ` not achieved, ${reason}`;
+    return printable(`${rule}: ${kind}${failed}`);
+  });
+  const more = omittedFaults > 0 ? `; ${omittedFaults} more` : '';
+  return `[${texts.join('; ')}${more}]`;
+}
+
+function omitted({ omittedBytes = 0 }: TrafficView): string {
+  return omittedBytes > 0 ? ` … ${omittedBytes} more` : '';
+}
+
+function inMs(us: number): string {
+  return (us / 1000).toFixed(3);
+}
+
+/** Names and texts may hold what a client has sent: a terminal must not obey it. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
+}

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+
+export const BENCH_FILE = 'bench.json';
+export const CLOCK_FILE = 'clock.json';
+
+/** The file of a device. Names of devices may have any characters, so a digest tells them apart. */
+export function deviceFile(device: string): string {
+  const readable = device.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 32);
+  return `device-${readable}-${createHash('sha256').update(device).digest('hex').slice(0, 8)}.json`;
+}
+
+export function isDeviceFile(name: string): boolean {
+  return /^device-.*\.json$/.test(name);
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type { StateOptions } from '../../config/command-line.js';
+import type { Configuration } from '../../config/configuration.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { restoreState } from './restore-state.js';
+import { StateFiles } from './state-files.js';
+import { StateKeeper } from './state-keeper.js';
+
+interface Wanted {
+  readonly simulator: Simulator;
+  readonly configuration: Configuration;
+  readonly log: Logger;
+  readonly options: StateOptions;
+  /** Name of the configuration, for messages. */
+  readonly file: string;
+}
+
+type OpenState =
+  | {
+      readonly ok: true;
+      readonly keeper: StateKeeper;
+      /** The names of lines that are waited for, because their settings are not those of the configuration. */
+      readonly lines: ReadonlySet<string>;
+      readonly description: string;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * Restores the state of a simulator that is not started yet. Undefined where no state is kept; an error where there is
+ * no directory for it.
+ */
+export async function openState({
+  simulator,
+  configuration,
+  log,
+  options,
+  file,
+}: Wanted): Promise<OpenState | undefined> {
+  const { directory = configuration.keepsState && options.ofService } = options;
+  if (!directory) {
+    if (!configuration.keepsState) return undefined;
+    return {
+      ok: false,
+      error: `${file}: state: keep needs a directory: start with --state DIR, or as a service with StateDirectory=`,
+    };
+  }
+  const files = new StateFiles(resolve(directory));
+  const now = () => Date.now();
+  try {
+    const restored = await restoreState({ simulator, files, file: configuration, log, now });
+    const kept = { simulator, files, log, now, uptime: () => performance.now() };
+    const keeper = new StateKeeper(kept, configuration, restored);
+    return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };
+  } catch (error) {
+    return { ok: false, error: `the directory of the state can't be used: ${(error as Error).message}` };
+  }
+}
+
+function describe(
+  directory: string,
+  { devices, lines, setAside }: Awaited<ReturnType<typeof restoreState>>,
+): string {
+  const counts = [
+    `${counted(devices.size, 'device')} and ${counted(lines.size, 'line')} as they were before`,
+    ...(setAside > 0 ? [`${counted(setAside, 'file')} set aside (see the log)`] : []),
+  ];
+  return `state in ${directory}: ${counts.join(', ')}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

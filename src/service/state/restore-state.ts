@@ -1,0 +1,146 @@
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { At } from '../../schema/at.js';
+import { Findings } from '../../schema/findings.js';
+import { pathText } from '../../schema/problem.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { FileContent } from '../../state/bench-state.js';
+import { restoreDevice } from '../../state/device-state.js';
+import { restoreBench } from '../../state/restore-bench.js';
+import {
+  benchStateSchema,
+  type ClockState,
+  clockStateSchema,
+  deviceStateSchema,
+} from '../../state/schema.js';
+import { BENCH_FILE, CLOCK_FILE, deviceFile, isDeviceFile } from './file-names.js';
+import type { StateFiles } from './state-files.js';
+
+/** How often a running clock is noted, in ms. After an end without notice the clocks are ahead by at most this. */
+export const CLOCK_INTERVAL_MS = 60_000;
+
+export interface RestoredState {
+  /** The time of the program in ms, which goes on through restarts. */
+  readonly uptime: number;
+  /** The names of the devices that are as their files have them. */
+  readonly devices: ReadonlySet<string>;
+  /** The names of lines whose settings are not those of the configuration. */
+  readonly lines: ReadonlySet<string>;
+  /** How many parts were set aside. */
+  readonly setAside: number;
+}
+
+interface Surroundings {
+  readonly simulator: Simulator;
+  readonly files: StateFiles;
+  /** What the configuration says. */
+  readonly file: FileContent;
+  readonly log: Logger;
+  /** The time of day in ms. */
+  readonly now: () => number;
+}
+
+/** Gives a simulator that is not started yet what was changed in an earlier run. Nothing that is wrong is fatal. */
+export async function restoreState(surroundings: Surroundings): Promise<RestoredState> {
+  const { simulator, files, file } = surroundings;
+  const names = await files.open();
+  const reader = new StateReader(surroundings);
+  const bench = names.includes(BENCH_FILE) ? await reader.read(BENCH_FILE, benchStateSchema) : undefined;
+  const restored = bench && (await restoreBench(simulator, file, bench));
+  if (restored && restored.problems.length > 0) await reader.unfitting(BENCH_FILE, restored.problems);
+  const clock = names.includes(CLOCK_FILE) ? await reader.read(CLOCK_FILE, clockStateSchema) : undefined;
+
+  const states = [];
+  for (const name of names.filter(isDeviceFile)) {
+    const state = await reader.read(name, deviceStateSchema);
+    if (state) states.push({ name, state });
+  }
+  const latest = Math.max(0, clock?.uptime ?? 0, ...states.map(({ state }) => state.uptime));
+  const uptime = latest + (clock ? missed(clock, surroundings.now()) : 0);
+  const devices = new Set<string>();
+  for (const { name, state } of states) {
+    const device = simulator.devices.get(state.device);
+    if (!device || name !== deviceFile(state.device)) {
+      await reader.unfitting(name, ['there is no such device']);
+      continue;
+    }
+    const kept = { device, definition: simulator.definitionOf(state.device) };
+    const problems = restoreDevice(kept, state, {
+      uptime,
+      placeSignal: (point, { signal }) => {
+        if (signal === null) device.points.setSignal(point, undefined);
+        return signal === null
+          ? undefined
+          : mistakesIn(signal, (at) => simulator.changeSignal(device, point, at));
+      },
+    });
+    if (problems.length > 0) await reader.unfitting(name, problems);
+    else devices.add(state.device);
+  }
+  return { uptime, devices, lines: restored?.lines ?? new Set(), setAside: reader.setAside };
+}
+
+/**
+ * How long the program went on after it had noted the clock. Unless it ended with notice, that is unknown: until now,
+ * but no longer than until the next note. A clock of the day that has gone back tells nothing.
+ */
+function missed({ ended, at }: ClockState, now: number): number {
+  if (ended) return 0;
+  return now > at ? Math.min(now - at, CLOCK_INTERVAL_MS) : CLOCK_INTERVAL_MS;
+}
+
+function mistakesIn(value: unknown, read: (at: At) => unknown): string | undefined {
+  const findings = new Findings();
+  read(new At(value, findings));
+  if (findings.count === 0) return undefined;
+  return findings.listed
+    .map(({ path, message }) => [pathText(path), message].filter(Boolean).join(': '))
+    .join('; ');
+}
+
+/** Reads the files of a state, and sets aside those that can't be used. */
+class StateReader {
+  readonly #files: StateFiles;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  setAside = 0;
+
+  constructor({ files, log, now }: Surroundings) {
+    this.#files = files;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  async read<Output>(name: string, schema: z.ZodType<Output>): Promise<Output | undefined> {
+    const read = await this.#files.read(name);
+    const parsed = 'text' in read ? parse(read.text, schema) : read;
+    if ('state' in parsed) return parsed.state;
+    const time = new Date(this.#now()).toISOString().replace(/[-:.]/g, '');
+    await this.#tell(name, `damaged-${time}`, [parsed.problem]);
+    return undefined;
+  }
+
+  async unfitting(name: string, problems: readonly string[]): Promise<void> {
+    await this.#tell(name, 'unfitting', problems);
+  }
+
+  async #tell(name: string, suffix: string, problems: readonly string[]): Promise<void> {
+    this.setAside++;
+    const where = await this.#files.setAside(name, suffix);
+    this.#log.warn({ file: name, problems }, `state set aside: ${problems[0]}; ${where}`);
+  }
+}
+
+function parse<Output>(
+  text: string,
+  schema: z.ZodType<Output>,
+): { readonly state: Output } | { readonly problem: string } {
+  try {
+    const result = schema.safeParse(JSON.parse(text));
+    if (result.success) return { state: result.data };
+    const [issue] = result.error.issues;
+    return { problem: `not as this version writes it, at ${pathText(issue?.path.map(String) ?? [])}` };
+  } catch (error) {
+    return { problem: `is no JSON: ${(error as Error).message.slice(0, 100)}` };
+  }
+}

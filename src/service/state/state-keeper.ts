@@ -1,0 +1,177 @@
+import type { Logger } from 'pino';
+import type { Device } from '../../device/device.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { benchState, type FileContent, isAsInFile } from '../../state/bench-state.js';
+import { deviceStateText, hasCounters, hasSignals } from '../../state/device-state.js';
+import { deviceFingerprint } from '../../state/fingerprint.js';
+import { type ClockState, FORMAT } from '../../state/schema.js';
+import { BENCH_FILE, CLOCK_FILE, deviceFile } from './file-names.js';
+import { CLOCK_INTERVAL_MS, type RestoredState } from './restore-state.js';
+import type { StateFiles } from './state-files.js';
+
+/** How often the counts of changes are looked at, in ms. */
+const LOOK_MS = 100;
+/** Changes are gathered for this long, so that a change every millisecond does not wear out a memory card. */
+const WRITE_MS = 1000;
+
+interface Kept {
+  readonly simulator: Simulator;
+  readonly files: StateFiles;
+  readonly log: Logger;
+  /** The time of day in ms. */
+  readonly now: () => number;
+  /** Ms, never going back. */
+  readonly uptime: () => number;
+}
+
+/** Writes what changes on a simulator into files, at most once a second, and nothing while nothing changes. */
+export class StateKeeper {
+  readonly #kept: Kept;
+  #file: FileContent;
+  /** What `Device.changes` was when the device was last written. */
+  readonly #written = new Map<Device, number>();
+  /** The things that `bench.json` is made from, as they were when it was last written. */
+  #bench: readonly unknown[];
+  /** The time of the program when the uptime was 0. */
+  readonly #earlier: number;
+  /** When the clock was last noted. A program that starts notes it at once: from now on it may be killed. */
+  #clockAt = Number.NEGATIVE_INFINITY;
+  #roundAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #trouble: string | undefined;
+
+  /** @param file what the configuration says, with which a running simulator is compared */
+  constructor(kept: Kept, file: FileContent, restored: RestoredState) {
+    this.#kept = kept;
+    this.#file = file;
+    this.#earlier = restored.uptime - kept.uptime();
+    for (const device of kept.simulator.devices.values()) {
+      // Reads all that is configured, and is remembered. From now on the lines are served.
+      deviceFingerprint(kept.simulator.definitionOf(device.name));
+      if (restored.devices.has(device.name) || !(device.changes > 0 || hasSignals(device))) {
+        this.#written.set(device, device.changes);
+      }
+    }
+    this.#bench = restored.setAside > 0 ? [] : this.#benchParts();
+  }
+
+  /** What the configuration says now: it was read again. */
+  set file(file: FileContent) {
+    this.#file = file;
+  }
+
+  begin(): void {
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  /** Writes what is not written yet. Call when nothing changes any more. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+    await this.#write(true);
+  }
+
+  #look(): void {
+    if (this.#kept.uptime() - this.#roundAt < WRITE_MS) return;
+    this.#roundAt = Number.POSITIVE_INFINITY;
+    const begunAt = this.#kept.uptime();
+    this.#round = this.#write(false).then((hasWritten) => {
+      this.#roundAt = hasWritten ? begunAt : Number.NEGATIVE_INFINITY;
+    });
+  }
+
+  /** @returns whether there was anything to write */
+  async #write(isEnd: boolean): Promise<boolean> {
+    const { simulator, files, uptime } = this.#kept;
+    const isClockDue = isEnd || uptime() - this.#clockAt >= CLOCK_INTERVAL_MS;
+    const devices = Array.from(simulator.devices.values());
+    const due = devices.filter((device) => this.#isDue(device, isClockDue));
+    const gone = Array.from(this.#written.keys()).filter(
+      (device) => simulator.devices.get(device.name) !== device,
+    );
+    const bench = this.#benchParts();
+    const isBenchDue = !isSame(bench, this.#bench);
+    const hasClocks = (isClockDue || due.length > 0) && devices.some(hasSignals);
+    if (due.length + gone.length === 0 && !isBenchDue && !hasClocks) return false;
+    try {
+      // The devices of REST come with the bench: a killed program must not leave their registers without them.
+      if (isBenchDue) await this.#writeBench();
+      this.#bench = bench;
+      for (const device of due) await this.#writeDevice(device);
+      for (const device of gone) await this.#forget(device);
+      if (hasClocks) await this.#writeClock(isEnd);
+      await files.sync();
+      this.#recovered();
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+    return true;
+  }
+
+  #isDue(device: Device, isClockDue: boolean): boolean {
+    const written = this.#written.get(device);
+    if (written === undefined) return device.changes > 0 || hasSignals(device);
+    return written !== device.changes || (isClockDue && hasCounters(device));
+  }
+
+  async #writeDevice(device: Device): Promise<void> {
+    const { simulator, files } = this.#kept;
+    // Removed while other devices were written.
+    if (simulator.devices.get(device.name) !== device) return;
+    const { changes } = device;
+    const definition = simulator.definitionOf(device.name);
+    await files.write(deviceFile(device.name), deviceStateText({ definition, device }, this.#time));
+    this.#written.set(device, changes);
+  }
+
+  async #forget(device: Device): Promise<void> {
+    const { simulator, files } = this.#kept;
+    if (!simulator.devices.has(device.name)) await files.remove(deviceFile(device.name));
+    this.#written.delete(device);
+  }
+
+  async #writeBench(): Promise<void> {
+    const { simulator, files } = this.#kept;
+    const state = benchState(this.#file, simulator.running);
+    if (isAsInFile(state)) await files.remove(BENCH_FILE);
+    else await files.write(BENCH_FILE, [JSON.stringify(state, undefined, 1), '\n']);
+  }
+
+  async #writeClock(ended: boolean): Promise<void> {
+    const { files, now, uptime } = this.#kept;
+    const state: ClockState = { format: FORMAT, uptime: this.#time, at: now(), ended };
+    await files.write(CLOCK_FILE, [`${JSON.stringify(state)}\n`]);
+    this.#clockAt = uptime();
+  }
+
+  get #time(): number {
+    return this.#earlier + this.#kept.uptime();
+  }
+
+  #benchParts(): readonly unknown[] {
+    const { lines, devices, faults } = this.#kept.simulator;
+    const definitions = Array.from(lines.values(), ({ definition }) => definition);
+    return [this.#file, faults.rules.changes, ...definitions, ...devices.values()];
+  }
+
+  /** A full disk is told of once. Every second it is tried again. */
+  #failed({ message }: Error): void {
+    if (this.#trouble !== message) {
+      this.#kept.log.error(
+        { reason: message },
+        'the state is not written; what changes now is lost at a restart',
+      );
+    }
+    this.#trouble = message;
+  }
+
+  #recovered(): void {
+    if (this.#trouble !== undefined) this.#kept.log.info('the state is written again');
+    this.#trouble = undefined;
+  }
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, i) => each === other[i]);
+}

@@ -1,0 +1,103 @@
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+const OWN = /^traffic-(\d{6,})\.(?:ndjson|pcapng)$/;
+
+type DiskFile = Pick<FileHandle, 'write' | 'truncate' | 'close'>;
+
+interface OpenFile {
+  readonly path: string;
+  readonly handle: DiskFile;
+}
+
+/** A part of node:fs/promises, which tests replace. */
+export interface Disk {
+  mkdir(path: string): Promise<unknown>;
+  readdir(path: string): Promise<string[]>;
+  open(path: string, flags: string): Promise<DiskFile>;
+  rm(path: string): Promise<void>;
+}
+
+const DISK: Disk = { mkdir, readdir, open, rm };
+
+/** Files `traffic-000001.ndjson`, `traffic-000002.ndjson` … in a directory. Numbers go on where they have stopped. */
+export class NumberedFiles {
+  readonly #directory: string;
+  readonly #extension: string;
+  readonly #most: number;
+  readonly #disk: Disk;
+  #current: OpenFile | undefined;
+  #length = 0;
+
+  /** @param most files in the directory; the oldest go before there are more */
+  constructor(directory: string, extension: string, most: number, disk: Disk = DISK) {
+    this.#directory = directory;
+    this.#extension = extension;
+    this.#most = most;
+    this.#disk = disk;
+  }
+
+  /** Of the file that is open. */
+  get path(): string | undefined {
+    return this.#current?.path;
+  }
+
+  /** Bytes in the file that is open. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Closes the file that is open, removes the oldest ones, and begins the next one. Rejects when the disk refuses. */
+  async begin(): Promise<void> {
+    await this.close();
+    await makeDirectory(this.#directory, this.#disk);
+    const old = (await this.#disk.readdir(this.#directory))
+      .flatMap((name) => {
+        const number = OWN.exec(name)?.[1];
+        return number === undefined ? [] : [{ name, number: Number(number) }];
+      })
+      .sort((a, b) => a.number - b.number);
+    const next = (old.at(-1)?.number ?? 0) + 1;
+    for (const { name } of old.slice(0, Math.max(0, old.length - this.#most + 1))) {
+      await this.#disk.rm(join(this.#directory, name));
+    }
+    const name = `traffic-${String(next).padStart(6, '0')}.${this.#extension}`;
+    const path = join(this.#directory, name);
+    this.#current = { handle: await this.#disk.open(path, 'wx'), path };
+  }
+
+  /** Adds bytes to the file that is open: all of them, or none before it rejects. */
+  async append(bytes: Uint8Array): Promise<void> {
+    const { handle } = this.#current as OpenFile;
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        done += (await handle.write(bytes, done, bytes.length - done, this.#length + done)).bytesWritten;
+      }
+      this.#length += bytes.length;
+    } catch (error) {
+      // Half an event would make the file unreadable from there on.
+      await handle.truncate(this.#length).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { handle } = this.#current ?? {};
+    this.#current = undefined;
+    this.#length = 0;
+    await handle?.close();
+  }
+}
+
+/** With its parents. Node's own way of doing that does not come to an end below /proc. */
+async function makeDirectory(path: string, disk: Disk): Promise<void> {
+  try {
+    await disk.mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path), disk);
+    await disk.mkdir(path);
+  }
+}

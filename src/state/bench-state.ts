@@ -1,0 +1,65 @@
+import type { Configuration, LineDefinition } from '../config/configuration.js';
+import { sourceOfCopy, sourceWithCopies } from '../config/native/copies.js';
+import { sourceChange } from '../config/native/line-source.js';
+import type { RunningConfiguration } from '../simulator/written/written-configuration.js';
+import { ruleSource } from '../simulator/written/written-configuration.js';
+import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
+import { type BenchState, FORMAT } from './schema.js';
+
+/** What the file says, with which a running simulator is compared. */
+export type FileContent = Pick<Configuration, 'devices' | 'lines' | 'faults'>;
+
+/** How what is running differs from the file, apart from the devices themselves. */
+export function benchState(file: FileContent, running: RunningConfiguration): BenchState {
+  const definitions = running.devices.map(({ definition }) => definition);
+  const devices = new Set(definitions.map(({ name }) => name));
+  const configuredDevices = new Set(file.devices.map(({ name }) => name));
+  const lines = new Map(running.lines.map(({ definition }) => [definition.name, definition]));
+  const configuredLines = new Set(file.lines.map(({ name }) => name));
+  const isCopy = (name: string) => sourceOfCopy(definitions, name) !== undefined;
+  return {
+    format: FORMAT,
+    devices: {
+      added: definitions
+        .filter(({ name }) => !configuredDevices.has(name) && !isCopy(name))
+        .map(({ name, source = {} }) => ({ name, source })),
+      removed: file.devices
+        .filter(({ name }) => !devices.has(name) && sourceOfCopy(file.devices, name) === undefined)
+        .map((each) => ({ name: each.name, fingerprint: deviceFingerprint(each) })),
+    },
+    lines: {
+      added: Array.from(lines.values())
+        .filter(({ name }) => !configuredLines.has(name))
+        .map((line) => ({ name: line.name, source: sourceWithCopies(definitions, line) })),
+      removed: file.lines
+        .filter(({ name }) => !lines.has(name))
+        .map((line) => ({ name: line.name, fingerprint: lineFingerprint(line) })),
+      changed: file.lines.flatMap((line) => changeOf(file, line, definitions, lines.get(line.name))),
+    },
+    ...changedRules(file, running),
+  };
+}
+
+/** True when nothing differs from the file. */
+export function isAsInFile({ devices, lines, faults }: BenchState): boolean {
+  const lists = [devices.added, devices.removed, lines.added, lines.removed, lines.changed];
+  return faults === undefined && lists.every(({ length }) => length === 0);
+}
+
+function changeOf(
+  { devices }: FileContent,
+  before: LineDefinition,
+  definitions: Configuration['devices'],
+  now: LineDefinition | undefined,
+): BenchState['lines']['changed'] {
+  if (!now || now === before) return [];
+  const change = sourceChange(sourceWithCopies(devices, before), sourceWithCopies(definitions, now));
+  if (Object.keys(change).length === 0) return [];
+  return [{ name: before.name, fingerprint: lineFingerprint(before), change: { ...change } }];
+}
+
+function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<BenchState, 'faults'> {
+  const fingerprint = rulesFingerprint(faults);
+  if (rulesFingerprint(rules.map(({ rule }) => rule)) === fingerprint) return {};
+  return { faults: { fingerprint, rules: rules.map(ruleSource) } };
+}

@@ -1,0 +1,121 @@
+import type { DeviceDefinition } from '../config/configuration.js';
+import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
+import { deviceFingerprint } from './fingerprint.js';
+import { changedPages, restorePage } from './pages.js';
+import { type DeviceState, FORMAT } from './schema.js';
+
+/** A device of a simulator with what it was defined by. */
+interface KeptDevice {
+  readonly definition: DeviceDefinition;
+  readonly device: Device;
+}
+
+/**
+ * What has been changed on a device, as JSON, in pieces that each take little time. The device is copied when the first
+ * piece is asked for, so the pieces belong to one moment.
+ * @param uptime the time of the program in ms, which goes on through restarts
+ */
+export function* deviceStateText({ definition, device }: KeptDevice, uptime: number): Generator<string> {
+  const images = Array.from(device.images, (image) => image.snapshot());
+  const { time } = device.clock;
+  const head: Omit<DeviceState, 'images'> = {
+    format: FORMAT,
+    device: device.name,
+    fingerprint: deviceFingerprint(definition),
+    uptime,
+    clock: { time, ...device.clock.settings },
+    signals: device.points.all.filter(isOther).map(signalOf),
+    counters: device.points.all.flatMap((point) => counterOf(point, time)),
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"images":[\n`;
+  for (const [i, image] of images.entries()) {
+    yield i === 0 ? '[' : ',\n[';
+    let separator = '\n';
+    for (const page of changedPages(image)) {
+      yield `${separator}${JSON.stringify(page)}`;
+      separator = ',\n';
+    }
+    yield ']';
+  }
+  yield '\n]}\n';
+}
+
+/** True for a device that a state must tell of, although nobody has changed it: its values move. */
+export function hasSignals({ points }: Device): boolean {
+  return points.all.some(({ signal }) => signal !== undefined);
+}
+
+/** True for a device whose sums grow, also while nobody changes it. */
+export function hasCounters({ points }: Device): boolean {
+  return points.all.some(({ signal }) => signal?.accumulator !== undefined);
+}
+
+/** Places a signal as REST does; the result says what is wrong with it. */
+export type PlaceSignal = (point: Point, source: DeviceState['signals'][number]) => string | undefined;
+
+/** A sum may be this much behind the clock, in ms. More would take long to add up, and means a damaged file. */
+const MOST_BEHIND = 400 * 86_400_000;
+
+/**
+ * Makes a device what it was.
+ * @param uptime the time of the program that it is now
+ * @returns what could not be restored, in words
+ */
+export function restoreDevice(
+  { definition, device }: KeptDevice,
+  state: DeviceState,
+  { uptime, placeSignal }: { readonly uptime: number; readonly placeSignal: PlaceSignal },
+): string[] {
+  if (state.fingerprint !== deviceFingerprint(definition)) return ['the file defines it differently now'];
+  const problems: string[] = [];
+  const { points, clock } = device;
+  const at = placesOf(device);
+  for (const each of state.signals) {
+    const point = at.get(placeOf(each));
+    const problem = point ? placeSignal(point, each) : 'there is no such value';
+    if (problem !== undefined) problems.push(`the signal of ${each.table} ${each.address}: ${problem}`);
+  }
+  const { time, paused, speed } = state.clock;
+  const missed = paused ? 0 : Math.max(0, uptime - state.uptime) * speed;
+  clock.resume(time + missed, { paused, speed });
+  for (const [i, image] of Array.from(device.images).entries()) {
+    const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];
+    if (wrong.length > 0)
+      problems.push(`${wrong.length} pages of registers are not as long as they should be`);
+  }
+  const sums = new Map(state.counters.map((each) => [placeOf(each), each]));
+  for (const point of points.all) {
+    const sum = sums.get(placeOf(point.definition));
+    const isUsable = sum !== undefined && sum.time <= clock.time && clock.time - sum.time <= MOST_BEHIND;
+    point.resume(isUsable ? sum : { time: clock.time, value: point.stored });
+  }
+  points.restored();
+  return problems;
+}
+
+function isOther({ placedSignal, definition }: Point): boolean {
+  return placedSignal !== definition.signal;
+}
+
+function signalOf({ placedSignal, definition: { table, address } }: Point): DeviceState['signals'][number] {
+  if (!placedSignal) return { table, address, signal: null };
+  const { kind, written } = placedSignal.definition;
+  return { table, address, signal: { [kind]: written } };
+}
+
+function counterOf(point: Point, time: number): DeviceState['counters'] {
+  const { table, address } = point.definition;
+  const reached = point.reached(time);
+  return reached && Number.isFinite(reached.value)
+    ? [{ table, address, time: reached.time, value: reached.value }]
+    : [];
+}
+
+function placesOf({ points }: Device): Map<string, Point> {
+  return new Map(points.all.map((point) => [placeOf(point.definition), point]));
+}
+
+function placeOf({ table, address }: { readonly table: string; readonly address: number }): string {
+  return `${table} ${address}`;
+}

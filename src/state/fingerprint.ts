@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { lineSource } from '../config/native/line-source.js';
+import type { FaultRule } from '../faults/rule.js';
+import type { RegisterLayout } from '../registers/layout.js';
+import { flow } from '../simulator/written/flow.js';
+import { ruleSource } from '../simulator/written/written-configuration.js';
+
+/** Definitions never change. */
+const fingerprints = new WeakMap<DeviceDefinition, string>();
+
+/** Layouts never change, and devices share them. */
+const digests = new WeakMap<RegisterLayout, string>();
+
+/**
+ * A short text that changes when the file defines the device differently: its entry, or the registers of a pymodbus
+ * file. A state is for the definition with the same fingerprint.
+ */
+export function deviceFingerprint(definition: DeviceDefinition): string {
+  const known = fingerprints.get(definition);
+  if (known !== undefined) return known;
+  const made = fingerprintOf(definition);
+  fingerprints.set(definition, made);
+  return made;
+}
+
+function fingerprintOf({ source, identity, tables, cells, life }: DeviceDefinition): string {
+  const windows = Object.values(tables).map(({ layout, ...window }) => ({
+    ...window,
+    layout: digestOf(layout),
+  }));
+  const { extended, ...names } = identity;
+  const parts = {
+    source,
+    identity: { ...names, ...(extended && { extended: Object.fromEntries(extended) }) },
+    windows,
+    cells: cells && digestOf(cells),
+    points: life?.points.length,
+  };
+  return digest(flow(parts));
+}
+
+export function lineFingerprint(definition: LineDefinition): string {
+  return digest(flow(lineSource(definition)));
+}
+
+export function rulesFingerprint(rules: readonly FaultRule[]): string {
+  return digest(flow(rules.map((rule) => ({ ...ruleSource({ rule, seed: 0 }), seed: rule.seed }))));
+}
+
+function digestOf(layout: RegisterLayout): string {
+  const known = digests.get(layout);
+  if (known !== undefined) return known;
+  const { words, meta, actions } = layout;
+  const hash = createHash('sha256').update(words).update(meta);
+  const made = hash
+    .update(flow(Array.from(actions, ([cell, action]) => ({ cell, ...action }))))
+    .digest('hex');
+  digests.set(layout, made);
+  return made;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { TABLE_NAMES } from '../device/tables.js';
+import { MAX_SPEED } from '../signals/clock.js';
+
+/*
+ * The files of a state. They are read as carefully as a file that somebody else wrote: an SD card, an editor or another
+ * version may have changed them.
+ */
+
+/** Another number means that another version wrote the file in another form. */
+export const FORMAT = 1;
+
+const name = z.string().min(1).max(64);
+const fingerprint = z.string().max(64);
+const finite = z.number();
+const time = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const source = z.record(z.string(), z.unknown());
+
+/** 65,536 cells are 256 pages. */
+const page = z.tuple([z.int().min(0).max(0xffff), z.string().max(800), z.string().max(400)]);
+const place = { table: z.literal(TABLE_NAMES), address: z.int().min(0).max(0xffff) };
+
+/** How much a device may have: more points than addresses can't be. */
+const MOST_POINTS = 4 * 65536;
+
+export const deviceStateSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  device: name,
+  fingerprint,
+  /** The time of the program that the clock belongs to, in ms. */
+  uptime: time,
+  clock: z.strictObject({ time, speed: z.number().min(0).max(MAX_SPEED), paused: z.boolean() }),
+  signals: z.array(z.strictObject({ ...place, signal: source.nullable() })).max(MOST_POINTS),
+  /** What counters had added up, and when, in ms of the clock. */
+  counters: z.array(z.strictObject({ ...place, time, value: finite })).max(MOST_POINTS),
+  /** The changed pages of each list of registers. */
+  images: z.array(z.array(page).max(0x10000)).max(5),
+});
+
+export type DeviceState = z.output<typeof deviceStateSchema>;
+
+const removed = z.array(z.strictObject({ name, fingerprint })).max(4096);
+const added = z.array(z.strictObject({ name, source })).max(4096);
+
+export const benchStateSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  devices: z.strictObject({ added, removed }),
+  lines: z.strictObject({
+    added,
+    removed,
+    /** `fingerprint` is that of the line in the file; `change` is as PATCH of a line has it. */
+    changed: z.array(z.strictObject({ name, fingerprint, change: source })).max(4096),
+  }),
+  /** All fault rules, where they are not those of the file, whose fingerprint it is. */
+  faults: z.strictObject({ fingerprint, rules: z.array(source).max(1024) }).optional(),
+});
+
+export type BenchState = z.output<typeof benchStateSchema>;
+
+export const clockStateSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  uptime: time,
+  /** The time of day, in ms. */
+  at: finite,
+  /** Whether the program ended here; otherwise it went on for a while that nobody knows. */
+  ended: z.boolean(),
+});
+
+export type ClockState = z.output<typeof clockStateSchema>;

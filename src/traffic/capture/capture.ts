@@ -1,0 +1,89 @@
+import type { TrafficEvent } from '../event.js';
+import { decodedForm } from './decoded-form.js';
+import type { CaptureLine, CaptureLines, Form, Packet } from './packet.js';
+import {
+  enhancedPacket,
+  interfaceDescription,
+  interfaceStatistics,
+  type LinkType,
+  sectionHeader,
+} from './pcapng.js';
+import { wireForm } from './wire-form.js';
+
+/** How frames are shown: as they were on the wire, or each as UDP with Modbus RTU. */
+export type FormName = 'wire' | 'decoded';
+
+export const FORM_NAMES = ['wire', 'decoded'] as const satisfies readonly FormName[];
+
+const FORMS: Readonly<Record<FormName, () => Form>> = { wire: wireForm, decoded: decodedForm };
+
+/** Makes the blocks of one pcapng file from events. Each line is an interface. */
+export class Capture {
+  readonly #lines: CaptureLines;
+  readonly #formName: FormName;
+  readonly #form: Form;
+  /** Number of the interface for each line and link type. */
+  readonly #interfaces = new Map<string, number>();
+  #missed = 0;
+  /** How many of those were told. */
+  #told = 0;
+
+  constructor(formName: FormName, lines: CaptureLines) {
+    this.#formName = formName;
+    this.#form = FORMS[formName]();
+    this.#lines = lines;
+  }
+
+  /** The beginning of the file. @param names the lines to describe; all of them when absent */
+  header(names: Iterable<string> = this.#lines.names()): Uint8Array[] {
+    const blocks = [sectionHeader('modbus-sim')];
+    for (const name of names) {
+      const line = this.#lines.get(name);
+      if (!line) continue;
+      const link = line.kind === 'serial' && this.#formName === 'wire' ? 'serial' : 'raw';
+      this.#interfaceOf(line, link, blocks);
+    }
+    return blocks;
+  }
+
+  /** The blocks of an event; none where it is not shown. */
+  blocksOf(event: TrafficEvent): Uint8Array[] {
+    const line = this.#lines.get(event.line);
+    if (!line) return [];
+    const blocks: Uint8Array[] = [];
+    for (const packet of this.#form(event, line)) {
+      const number = this.#interfaceOf(line, packet.link, blocks);
+      blocks.push(enhancedPacket(number, packet.time, packet.bytes, this.#commentOn(packet)));
+    }
+    return blocks;
+  }
+
+  /** So many events of all could not be read, because the stream has given them up. The next packet tells what is new. */
+  missed(count: number): void {
+    this.#missed = count;
+  }
+
+  /** A block that says nothing, for readers that have to know that the capture goes on. @param time in ms since 1970 */
+  stillAlive(time: number): Uint8Array[] {
+    return this.#interfaces.size > 0 ? [interfaceStatistics(0, time)] : [];
+  }
+
+  #commentOn({ comment }: Packet): string | undefined {
+    const untold = this.#missed - this.#told;
+    if (untold === 0) return comment;
+    this.#told = this.#missed;
+    const told = `${untold} events before this one were left out`;
+    return comment === undefined ? told : `${told}\n${comment}`;
+  }
+
+  /** The number of an interface, which is described in `blocks` if it was not before. */
+  #interfaceOf(line: CaptureLine, link: LinkType, blocks: Uint8Array[]): number {
+    const key = `${link} ${line.name}`;
+    const known = this.#interfaces.get(key);
+    if (known !== undefined) return known;
+    const number = this.#interfaces.size;
+    this.#interfaces.set(key, number);
+    blocks.push(interfaceDescription(link, line.name, line.describe()));
+    return number;
+  }
+}

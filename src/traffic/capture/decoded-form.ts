@@ -1,0 +1,143 @@
+import { concatBytes } from '../../protocol/bytes.js';
+import type { Framing } from '../../protocol/framing.js';
+import { encodeRtu, MIN_RTU_LENGTH } from '../../protocol/rtu.js';
+import type { ReplyEvent, TrafficEvent } from '../event.js';
+import { type DoneStep, doneSteps, receivedComments, silenceComments } from './comments.js';
+import { type Endpoint, endpointOf } from './endpoint.js';
+import { MAX_DATAGRAM, udpPacket } from './ip-packet.js';
+import { commentOf, type Form, type Packet, wallTime } from './packet.js';
+
+/** Where devices are in the decoded form, whatever port they really have. */
+const DECODED_PORT = 5020;
+/** What is no frame has its own port, so that nobody reads it as Modbus. */
+const NO_FRAME_PORT = 5021;
+
+/** Of the master of a serial line, which has no address (RFC 5737: for documentation). */
+const MASTER: Endpoint = { address: Uint8Array.of(192, 0, 2, 1), port: 49_152 };
+
+/**
+ * Each frame as a UDP datagram with Modbus RTU, whatever framing and transport its line has. Each line has an address
+ * of its own, so that Wireshark pairs requests and responses on each.
+ */
+export function decodedForm(): Form {
+  const lines: string[] = [];
+  return (event, { name }) => {
+    if (!lines.includes(name)) lines.push(name);
+    return decodedPackets(event, lines.indexOf(name) + 1);
+  };
+}
+
+function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
+  const client = 'client' in event && event.client !== undefined ? endpointOf(event.client) : MASTER;
+  const address = lineAddress(client, lineNumber);
+  const packet = (
+    from: 'client' | 'server',
+    at: number,
+    rtu: Uint8Array | undefined,
+    bytes: Uint8Array,
+    comments: readonly string[],
+  ): Packet => {
+    const server = { address, port: rtu ? DECODED_PORT : NO_FRAME_PORT };
+    const payload = (rtu ?? bytes).subarray(0, MAX_DATAGRAM);
+    const datagram =
+      from === 'client' ? udpPacket(client, server, payload) : udpPacket(server, client, payload);
+    return { link: 'raw', time: wallTime(event, at), bytes: datagram, comment: commentOf(comments) };
+  };
+  switch (event.kind) {
+    case 'reply': {
+      const frames = framesOf(event);
+      if (frames.length === 0)
+        return [packet('server', event.at, undefined, NOTHING, silenceComments(event))];
+      return frames.map(({ at, bytes, comments }) =>
+        packet('server', at, asRtu(bytes, event.framing), bytes, comments),
+      );
+    }
+    case 'discarded':
+      return [packet('client', event.startedAt, undefined, event.bytes, receivedComments(event, 'CRC'))];
+    case 'request':
+    case 'broadcast':
+    case 'foreign request':
+    case 'foreign response':
+    case 'duplicate':
+    case 'dropped':
+    case 'damaged': {
+      const { kind, bytes, framing, startedAt } = event;
+      const from = kind === 'foreign response' || kind === 'duplicate' ? 'server' : 'client';
+      const checkName = framing.name === 'ascii' ? 'LRC' : 'CRC';
+      const rtu = asRtu(bytes, framing);
+      const comments = [...receivedComments(event, checkName), ...shortComment(rtu)];
+      return [packet(from, startedAt, rtu, bytes, comments)];
+    }
+    // These carry no frame.
+    case 'line':
+    case 'echo':
+    case 'loop':
+    case 'collision':
+    case 'overrun':
+    case 'damaged characters':
+    case 'client':
+    case 'client gone':
+    case 'client rejected':
+      return [];
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** Wireshark's dissector takes no frame of four bytes, which requests of the functions 7, 11, 12 and 17 have. */
+function shortComment(rtu: Uint8Array | undefined): string[] {
+  return rtu?.length === MIN_RTU_LENGTH ? [`unit ${rtu[0]}, function ${rtu[1]}, without data`] : [];
+}
+
+/** An address of the client's kind for a line: 198.18.0.1, 198.18.0.2 … (RFC 2544), or 2001:db8::1 … (RFC 3849). */
+function lineAddress({ address }: Endpoint, lineNumber: number): Uint8Array {
+  const number = [lineNumber >>> 8, lineNumber & 0xff];
+  if (address.length === 4) return Uint8Array.of(198, 18, ...number);
+  return concatBytes([0x20, 0x01, 0x0d, 0xb8], new Uint8Array(10), number);
+}
+
+/** A frame that was sent, in one piece or in several. */
+interface SentFrame {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  readonly comments: readonly string[];
+}
+
+/** The frames of a reply. A step without bytes adds its comments to the frame before it, or is shown as an empty one. */
+function framesOf(event: ReplyEvent): SentFrame[] {
+  const frames: { at: number; pieces: Uint8Array[]; comments: string[] }[] = [];
+  for (const { step, at, comments } of doneSteps(event)) {
+    const last = frames.at(-1);
+    const told = [...stepComment(step), ...comments];
+    const isOwn = step.kind === 'bytes' && !step.continues;
+    if (last && !isOwn) last.comments.push(...told);
+    else frames.push({ at, pieces: [], comments: told });
+    if (step.kind === 'bytes') frames.at(-1)?.pieces.push(step.bytes);
+  }
+  return frames.map(({ at, pieces, comments }) => ({ at, bytes: concatBytes(...pieces), comments }));
+}
+
+function stepComment(step: DoneStep['step']): string[] {
+  switch (step.kind) {
+    case 'bytes':
+      return [];
+    case 'break':
+      return [`break of ${step.ms} ms`];
+    case 'close':
+      return [step.how === 'end' ? 'connection closed' : 'connection reset'];
+  }
+}
+
+/**
+ * A frame in RTU framing. A damaged frame has a wrong CRC: its own, or, in another framing, one that is inverted.
+ * Undefined where the bytes are too few for a frame.
+ */
+function asRtu(bytes: Uint8Array, framing: Framing): Uint8Array | undefined {
+  if (framing.name === 'rtu') return bytes.length >= MIN_RTU_LENGTH ? bytes : undefined;
+  const valid = framing.decode(bytes);
+  if (valid) return encodeRtu(valid.unitId, valid.pdu);
+  const fields = framing.fields(bytes);
+  if (!fields || fields.pdu.length === 0) return undefined;
+  const rtu = encodeRtu(fields.unitId, fields.pdu);
+  return rtu.map((byte, i) => (i < rtu.length - 2 ? byte : byte ^ 0xff));
+}

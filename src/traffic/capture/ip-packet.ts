@@ -1,0 +1,93 @@
+import { concatBytes, setWord, wordAt } from '../../protocol/bytes.js';
+import type { Endpoint } from './endpoint.js';
+
+/** Flags of a TCP segment (RFC 9293, 3.1). */
+export const TCP_FLAGS = { fin: 0x01, syn: 0x02, rst: 0x04, psh: 0x08, ack: 0x10 } as const;
+
+export interface Segment {
+  readonly sequence: number;
+  readonly acknowledgement: number;
+  readonly flags: number;
+  readonly payload: Uint8Array;
+}
+
+const TCP = 6;
+const UDP = 17;
+const HOP_LIMIT = 64;
+/** The longest payload of a UDP datagram on IPv4. */
+export const MAX_DATAGRAM = 65_507;
+const WINDOW = 0xffff;
+
+/** An IP packet with a UDP datagram. Both ends have addresses of the same kind. */
+export function udpPacket(from: Endpoint, to: Endpoint, payload: Uint8Array): Uint8Array {
+  const header = new Uint8Array(8);
+  setWord(header, 0, from.port);
+  setWord(header, 2, to.port);
+  setWord(header, 4, header.length + payload.length);
+  const datagram = concatBytes(header, payload);
+  // 0 would mean that there is no checksum (RFC 768).
+  setWord(datagram, 6, checksum(UDP, from, to, datagram) || 0xffff);
+  return ipPacket(UDP, from, to, datagram);
+}
+
+/** An IP packet with a TCP segment. */
+export function tcpPacket(from: Endpoint, to: Endpoint, segment: Segment): Uint8Array {
+  const { sequence, acknowledgement, flags, payload } = segment;
+  const header = new Uint8Array(20);
+  const view = new DataView(header.buffer);
+  view.setUint16(0, from.port);
+  view.setUint16(2, to.port);
+  view.setUint32(4, sequence);
+  view.setUint32(8, acknowledgement);
+  view.setUint8(12, (header.length / 4) << 4);
+  view.setUint8(13, flags);
+  view.setUint16(14, WINDOW);
+  const bytes = concatBytes(header, payload);
+  setWord(bytes, 16, checksum(TCP, from, to, bytes));
+  return ipPacket(TCP, from, to, bytes);
+}
+
+function ipPacket(protocol: number, from: Endpoint, to: Endpoint, payload: Uint8Array): Uint8Array {
+  const isIpv4 = from.address.length === 4;
+  const header = isIpv4 ? ipv4Header(protocol, payload.length) : ipv6Header(protocol, payload.length);
+  const addressesAt = header.length - 2 * from.address.length;
+  header.set(from.address, addressesAt);
+  header.set(to.address, addressesAt + from.address.length);
+  if (isIpv4) setWord(header, 10, complement(sumOf(header)));
+  return concatBytes(header, payload);
+}
+
+/** RFC 791, 3.1: without options, not to be fragmented. */
+function ipv4Header(protocol: number, length: number): Uint8Array {
+  const header = Uint8Array.of(0x45, 0, 0, 0, 0, 0, 0x40, 0, HOP_LIMIT, protocol, ...new Array(10).fill(0));
+  setWord(header, 2, header.length + length);
+  return header;
+}
+
+/** RFC 8200, 3. */
+function ipv6Header(protocol: number, length: number): Uint8Array {
+  const header = new Uint8Array(40);
+  header[0] = 0x60;
+  setWord(header, 4, length);
+  header[6] = protocol;
+  header[7] = HOP_LIMIT;
+  return header;
+}
+
+/** The checksum of a segment or datagram, whose own checksum is still 0, with its pseudo-header. */
+function checksum(protocol: number, from: Endpoint, to: Endpoint, bytes: Uint8Array): number {
+  return complement(sumOf(from.address) + sumOf(to.address) + protocol + bytes.length + sumOf(bytes));
+}
+
+function sumOf(bytes: Uint8Array): number {
+  let sum = 0;
+  for (let i = 0; i < bytes.length; i += 2) sum += wordAt(bytes, i);
+  return sum;
+}
+
+/** The one's complement of a sum of words (RFC 1071). */
+function complement(sum: number): number {
+  let folded = sum;
+  while (folded > 0xffff) folded = (folded & 0xffff) + (folded >>> 16);
+  return ~folded & 0xffff;
+}

@@ -1,0 +1,48 @@
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+
+/** A request between others. `at` is when its last byte was read, in ms of `performance.now()`. */
+interface ForeignRequest {
+  readonly seq: number;
+  readonly unitId: number;
+  readonly functionCode: number;
+  readonly at: number;
+}
+
+interface ForeignResponse {
+  readonly unitId: number;
+  /** With the exception flag. */
+  readonly functionCode: number;
+  readonly startedAt: number;
+}
+
+/** How many unanswered requests are remembered. */
+const MOST = 32;
+/** A request whose answer is missing for this long is not answered any more, in ms. */
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Requests between others that nobody has answered yet, in the order in which they came. A response answers the newest
+ * request with its unit identifier and its function; older requests to that unit will not be answered any more. A slow
+ * device may answer when its master has already asked another unit.
+ */
+export class ForeignRequests {
+  #requests: readonly ForeignRequest[] = [];
+
+  asked({ seq, unitId, functionCode, at }: ForeignRequest): void {
+    // Nobody answers a broadcast.
+    if (unitId !== 0) this.#requests = [...this.#requests, { seq, unitId, functionCode, at }].slice(-MOST);
+  }
+
+  /**
+   * The request that a response answers, which is then forgotten; undefined when that request was not heard.
+   * @param startedAt when the first byte of the response came, in ms of `performance.now()`
+   */
+  answered({ unitId, functionCode, startedAt }: ForeignResponse): ForeignRequest | undefined {
+    const asked = this.#requests.findLast(
+      (request) => request.unitId === unitId && request.functionCode === (functionCode & ~EXCEPTION_FLAG),
+    );
+    if (!asked) return undefined;
+    this.#requests = this.#requests.filter((each) => each.unitId !== unitId || each.seq > asked.seq);
+    return startedAt - asked.at <= LONGEST_WAIT_MS ? asked : undefined;
+  }
+}

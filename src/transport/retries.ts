@@ -1,0 +1,62 @@
+import type { Clock } from './clock.js';
+
+interface RetryTimes {
+  /** The pause before the first attempt, in ms. Each further pause is twice as long. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+interface Attempts {
+  /**
+   * Tries once; resolves with the reason of a failure. An attempt that finds itself called off undoes what it has
+   * opened.
+   */
+  attempt(isCalledOff: () => boolean): Promise<string | undefined>;
+  /** Told of every failed attempt, with the pause before the next one. */
+  failed(reason: string, inMs: number): void;
+}
+
+/** Tries to open something again and again, with growing pauses, until it opens or is called off. */
+export class Retries {
+  readonly #clock: Clock;
+  readonly #times: RetryTimes;
+  readonly #attempts: Attempts;
+  #cancel = (): void => {};
+  /** The last attempt, under way or over. */
+  #attempt: Promise<void> | undefined;
+  /** Number of ends. An attempt that began before the last end is called off. */
+  #ends = 0;
+
+  constructor(clock: Clock, times: RetryTimes, attempts: Attempts) {
+    this.#clock = clock;
+    this.#times = times;
+    this.#attempts = attempts;
+  }
+
+  begin(): void {
+    this.#tryIn(this.#times.firstMs);
+  }
+
+  /** Calls the attempts off. Resolves when none is under way any more. */
+  async end(): Promise<void> {
+    this.#ends++;
+    this.#cancel();
+    await this.#attempt;
+  }
+
+  #tryIn(delay: number): void {
+    this.#cancel = this.#clock.callAfter(delay, () => {
+      this.#attempt = this.#try(delay);
+    });
+  }
+
+  async #try(delay: number): Promise<void> {
+    const ends = this.#ends;
+    const isCalledOff = () => this.#ends !== ends;
+    const reason = await this.#attempts.attempt(isCalledOff);
+    if (reason === undefined || isCalledOff()) return;
+    const inMs = Math.min(2 * delay, this.#times.lastMs);
+    this.#attempts.failed(reason, inMs);
+    this.#tryIn(inMs);
+  }
+}

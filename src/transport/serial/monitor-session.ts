@@ -1,0 +1,90 @@
+import type { Framing } from '../../protocol/framing.js';
+import type { Clock } from '../clock.js';
+import type { TimedBytes } from '../framer/burst.js';
+import type { Framer, FramerEvent } from '../framer/framer.js';
+import type { BytePort } from '../port/port.js';
+import type { LineHandler } from '../transport.js';
+import { Overruns } from './overruns.js';
+import { arrivalOf, newFramer, type PortSession, type SerialBehaviour } from './serial-session.js';
+import { type Arrival, beginOnWire } from './serial-times.js';
+import { SilenceDetector } from './silence-detector.js';
+
+/**
+ * Listens on one open port and reports what others say there. It is given no way to write to the port, and no way to
+ * have a request executed. So nothing that it hears can make the line send.
+ */
+export class MonitorSession implements PortSession {
+  readonly #report: LineHandler['event'];
+  readonly #clock: Clock;
+  readonly #overruns: Overruns;
+  #framer: Framer;
+  #arrival: Arrival;
+  #silence: SilenceDetector;
+
+  /** @param errorCounts as the port has it */
+  constructor(
+    errorCounts: BytePort['errorCounts'],
+    behaviour: SerialBehaviour,
+    report: LineHandler['event'],
+    clock: Clock,
+  ) {
+    this.#report = report;
+    this.#clock = clock;
+    this.#overruns = new Overruns(errorCounts);
+    this.#framer = newFramer(behaviour);
+    this.#arrival = arrivalOf(behaviour);
+    this.#silence = this.#listenForSilence(behaviour);
+  }
+
+  change(behaviour: SerialBehaviour): void {
+    this.#framer = newFramer(behaviour);
+    this.#arrival = arrivalOf(behaviour);
+    this.#silence.stop();
+    this.#silence = this.#listenForSilence(behaviour);
+  }
+
+  reframe(framing: Framing): void {
+    this.#framer.reframe(framing);
+  }
+
+  received(chunk: Uint8Array): void {
+    const now = this.#clock.now();
+    this.#dispatch(this.#framer.push(chunk, now));
+    this.#silence.heard(chunk, now);
+  }
+
+  damaged(characters: Uint8Array): void {
+    const now = this.#clock.now();
+    const { isRest, noise } = this.#framer.damaged(now);
+    this.#report({ kind: 'damaged', count: characters.length, isRest });
+    this.#dispatch(noise);
+    this.#silence.heard(characters, now);
+  }
+
+  end(): void {
+    this.#silence.stop();
+  }
+
+  #listenForSilence({ gap }: SerialBehaviour): SilenceDetector {
+    return new SilenceDetector(gap, this.#clock, () => this.#dispatch(this.#framer.silence()));
+  }
+
+  #dispatch(events: readonly FramerEvent[]): void {
+    for (const event of events) {
+      const onWire = this.#asOnWire(event);
+      if (event.kind === 'noise') {
+        this.#report({ kind: 'noise', noise: onWire, isRest: event.isRest });
+        continue;
+      }
+      const lost = this.#overruns.take();
+      if (lost > 0) this.#report({ kind: 'overrun', count: lost });
+      // No unit is ours, so what the framer takes for a request to us is a broadcast.
+      const role = event.kind === 'foreign' ? event.role : 'request';
+      this.#report({ kind: 'foreign', role, frame: onWire });
+    }
+  }
+
+  #asOnWire({ bytes, startedAt, receivedAt }: TimedBytes): TimedBytes {
+    return { bytes, startedAt: beginOnWire({ bytes, startedAt, receivedAt }, this.#arrival), receivedAt };
+  }
+}

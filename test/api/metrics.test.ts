@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SOCKET } from '../../src/protocol/framing.js';
+import { COUNTERS } from '../../src/traffic/counters.js';
+import { MAX_PAIRS } from '../../src/traffic/meters.js';
+import { openRawClient } from '../main/clients.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
+import { until } from '../transport/socket/raw-client.js';
+import { Rest } from './rest.js';
+
+stopAfterEach();
+
+const METER = { registers: { holding: [{ address: 0, value: [1, 2, 3], write: true }] } };
+
+const start = (more: object = {}) =>
+  startSimulator(
+    nativeSetup({
+      devices: { meter: METER },
+      lines: {
+        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+        bench: { serial: { path: 'virtual' }, units: { 1: 'meter' } },
+      },
+      ...more,
+    }),
+  );
+
+const request = (unitId: number, ...pdu: number[]) =>
+  SOCKET.encode({ transactionId: 1, unitId, pdu: Uint8Array.from(pdu) });
+const READ = [3, 0, 0, 0, 1];
+
+async function metricsOf({ rest }: Pick<RunningSimulator, 'rest'>): Promise<string> {
+  const { statusCode, headers, body } = await rest.app.inject({
+    url: '/metrics',
+    headers: { host: 'localhost' },
+  });
+  expect(statusCode).toBe(200);
+  expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return body;
+}
+
+/** The samples of an exposition: name and labels, as they are written, to value. */
+function samples(exposition: string): Map<string, number> {
+  const lines = exposition.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const at = line.lastIndexOf(' ');
+      return [line.slice(0, at), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
+describe('GET /metrics', () => {
+  it('counts requests and replies by line, unit and function, exceptions by code, and hits of rules', async () => {
+    const running = await start({
+      faults: [{ name: 'quiet', when: { function: 6 }, do: [{ silence: true }] }],
+    });
+    const client = running.client();
+    client.send(request(1, ...READ));
+    client.send(request(1, ...READ));
+    client.send(request(1, 3, 0x10, 0, 0, 1));
+    client.send(request(9, ...READ));
+    client.send(request(1, 6, 0, 0, 0, 5));
+    await client.responsesOf(4);
+    await until(() => running.simulator.lines.get('lan')?.counters.requests === 5, 'all are counted');
+    const found = samples(await metricsOf(running));
+    expect(Object.fromEntries(found)).toMatchObject({
+      'modbus_sim_requests_total{line="lan",unit="1",function="3"}': 3,
+      'modbus_sim_requests_total{line="lan",unit="9",function="3"}': 1,
+      'modbus_sim_requests_total{line="lan",unit="1",function="6"}': 1,
+      'modbus_sim_replies_total{line="lan",unit="1",function="3"}': 3,
+      'modbus_sim_replies_total{line="lan",unit="9",function="3"}': 1,
+      'modbus_sim_exceptions_total{line="lan",code="2"}': 1,
+      'modbus_sim_exceptions_total{line="lan",code="11"}': 1,
+      'modbus_sim_rule_hits_total{rule="quiet"}': 1,
+      'modbus_sim_clients{line="lan"}': 1,
+      'modbus_sim_line_open{line="bench"}': 1,
+      'modbus_sim_turnaround_seconds_count{line="lan"}': 4,
+      'modbus_sim_lateness_seconds_count{line="lan"}': 4,
+      modbus_sim_traffic_events_dropped_total: 0,
+    });
+    expect(found.has('modbus_sim_replies_total{line="lan",unit="1",function="6"}')).toBe(false);
+    expect(found.get('modbus_sim_traffic_events_total')).toBe(running.simulator.traffic.last);
+  });
+
+  it('counts damaged frames and discarded bytes of a serial line', async () => {
+    const running = await start();
+    const client = await openRawClient(running.path('bench'));
+    client.send(Uint8Array.of(1, 3, 0, 0, 0, 1, 0x84, 0x0b));
+    const { counters } = running.simulator.lines.get('bench') ?? {};
+    await until(() => counters?.damagedFrames === 1, 'the frame is counted');
+    expect(Object.fromEntries(samples(await metricsOf(running)))).toMatchObject({
+      'modbus_sim_damaged_frames_total{line="bench"}': 1,
+      'modbus_sim_noise_bytes_total{line="bench"}': 8,
+    });
+  });
+
+  it('has histograms whose buckets count all times up to their bound, in seconds', async () => {
+    const running = await start({ faults: [{ name: 'slow', do: [{ delay: 150 }] }] });
+    const client = running.client();
+    client.send(request(1, ...READ));
+    await client.responsesOf(1);
+    const found = samples(await metricsOf(running));
+    const bucket = (le: string) => found.get(`modbus_sim_turnaround_seconds_bucket{line="lan",le="${le}"}`);
+    expect([bucket('0.0001'), bucket('0.1'), bucket('+Inf')]).toEqual([0, 0, 1]);
+    expect(found.get('modbus_sim_turnaround_seconds_sum{line="lan"}')).toBeGreaterThan(0.149);
+  });
+
+  it('tells the lag of the event loop from the second time on', async () => {
+    const running = await start();
+    expect(await metricsOf(running)).not.toContain('modbus_sim_event_loop_lag_seconds{');
+    expect(samples(await metricsOf(running)).has('modbus_sim_event_loop_lag_seconds{quantile="0.99"}')).toBe(
+      true,
+    );
+  });
+
+  it('keeps a bounded number of counts, however many units and functions are asked for', async () => {
+    const running = await start();
+    const client = running.client();
+    const asked = MAX_PAIRS + 50;
+    for (let i = 0; i < asked; i++) client.send(request(i & 0xff, 1 + (i >> 8), 0, 0, 0, 1));
+    await client.responsesOf(asked);
+    const found = [...samples(await metricsOf(running))].filter(([name]) =>
+      name.startsWith('modbus_sim_requests_total{line="lan"'),
+    );
+    expect(found).toHaveLength(MAX_PAIRS + 1);
+    expect(Object.fromEntries(found)).toMatchObject({
+      'modbus_sim_requests_total{line="lan",unit="other",function="other"}': 50,
+    });
+  });
+
+  it('needs the token where there is one', async () => {
+    const configuration = nativeSetup({
+      devices: { meter: METER },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    });
+    const rest = new Rest(configuration, { host: '127.0.0.1', token: 'secret' });
+    expect((await rest.send('GET', '/metrics')).status).toBe(401);
+    const headers = { host: 'localhost', authorization: 'Bearer secret' };
+    expect((await rest.app.inject({ url: '/metrics', headers })).statusCode).toBe(200);
+  });
+});
+
+describe('docs/rest.md', async () => {
+  const written = readFileSync('docs/rest.md', 'utf8');
+  const exposition = await metricsOf({
+    rest: new Rest(nativeSetup({ lines: { spy: { serial: { path: 'virtual' }, mode: 'monitor' } } })),
+  });
+  const metrics = [...exposition.matchAll(/^# HELP (\w+) (.+)$/gm)].map(([, name = '', help = '']) => ({
+    name,
+    help,
+  }));
+
+  it.each(Object.entries(COUNTERS))('explains the counter %s as the program does', (name, meaning) => {
+    expect(written).toContain(`| \`${name}\` | ${meaning} |`);
+    expect(metrics.map(({ help }) => help)).toContain(meaning);
+  });
+
+  it.each(metrics)('explains the metric $name', ({ name, help }) => {
+    const row = written.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${name}`));
+    if (!Object.values(COUNTERS).some((meaning) => meaning === help)) expect(row).toContain(help);
+  });
+});

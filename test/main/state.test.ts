@@ -1,0 +1,194 @@
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startProgram } from '../support/program.mjs';
+import { METER, TCP_LINE } from './plant.js';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+const CONFIG = {
+  devices: { meter: { registers: { holding: [{ address: 0, value: [1, 2], write: true }] } } },
+  lines: { lan: TCP_LINE },
+};
+
+type Program = Awaited<ReturnType<typeof startProgram>>;
+
+async function start(config: object, options: { args?: string[]; env?: Record<string, string> } = {}) {
+  const program = await startProgram({ config, ...options });
+  onTestFinished(async () => void (await program.stop()));
+  return program;
+}
+
+async function rest(program: Program, path: string, method = 'GET', body?: unknown): Promise<unknown> {
+  const answer = await fetch(`${program.restUrl()}/api/v1/${path}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.status === 204 ? undefined : answer.json();
+}
+
+const put = (program: Program, value: number) =>
+  rest(program, 'devices/meter/registers', 'PATCH', { changes: [{ table: 'holding', address: 0, value }] });
+
+async function value(program: Program): Promise<number> {
+  const answer = (await rest(program, 'devices/meter/registers?table=holding&from=0&to=0')) as {
+    registers: { value: number }[];
+  };
+  return answer.registers[0]?.value as number;
+}
+
+describe('state: keep', () => {
+  const config = { ...CONFIG, state: 'keep' };
+
+  it('needs a directory, and says so; check does not', async () => {
+    const file = newFile(config);
+    const ended = await run(['--config', file], newDirectory());
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${file}: state: keep needs a directory: start with --state DIR, or as a service with StateDirectory=\n`,
+    });
+    expect((await run(['check', file], newDirectory())).code).toBe(0);
+  });
+
+  it("in a directory that can't be made is a sentence", async () => {
+    const { code, stderr } = await run(
+      ['--state', join(newFile(config), 'state'), '--config', newFile(config)],
+      newDirectory(),
+    );
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^the directory of the state can't be used: ENOTDIR/),
+    });
+  });
+
+  it('keeps values, rules and settings over SIGTERM, in the STATE_DIRECTORY of a service', async () => {
+    const env = { STATE_DIRECTORY: join(newDirectory(), 'state') };
+    const before = await start(config, { env });
+    await put(before, 77);
+    await rest(before, 'faults', 'POST', { name: 'slow', when: {}, do: [{ delay: 5 }] });
+    await rest(before, 'lines/lan', 'PUT', { missingUnit: 'silence' });
+    expect(await before.stop()).toBe(0);
+    const after = await start(config, { env });
+    expect(await value(after)).toBe(77);
+    expect(await rest(after, 'faults')).toMatchObject({ faults: [{ name: 'slow' }] });
+    expect(await rest(after, 'lines/lan')).toMatchObject({ settings: { missingUnit: 'silence' } });
+    expect(after.output.stdout).toContain(
+      `state in ${env.STATE_DIRECTORY}: 1 device and 1 line as they were before`,
+    );
+  });
+
+  it('with --state keeps it whatever the file says; without either nothing is kept', async () => {
+    const args = ['--state', newDirectory()];
+    const before = await start(CONFIG, { args });
+    await put(before, 5);
+    await before.stop();
+    expect(await value(await start(CONFIG, { args }))).toBe(5);
+    const env = { STATE_DIRECTORY: newDirectory() };
+    const other = await start(CONFIG, { env });
+    await put(other, 5);
+    await other.stop();
+    expect(readdirSync(env.STATE_DIRECTORY)).toEqual([]);
+  });
+
+  it('is readable, and at most a second old, however often the program is killed', async () => {
+    const args = ['--state', newDirectory()];
+    let last: { value: number; at: number }[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const program = await start(config, { args });
+      expect(program.output.stderr).not.toContain('set aside');
+      const found = await value(program);
+      const killedAt = last.at(-1)?.at ?? 0;
+      // What was set longer than a second before the end is there. The machine may be late by as much again.
+      const old = last.findLast(({ at }) => at < killedAt - 2000)?.value ?? 1;
+      expect(found).toBeGreaterThanOrEqual(old);
+      expect(found).toBeLessThanOrEqual(last.at(-1)?.value ?? 1);
+      last = [{ value: found, at: performance.now() }];
+      const until = performance.now() + 200 + 130 * turn;
+      while (performance.now() < until) {
+        const next = (last.at(-1)?.value ?? 0) + 1;
+        await put(program, next);
+        last.push({ value: next, at: performance.now() });
+        await delay(5);
+      }
+      process.kill(program.pid, 'SIGKILL');
+      await program.exited;
+    }
+    expect(last.at(-1)?.value).toBeGreaterThan(100);
+  }, 180_000);
+});
+
+describe('start: waiting', () => {
+  const missing = (path: string) => ({ serial: { path }, units: { 1: 'meter' } });
+
+  it('a missing adapter ends a program that says nothing about it', async () => {
+    const lines = { lan: TCP_LINE, bench: missing('/dev/modbus-sim-missing') };
+    const { code, stderr } = await run(
+      ['--config', newFile({ ...CONFIG, lines, api: { port: 0 } })],
+      newDirectory(),
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^line bench: /m) });
+  });
+
+  it('for all lines of a file: the program serves, says so once, and opens the line when it can', async () => {
+    const path = join(newDirectory(), 'ttyUSB0');
+    const lines = { lan: TCP_LINE, bench: missing(path) };
+    const program = await start({ devices: METER, lines, start: 'waiting' });
+    expect(program.output.stdout).toMatch(/^line bench: RTU on .*; not open yet, waiting: .*ttyUSB0/m);
+    expect(await rest(program, 'lines/bench')).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining(path),
+      settings: { start: 'waiting' },
+    });
+    await delay(2000);
+    expect(program.output.stderr.match(/line did not open, waiting until it does/g)).toHaveLength(1);
+    const other = await start({
+      devices: METER,
+      lines: { v: { serial: { path: 'virtual' }, units: { 1: 'meter' } } },
+    });
+    symlinkSync(other.serialPath('v'), path);
+    await expect
+      .poll(() => rest(program, 'lines/bench'), { timeout: 10_000 })
+      .toMatchObject({ state: 'open' });
+  });
+
+  it('a TCP line waits for its port', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const { port } = holder.address() as { port: number };
+    const lan = { tcp: { port }, units: { 1: 'meter' }, start: 'waiting' };
+    const program = await start({ devices: METER, lines: { lan } });
+    expect(await rest(program, 'lines/lan')).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('another program, or another line, has this port'),
+    });
+    holder.close();
+    await expect.poll(() => rest(program, 'lines/lan'), { timeout: 15_000 }).toMatchObject({ state: 'open' });
+  });
+
+  it('selftest does not wait', async () => {
+    const lines = { bench: missing('/dev/modbus-sim-missing') };
+    const file = newFile({ ...CONFIG, lines, start: 'waiting' });
+    const { code, stderr } = await run(['selftest', 'bench', '--config', file], newDirectory());
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('modbus-sim-missing') });
+  });
+});
+
+describe('a state on a disk', () => {
+  it('that is damaged is set aside, and the program serves', async () => {
+    const directory = newDirectory();
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'bench.json'), '{"format":1,');
+    const program = await start(CONFIG, { args: ['--state', directory] });
+    expect(program.output.stdout).toContain('1 file set aside (see the log)');
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/)]);
+    expect(program.output.stderr).toContain('state set aside: is no JSON');
+  });
+});

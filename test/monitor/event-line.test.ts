@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { eventLine } from '../../src/monitor/event-line.js';
+import { coloured, plain } from '../../src/monitor/paint.js';
+import type { TrafficView } from '../../src/traffic/view.js';
+
+const TIME = '2026-03-01T12:00:07.000250Z';
+
+const view = (more: Partial<TrafficView>): TrafficView => ({
+  seq: 1,
+  line: 'bus',
+  kind: 'request',
+  direction: 'in',
+  time: TIME,
+  monotonicUs: 0,
+  text: 'unit 1 read coils 0',
+  ...more,
+});
+
+/** Without the time of day, which depends on the time zone, and without the spaces of columns. */
+function shown(more: Partial<TrafficView>, hex = false): string {
+  const line = eventLine(view(more), { hex, paint: plain, nameWidth: 3 });
+  expect(line).toMatch(/^\d\d:\d\d:07\.000250 {2}/);
+  return line.slice('00:00:07.000250  '.length).replaceAll(/ +/g, ' ');
+}
+
+describe('a line of the monitor', () => {
+  it('has the pause before a frame in ms and in characters, and the direction', () => {
+    expect(shown({ pauseUs: 3500, pauseCharacters: 6.11 })).toBe('bus 3.500 ms 6.1 ch → unit 1 read coils 0');
+  });
+
+  it('has no pause before the first frame', () => {
+    expect(shown({ pauseUs: null, pauseCharacters: null })).toBe('bus → unit 1 read coils 0');
+  });
+
+  it('has the time since the request before a reply, and names the faults', () => {
+    const faults = [
+      { rule: 'late', kind: 'delay', outcome: 'applied' },
+      { rule: 'torn', kind: 'break', outcome: 'not achieved', reason: 'no break here' },
+    ] as const;
+    expect(
+      shown({
+        kind: 'reply',
+        direction: 'out',
+        text: 'unit 1 read coils 0: 1',
+        responseTimeUs: 12_345,
+        faults: [...faults],
+      }),
+    ).toBe('bus 12.345 ms ← unit 1 read coils 0: 1 [late: delay; torn: break not achieved, no break here]');
+  });
+
+  it('tells after what time another device has answered', () => {
+    expect(shown({ kind: 'foreign response', pauseUs: 4000, responseTimeUs: 4000 })).toBe(
+      'bus 4.000 ms ⇠ unit 1 read coils 0 (after 4.000 ms)',
+    );
+  });
+
+  it('has the bytes when they are asked for', () => {
+    expect(shown({ bytes: '01 02', omittedBytes: 9 }, true)).toBe(
+      'bus → unit 1 read coils 0 | 01 02 … 9 more',
+    );
+    expect(shown({ bytes: '01 02' }, false)).toBe('bus → unit 1 read coils 0');
+  });
+
+  it('tells how much was left out', () => {
+    const leftOut = { kind: 'left out', count: 1240, text: '1,240 left out' } as const;
+    expect(eventLine(leftOut, { hex: false, paint: plain, nameWidth: 3 })).toBe('… 1,240 left out');
+  });
+
+  it('has nothing in it that a terminal would obey, except the colours', () => {
+    const line = eventLine(view({ text: 'client \x1b[2J\r\n' }), {
+      hex: false,
+      paint: coloured,
+      nameWidth: 3,
+    });
+    expect(line.replaceAll('\x1b[0m', '').replaceAll('\x1b[2m', '').replaceAll('\x1b[36m', '')).toMatch(
+      /^\P{Cc}*$/u,
+    );
+    expect(line).toContain('\x1b[36m→ client ?[2J??\x1b[0m');
+  });
+});

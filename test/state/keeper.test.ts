@@ -1,0 +1,173 @@
+import { promises, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Device } from '../../src/device/device.js';
+import type { FileSystem } from '../../src/service/state/state-files.js';
+import { deviceStateText } from '../../src/state/device-state.js';
+import { filesIn, type KeptSimulator, keep, stateDirectory } from './kept.js';
+
+const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
+const still = (quantity: number) => ({
+  registers: { holding: [{ address: 0, value: 0, quantity, write: true }] },
+});
+const CONTENT = { devices: { meter: still(10) }, lines };
+
+function imageOf({ simulator }: KeptSimulator, name = 'meter') {
+  const device = simulator.devices.get(name);
+  if (!device) throw new Error('no device');
+  return device.tables.holding.window.image;
+}
+
+const written = (directory: string) =>
+  filesIn(directory).map((name) => `${name} ${statSync(join(directory, name)).mtimeMs}`);
+
+/** A file system whose disk is full while `full()`. */
+function disk(full: () => boolean): { fs: FileSystem; opened: string[] } {
+  const opened: string[] = [];
+  const fs: FileSystem = {
+    ...promises,
+    open: async (path, flags, mode) => {
+      if (flags === 'w') opened.push(String(path));
+      const file = await promises.open(path, flags, mode);
+      if (flags === 'w') {
+        const writeFile = file.writeFile.bind(file);
+        file.writeFile = async (...args) => {
+          if (full()) throw new Error('ENOSPC: no space left on device, write');
+          return writeFile(...args);
+        };
+      }
+      return file;
+    },
+  };
+  return { fs, opened };
+}
+
+describe('the text of a device', () => {
+  it('comes in pieces that take much less than 2 ms, whatever was changed', async () => {
+    const kept = await keep({ devices: { meter: still(65536) }, lines }, stateDirectory());
+    const image = imageOf(kept);
+    for (let cell = 0; cell < 65536; cell++) image.setWord(cell, cell);
+    const device = kept.simulator.devices.get('meter') as Device;
+    const definition = kept.simulator.definitionOf('meter');
+    const longest: number[] = [];
+    // Anything may interrupt one run on a busy machine, but not each of them.
+    for (let run = 0; run < 10; run++) {
+      const took: number[] = [];
+      let before = performance.now();
+      for (const piece of deviceStateText({ definition, device }, 0)) {
+        expect(piece.length).toBeLessThan(2048);
+        took.push(performance.now() - before);
+        before = performance.now();
+      }
+      longest.push(Math.max(...took));
+    }
+    expect(Math.min(...longest)).toBeLessThan(2);
+  });
+});
+
+describe('the keeper of the state', () => {
+  it('writes nothing while nothing changes, also where the same value is written again and again', async () => {
+    const directory = stateDirectory();
+    const times = { now: 0, uptime: 0 };
+    const kept = await keep(CONTENT, directory, { times });
+    kept.keeper.begin();
+    onTestFinished(() => kept.keeper.end());
+    imageOf(kept).setWord(0, 5);
+    await expect.poll(() => filesIn(directory)).toEqual([expect.stringMatching(/^device-.*\.json$/)]);
+    const before = written(directory);
+    for (let i = 0; i < 10; i++) {
+      times.uptime += 1000;
+      imageOf(kept).setWord(0, 5);
+      await delay(50);
+    }
+    expect(written(directory)).toEqual(before);
+  });
+
+  it('writes at most once a second, however much changes', async () => {
+    const directory = stateDirectory();
+    const { fs, opened } = disk(() => false);
+    const times = { now: 0, uptime: 0 };
+    const kept = await keep(CONTENT, directory, { fs, times });
+    kept.keeper.begin();
+    onTestFinished(() => kept.keeper.end());
+    for (let i = 1; i < 40; i++) {
+      imageOf(kept).setWord(0, i);
+      await delay(10);
+      times.uptime = i * 10;
+    }
+    expect(opened).toHaveLength(1);
+    times.uptime = 2000;
+    await expect.poll(() => opened.length).toBe(2);
+  });
+
+  it('tells of a full disk once, goes on trying, and tells when it has room again', async () => {
+    const directory = stateDirectory();
+    let isFull = false;
+    const { fs } = disk(() => isFull);
+    const times = { now: 0, uptime: 0 };
+    const kept = await keep(CONTENT, directory, { fs, times });
+    imageOf(kept).setWord(0, 1);
+    await kept.keeper.end();
+    const [name] = filesIn(directory);
+    const good = readFileSync(join(directory, name ?? ''), 'utf8');
+    isFull = true;
+    imageOf(kept).setWord(0, 2);
+    for (let i = 0; i < 3; i++) await kept.keeper.end();
+    expect(kept.warnings).toEqual(['the state is not written; what changes now is lost at a restart']);
+    expect(filesIn(directory)).toEqual([name]);
+    expect(readFileSync(join(directory, name ?? ''), 'utf8')).toBe(good);
+    isFull = false;
+    await kept.keeper.end();
+    const after = await keep(CONTENT, directory);
+    expect(imageOf(after).wordAt(0)).toBe(2);
+  });
+
+  it('forgets a device that was removed, and what is as in the file again', async () => {
+    const directory = stateDirectory();
+    const kept = await keep(CONTENT, directory);
+    const { simulator } = kept;
+    simulator.createDevice('extra', still(3));
+    imageOf(kept, 'extra').setWord(0, 1);
+    await kept.keeper.end();
+    expect(filesIn(directory)).toEqual(['bench.json', expect.stringMatching(/^device-extra-/)]);
+    await simulator.removeDevice('extra');
+    await kept.keeper.end();
+    expect(filesIn(directory)).toEqual([]);
+  });
+
+  it('notes a running clock once a minute', async () => {
+    const directory = stateDirectory();
+    const { fs, opened } = disk(() => false);
+    const moving = {
+      registers: {
+        input: [{ address: 0, type: 'uint32', signal: { counter: { perSecond: 1 } } }],
+      },
+    };
+    const times = { now: 0, uptime: 0 };
+    const kept = await keep({ devices: { meter: moving }, lines }, directory, { fs, times });
+    kept.keeper.begin();
+    onTestFinished(() => kept.keeper.end());
+    await expect.poll(() => opened.length).toBe(2);
+    times.uptime = 59_000;
+    await delay(300);
+    expect(opened).toHaveLength(2);
+    times.uptime = 60_001;
+    await expect.poll(() => opened.length).toBe(4);
+  });
+
+  it('keeps 247 devices with 65,536 changed registers each', async () => {
+    const directory = stateDirectory();
+    const units = { '1-247': { copyOf: 'meter' } };
+    const content = { devices: { meter: still(65536) }, lines: { lan: { tcp: { port: 0 }, units } } };
+    const kept = await keep(content, directory);
+    for (const { tables } of kept.simulator.devices.values()) {
+      const { image } = tables.holding.window;
+      for (let cell = 0; cell < 65536; cell++) image.setWord(cell, (cell * 7) & 0xffff);
+    }
+    await kept.keeper.end();
+    expect(filesIn(directory)).toHaveLength(248);
+    const after = await keep(content, directory);
+    expect(imageOf(after, 'meter-247').wordAt(65535)).toBe((65535 * 7) & 0xffff);
+  }, 120_000);
+});

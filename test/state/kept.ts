@@ -1,0 +1,53 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { type RestoredState, restoreState } from '../../src/service/state/restore-state.js';
+import { type FileSystem, StateFiles } from '../../src/service/state/state-files.js';
+import { StateKeeper } from '../../src/service/state/state-keeper.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { nativeSetup } from '../support/configuration.js';
+
+/** A simulator that is not started, with its state in a directory. */
+export interface KeptSimulator {
+  readonly simulator: Simulator;
+  readonly restored: RestoredState;
+  readonly keeper: StateKeeper;
+  /** What was logged at level warning and above. */
+  readonly warnings: readonly string[];
+}
+
+/** Moments of a test: the time of day, and how long the program has been running, in ms. */
+export interface Times {
+  now: number;
+  uptime: number;
+}
+
+export function stateDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'state-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export function filesIn(directory: string): string[] {
+  return readdirSync(directory).sort();
+}
+
+/** Builds what a file says, and restores what the directory has. */
+export async function keep(
+  content: unknown,
+  directory: string,
+  { times = { now: 1e12, uptime: 0 }, fs }: { times?: Times; fs?: FileSystem } = {},
+): Promise<KeptSimulator> {
+  const file = nativeSetup(content);
+  const warnings: string[] = [];
+  const write = (entry: string) => void warnings.push((JSON.parse(entry) as { msg: string }).msg);
+  const log = pino({ level: 'warn' }, { write });
+  const simulator = new Simulator(file, log);
+  const files = new StateFiles(directory, fs);
+  const now = () => times.now;
+  const restored = await restoreState({ simulator, files, file, log, now });
+  const keeper = new StateKeeper({ simulator, files, log, now, uptime: () => times.uptime }, file, restored);
+  return { simulator, restored, keeper, warnings };
+}

@@ -1,0 +1,277 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Device } from '../../src/device/device.js';
+import { ruleSchema } from '../../src/faults/rule.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import { filesIn, keep, stateDirectory } from './kept.js';
+
+const METER = {
+  registers: {
+    coils: [{ address: 0, value: [0, 0], write: true }],
+    holding: [
+      { address: 0, value: [1, 2, 3], write: true },
+      { address: 300, type: 'float32', value: 1.5, write: true },
+    ],
+    input: [
+      { address: 0, name: 'power', value: 60, signal: { ramp: { from: 60, to: 60, over: '1s' } } },
+      { address: 1, name: 'energy', type: 'uint32', signal: { counter: { integral: 'power', per: '1s' } } },
+    ],
+  },
+};
+const CONTENT = {
+  devices: { meter: METER, other: METER },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'other' } } },
+  faults: [{ name: 'slow', when: { unit: 1 }, do: [{ delay: 5 }] }],
+};
+
+const device = (simulator: Simulator, name = 'meter') => simulator.devices.get(name) as Device;
+const words = (simulator: Simulator, address: number, quantity = 1, name = 'meter') =>
+  Array.from(device(simulator, name).tables.holding.readWords(address, quantity));
+const set = (simulator: Simulator, address: number, word: number, name = 'meter') =>
+  device(simulator, name).tables.holding.window.image.setWord(address, word);
+const energy = (simulator: Simulator) => {
+  const { points } = device(simulator);
+  const point = points.named.get('energy');
+  return point && points.valueAtMoment(point, device(simulator).clock.time, device(simulator).clock);
+};
+
+/** Changes the files of a state as an editor, or a broken card, would. */
+function edit(directory: string, pattern: RegExp, change: (text: string) => string): string {
+  const name = filesIn(directory).find((each) => pattern.test(each)) as string;
+  const path = join(directory, name);
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+  return name;
+}
+
+describe('after a restart', () => {
+  it('registers and access flags are as they were, the others as the file has them', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    set(before.simulator, 1, 77);
+    set(before.simulator, 300, 0x4020);
+    device(before.simulator).tables.holding.window.image.setWritable(2, false);
+    await before.keeper.end();
+    const { simulator, warnings } = await keep(CONTENT, directory);
+    expect(words(simulator, 0, 3)).toEqual([1, 77, 3]);
+    expect(words(simulator, 300, 2)).toEqual([0x4020, 0]);
+    expect(device(simulator).tables.holding.window.image.isWritable(2)).toBe(false);
+    expect(words(simulator, 0, 3, 'other')).toEqual([1, 2, 3]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('replaced and removed signals stay so, and the clock keeps its speed', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    const { points } = device(before.simulator);
+    const [power, sum] = points.all;
+    if (!power || !sum) throw new Error('no values');
+    const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, fileFindings());
+    expect(before.simulator.changeSignal(device(before.simulator), power, at)).toBe(true);
+    points.setSignal(sum, undefined);
+    before.simulator.devices.get('meter')?.setClock({ speed: 10, paused: true }, 5000);
+    await before.keeper.end();
+    const { simulator } = await keep(CONTENT, directory);
+    const [power2, sum2] = device(simulator).points.all;
+    expect(power2?.placedSignal?.definition.written).toEqual({ from: 7, to: 7, over: 1000 });
+    expect(sum2?.placedSignal).toBeUndefined();
+    expect(device(simulator).clock.settings).toEqual({ speed: 10, paused: true });
+    expect(device(simulator).clock.time).toBeGreaterThanOrEqual(5000);
+  });
+
+  it('a counter goes on from its sum, and stands while the program does not run', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    device(before.simulator).setClock({ paused: true }, 10_000);
+    expect(energy(before.simulator)).toBeCloseTo(600, 0);
+    const sum = energy(before.simulator);
+    await before.keeper.end();
+    const times = { now: 1e12 + 86_400_000, uptime: 0 };
+    const { simulator } = await keep(CONTENT, directory, { times });
+    expect(energy(simulator)).toBe(sum);
+    device(simulator).setClock({}, 1000);
+    expect(energy(simulator)).toBeCloseTo((sum ?? 0) + 60, 6);
+  });
+
+  it('lines, rules and devices are as REST has left them', async () => {
+    const directory = stateDirectory();
+    const { simulator, keeper } = await keep(CONTENT, directory);
+    const lan = simulator.lines.get('lan');
+    if (!lan) throw new Error('no line');
+    const units = { 1: 'meter', 2: 'other', 5: { copyOf: 'meter' } };
+    expect(await simulator.changeLine(lan, { units, missingUnit: 'silence' })).toEqual({ ok: true });
+    expect(simulator.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }).ok).toBe(
+      true,
+    );
+    expect(simulator.addLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } }).ok).toBe(true);
+    set(simulator, 0, 42, 'meter-5');
+    set(simulator, 0, 43, 'extra');
+    simulator.faults.rules.remove('slow');
+    simulator.faults.rules.set(
+      ruleSchema.parse({ name: 'mute', when: { line: 'more' }, do: [{ silence: true }] }),
+    );
+    await keeper.end();
+
+    const after = await keep(CONTENT, directory);
+    expect(after.warnings).toEqual([]);
+    expect(Array.from(after.simulator.lines.keys())).toEqual(['lan', 'more']);
+    expect(after.simulator.lines.get('lan')?.definition).toMatchObject({ missingUnit: 'silence' });
+    expect(words(after.simulator, 0, 1, 'meter-5')).toEqual([42]);
+    expect(words(after.simulator, 0, 1, 'extra')).toEqual([43]);
+    expect(after.simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['mute']);
+    expect(Array.from(after.restored.lines)).toEqual(['lan', 'more']);
+
+    await after.simulator.removeLine('more').then(() => after.simulator.faults.rules.remove('mute'));
+    await after.simulator.removeLine('more');
+    expect(await after.simulator.removeDevice('extra')).toEqual({ ok: true });
+    await after.keeper.end();
+    const third = await keep(CONTENT, directory);
+    expect(Array.from(third.simulator.lines.keys())).toEqual(['lan']);
+    expect(third.simulator.devices.has('extra')).toBe(false);
+    expect(third.simulator.faults.rules.list()).toEqual([]);
+    expect(third.warnings).toEqual([]);
+  });
+
+  it('a clock that was killed is never behind', async () => {
+    const directory = stateDirectory();
+    const times = { now: 1e12, uptime: 0 };
+    const before = await keep(CONTENT, directory, { times });
+    device(before.simulator).setClock({ speed: 1000 }, 0);
+    await before.keeper.end();
+    edit(directory, /^clock/, (text) => text.replace('"ended":true', '"ended":false'));
+    const was = device(before.simulator).clock.time;
+    const soon = await keep(CONTENT, directory, { times: { now: times.now + 2000, uptime: 0 } });
+    expect(device(soon.simulator).clock.time).toBeGreaterThanOrEqual(2_000_000);
+    expect(device(soon.simulator).clock.time).toBeLessThan(2_000_000 + was + 60_000_000);
+    const backwards = await keep(CONTENT, directory, { times: { now: 0, uptime: 0 } });
+    expect(device(backwards.simulator).clock.time).toBeGreaterThanOrEqual(60_000_000);
+  });
+});
+
+describe('when the file was changed meanwhile', () => {
+  it('a device that it defines differently is as the file says; the others keep their values', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    set(before.simulator, 0, 10);
+    set(before.simulator, 0, 20, 'other');
+    await before.keeper.end();
+    const meter = { registers: { ...METER.registers, coils: [] } };
+    const { simulator, warnings } = await keep(
+      { ...CONTENT, devices: { ...CONTENT.devices, meter } },
+      directory,
+    );
+    expect(words(simulator, 0)).toEqual([1]);
+    expect(words(simulator, 0, 1, 'other')).toEqual([20]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^state set aside: the file defines it differently now; kept as device-meter-\w+\.json\.unfitting$/,
+      ),
+    ]);
+    expect(filesIn(directory).filter((name) => name.endsWith('.unfitting'))).toHaveLength(1);
+  });
+
+  it('a line, a rule or a device that is gone from it is told of', async () => {
+    const directory = stateDirectory();
+    const { simulator, keeper } = await keep(CONTENT, directory);
+    const lan = simulator.lines.get('lan');
+    if (!lan) throw new Error('no line');
+    await simulator.changeLine(lan, { missingUnit: 'silence' });
+    simulator.faults.rules.remove('slow');
+    set(simulator, 0, 20, 'other');
+    await keeper.end();
+    const changed = {
+      devices: { meter: METER },
+      lines: { lan: { tcp: { port: 0 }, units: { 7: 'meter' } } },
+    };
+    const after = await keep(changed, directory);
+    expect(after.simulator.lines.get('lan')?.definition).toMatchObject({ missingUnit: 'exception' });
+    expect(after.warnings).toHaveLength(2);
+    expect(after.warnings.join('\n')).toContain('line lan: the file defines it differently now');
+    expect(after.warnings.join('\n')).toContain('there is no such device');
+  });
+});
+
+describe('a file of the state that is', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  it.each<[string, (text: string) => string]>([
+    ['cut off', (text) => text.slice(0, text.length / 2)],
+    ['empty', () => ''],
+    ['binary', () => '\0\u0001\u0002'],
+    ['a list', () => '[]'],
+    ['nested deeply', () => deep],
+    ['nested deeply inside', (text) => text.replace('"signals":[', `"signals":[${deep}`)],
+    ['of another version', (text) => text.replace('"format":1', '"format":2')],
+    ['with a huge time', (text) => text.replace(/"time":[\d.]+/, '"time":1e300')],
+    ['with a negative time', (text) => text.replace(/"time":[\d.]+/, '"time":-1')],
+    ['with a page of text', (text) => text.replace(/\[0,"/, '["0","')],
+    ['with an unknown key', (text) => text.replace('{', '{"constructor":1,')],
+  ])('%s is set aside, and the device is as the file says', async (_, change) => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    set(before.simulator, 0, 10);
+    set(before.simulator, 0, 20, 'other');
+    await before.keeper.end();
+    const name = edit(directory, /^device-meter/, change);
+    const after = await keep(CONTENT, directory);
+    expect(words(after.simulator, 0)).toEqual([1]);
+    expect(words(after.simulator, 0, 1, 'other')).toEqual([20]);
+    expect(after.warnings).toHaveLength(1);
+    expect(filesIn(directory).filter((each) => each.startsWith(`${name}.damaged-`))).toHaveLength(1);
+  });
+
+  it('for another list of registers restores the pages that fit, and tells of the others', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    set(before.simulator, 0, 10);
+    await before.keeper.end();
+    edit(directory, /^device-meter/, (text) => text.replace('[0,"', '[9999,"'));
+    const after = await keep(CONTENT, directory);
+    expect(words(after.simulator, 0)).toEqual([1]);
+    expect(after.warnings[0]).toContain('pages of registers are not as long as they should be');
+  });
+
+  it('far ahead of its counters does not have them added up for hours', async () => {
+    const directory = stateDirectory();
+    const noisy = { walk: { step: 1, min: 0, max: 9 } };
+    const registers = {
+      input: [
+        { address: 0, name: 'power', signal: noisy },
+        { address: 1, name: 'energy', type: 'uint32', signal: { counter: { integral: 'power' } } },
+      ],
+    };
+    const content = { ...CONTENT, devices: { meter: { registers }, other: METER } };
+    const before = await keep(content, directory);
+    await before.keeper.end();
+    edit(directory, /^device-meter/, (text) => text.replace(/"time":[\d.]+,"speed"/, '"time":9e15,"speed"'));
+    const after = await keep(content, directory);
+    const start = performance.now();
+    expect(energy(after.simulator)).toBeDefined();
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it('a directory is left alone', async () => {
+    const directory = stateDirectory();
+    mkdirSync(join(directory, 'bench.json'));
+    const { restored } = await keep(CONTENT, directory);
+    expect(restored.setAside).toBe(1);
+  });
+
+  it("with a line that can't be is set aside; what is right in it is restored", async () => {
+    const directory = stateDirectory();
+    const { simulator, keeper } = await keep(CONTENT, directory);
+    const lan = simulator.lines.get('lan');
+    if (!lan) throw new Error('no line');
+    await simulator.changeLine(lan, { missingUnit: 'silence' });
+    simulator.faults.rules.remove('slow');
+    await keeper.end();
+    edit(directory, /^bench/, (text) => text.replace('"silence"', '"shout"'));
+    const after = await keep(CONTENT, directory);
+    expect(after.simulator.faults.rules.list()).toEqual([]);
+    expect(after.simulator.lines.get('lan')?.definition).toMatchObject({ missingUnit: 'exception' });
+    expect(after.warnings.at(-1)).toMatch(
+      /line lan: missingUnit: expected exception or silence.*bench\.json\.unfitting$/,
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { NewEvent } from '../../src/traffic/event.js';
+import type { TrafficFilter } from '../../src/traffic/filter.js';
+import { beginningOfNewest, TrafficCursor, wantedNewestFirst } from '../../src/traffic/reading.js';
+import { TrafficStream } from '../../src/traffic/stream.js';
+import { adu, frameEvent, replyEvent } from './events.js';
+
+const NONE: TrafficFilter = { kinds: new Set(['collision']) };
+
+/** A stream with `count` events of the kind `echo`. */
+function streamOf(count: number, events = 100_000): TrafficStream {
+  const stream = new TrafficStream({ events, bytes: 64 * 1024 * 1024 }, () => 0);
+  addTo(stream, count);
+  return stream;
+}
+
+function addTo(stream: TrafficStream, count: number, event?: NewEvent): void {
+  const line = stream.lineNumber('bench');
+  for (let i = 0; i < count; i++) stream.add(line, event ?? { kind: 'echo', at: i, count: 1, isRest: false });
+}
+
+const seqsOf = (events: Iterable<{ readonly seq: number } | undefined>) =>
+  Array.from(events).flatMap((event) => event?.seq ?? []);
+
+describe('a cursor', () => {
+  test('reads forward, and goes on where it was', () => {
+    const stream = streamOf(3);
+    const cursor = new TrafficCursor(stream, {}, 0);
+    expect(cursor.isAtEnd).toBe(false);
+    expect(seqsOf(cursor.events())).toEqual([1, 2, 3]);
+    expect(cursor.isAtEnd).toBe(true);
+    addTo(stream, 2);
+    expect(seqsOf(cursor.events())).toEqual([4, 5]);
+    expect([cursor.after, cursor.missed]).toEqual([5, 0]);
+  });
+
+  test('can stop between any two events', () => {
+    const cursor = new TrafficCursor(streamOf(5), {}, 0);
+    for (const event of cursor.events()) if (event?.seq === 2) break;
+    expect(cursor.after).toBe(2);
+    expect(seqsOf(cursor.events())).toEqual([3, 4, 5]);
+  });
+
+  test('counts what the stream gives up before it is read, also while it reads', () => {
+    const stream = streamOf(10, 10);
+    const cursor = new TrafficCursor(stream, {}, 0);
+    const events = cursor.events();
+    expect(events.next().value?.seq).toBe(1);
+    addTo(stream, 5);
+    expect(events.next().value?.seq).toBe(6);
+    expect(cursor.missed).toBe(4);
+    stream.clear();
+    expect(seqsOf(events)).toEqual([]);
+    expect(cursor.after).toBe(stream.last);
+    expect(cursor.missed).toBe(4 + 9);
+  });
+
+  test('at a number that is not reached begins with what is new', () => {
+    const stream = streamOf(3);
+    const cursor = new TrafficCursor(stream, {}, 1000);
+    addTo(stream, 1);
+    expect(seqsOf(cursor.events())).toEqual([4]);
+  });
+});
+
+describe('a search that finds nothing in 100,000 events', () => {
+  const stream = streamOf(100_000);
+
+  test.each([
+    ['forward', () => new TrafficCursor(stream, NONE, 0).events()],
+    ['backward', () => wantedNewestFirst(stream, NONE)],
+    ['for the newest', () => beginningOfNewest(stream, NONE, 10, stream.last)],
+  ])('%s, lets its caller pause after each 64 events', (_, search) => {
+    expect(Array.from(search()).length).toBeGreaterThanOrEqual(Math.floor(100_000 / 64));
+  });
+});
+
+describe('the newest events', () => {
+  test.each([
+    [2, 8],
+    [10, 0],
+    [50, 0],
+  ])('%i of 10 begin after %i', (count, after) => {
+    const search = beginningOfNewest(streamOf(10), {}, count, 10);
+    let step = search.next();
+    while (!step.done) step = search.next();
+    expect(step.value).toBe(after);
+  });
+});
+
+describe('a filter', () => {
+  const stream = new TrafficStream(undefined, () => 1_790_000_000_000);
+  const line = stream.lineNumber('bench');
+  const READ_10 = '03 000a 0002';
+  const acted = [{ rule: 'slow', kind: 'delay' }];
+  const events: readonly NewEvent[] = [
+    frameEvent(READ_10),
+    replyEvent(READ_10, '03 04 0001 0002', { acted }),
+    frameEvent(READ_10, { kind: 'foreign request', unitId: 9 }),
+    frameEvent('83 02', { kind: 'foreign response', unitId: 9, answers: { seq: 3, after: 4 } }),
+    frameEvent('17 0000 0001 0014 0001 02 0005'),
+    { ...frameEvent(READ_10), kind: 'damaged', isRest: false, bytes: adu(READ_10) },
+    { kind: 'echo', at: 2000, count: 1, isRest: false },
+  ];
+  for (const event of events) stream.add(line, event);
+  stream.add(stream.lineNumber('other'), { kind: 'echo', at: 2000, count: 1, isRest: false });
+
+  test.each<[string, TrafficFilter, number[]]>([
+    ['nothing asked for', {}, [1, 2, 3, 4, 5, 6, 7, 8]],
+    ['a line', { lines: new Set(['other']) }, [8]],
+    ['a unit', { units: new Set([9]) }, [3, 4]],
+    ['a function, exceptions too', { functions: new Set([3]) }, [1, 2, 3, 4]],
+    ['an address, of what is answered too', { addresses: [{ address: 11, quantity: 1 }] }, [1, 2, 3, 4]],
+    ['the address that function 23 writes', { addresses: [{ address: 20, quantity: 5 }] }, [5]],
+    ['a direction', { directions: new Set(['out']) }, [2]],
+    ['a rule', { rules: new Set(['slow']) }, [2]],
+    ['another rule', { rules: new Set(['fast']) }, []],
+    ['kinds', { kinds: new Set(['damaged', 'echo']) }, [6, 7, 8]],
+    ['a time', { since: 1_790_000_002_000 }, [7, 8]],
+    ['a time before', { until: 1_790_000_001_000 }, [1, 3, 4, 5, 6]],
+    ['several things', { units: new Set([9]), kinds: new Set(['foreign request']) }, [3]],
+  ])('for %s', (_, filter, expected) => {
+    expect(seqsOf(new TrafficCursor(stream, filter, 0).events())).toEqual(expected);
+    expect(seqsOf(wantedNewestFirst(stream, filter)).reverse()).toEqual(expected);
+  });
+});
