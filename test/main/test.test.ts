@@ -80,6 +80,7 @@ describe.concurrent('modbus-sim test', () => {
     const file = scenario({
       lines: { bus: { serial: { path: 'virtual', baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } } },
       dut: { command: SERIAL_POLLER, ready: 'polling' },
+      capture: 'all.pcapng',
       steps: [
         {
           name: 'asks again',
@@ -87,7 +88,7 @@ describe.concurrent('modbus-sim test', () => {
           expect: { same: true },
           within: '30s',
         },
-        { name: 'writes', expect: { function: 6 }, within: '1s' },
+        { name: 'writes', expect: { function: 6 }, within: '1s', capture: 'step.pcapng' },
       ],
     });
     const { code, stdout } = await test(file);
@@ -96,6 +97,10 @@ describe.concurrent('modbus-sim test', () => {
     expect(stdout).toMatch(
       /^fail +2 writes\n +wanted a request with function 6; it did not come within 1 s; last came/m,
     );
+    const [all, step] = ['all.pcapng', 'step.pcapng'].map((name) => readFileSync(join(dirname(file), name)));
+    const request = Buffer.from('010300000001840a', 'hex');
+    expect(step?.includes(request)).toBe(true);
+    expect(all?.length).toBeGreaterThan(step?.length ?? 0);
   });
 
   it('names every mistake with its place in the file that has it, and exits with 2', async () => {

@@ -25,7 +25,8 @@ export function readScenario(at: At, bench: Simulator): Scenario | undefined {
     for (const line of lines) {
       if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));
     }
-    return { name: source?.name ?? '', seed, lines, ...(dut && { dut }), always, steps };
+    const { name = '', capture } = source ?? {};
+    return { name, seed, lines, ...(dut && { dut }), ...(capture && { capture }), always, steps };
   });
 }
 

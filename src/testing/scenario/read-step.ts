@@ -57,7 +57,9 @@ function readStep(at: At, source: StepSource, bench: Simulator, numbers: FaultNu
     const power = has('power') ? readPower(at.key('power'), bench) : [];
     const never = has('never') ? readMatchers(at.key('never'), bench) : [];
     const goal = goalOf(at, source, has('fault'), bench);
-    return goal && { name: source.name ?? describe(source), faults, changes, power, never, goal };
+    if (!goal) return undefined;
+    const { name = describe(source), capture } = source;
+    return { name, faults, changes, power, never, goal, ...(capture && { capture }) };
   });
 }
 

@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { Simulator } from '../../simulator/simulator.js';
 import type { Finding, Report } from '../report/report.js';
 import { loadBench } from './bench.js';
+import { writeCapture } from './capture-file.js';
 import { Dut } from './dut.js';
 import { openPlaces, withPlaces } from './places.js';
 import { readScenario } from './read-scenario.js';
@@ -41,7 +43,11 @@ export async function runScenario(file: ScenarioFile, audience: Audience): Promi
   if (!started.ok) return { ok: true, report: run.notBegun(started.error) };
   for (const { name, description } of started.lines) audience.say(`line ${name}: ${description}`);
   try {
-    return { ok: true, report: await runWithDut(run, simulator, file.directory, audience.stop) };
+    const report = await runWithDut(run, simulator, file.directory, audience.stop);
+    const problems = run.captures.flatMap((span) => {
+      return writeCapture(simulator, span, resolve(file.directory, span.file), scenario.lines) ?? [];
+    });
+    return problems.length > 0 ? { ok: false, text: problems.join('\n') } : { ok: true, report };
   } finally {
     await simulator.stop();
   }

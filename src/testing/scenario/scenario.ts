@@ -15,6 +15,8 @@ export interface Scenario {
   readonly lines: readonly string[];
   /** The program under test; absent when it runs already. */
   readonly dut?: DutDefinition;
+  /** The file for the traffic of the whole test, as it was written. */
+  readonly capture?: string;
   /** What must not come at any time. */
   readonly always: readonly Matcher[];
   readonly steps: readonly Step[];
@@ -30,6 +32,8 @@ export interface Step {
   readonly goal: Goal;
   /** What must not come during the step. */
   readonly never: readonly Matcher[];
+  /** The file for the traffic of the step, as it was written. */
+  readonly capture?: string;
 }
 
 /** A value to be written as REST would write it. */

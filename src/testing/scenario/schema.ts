@@ -19,6 +19,7 @@ const time = duration(0, DAY_MS);
 const someTime = duration(1, DAY_MS);
 const part = z.unknown().optional();
 const name = text('a name');
+const capture = text('the path of a pcapng file').optional();
 
 export const scenarioSchema = section({
   name,
@@ -30,6 +31,7 @@ export const scenarioSchema = section({
   parameters: part,
   dut: part,
   always: part,
+  capture,
   steps: part,
 });
 
@@ -57,6 +59,7 @@ export const stepSchema = section({
   never: part,
   within: someTime.optional(),
   after: time.optional(),
+  capture,
 });
 
 /** Which requests are meant: as `when` of a fault, and what they write and are answered. */

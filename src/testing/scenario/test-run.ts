@@ -6,6 +6,7 @@ import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { Actions } from './actions.js';
+import type { CaptureSpan } from './capture-file.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import type { Scenario, Step } from './scenario.js';
@@ -39,6 +40,9 @@ export class TestRun {
   readonly #findings: Finding[] = [];
   /** Of the steps so far, in their order. */
   readonly #evidence: Evidence[] = [];
+  /** The traffic that is to be written to files. */
+  readonly #captures: CaptureSpan[] = [];
+  readonly #firstSeq: number;
   #endedAt: number | undefined;
 
   constructor(bench: Simulator, scenario: Scenario, told: Told = () => {}, clock = systemClock) {
@@ -47,6 +51,7 @@ export class TestRun {
     this.#clock = clock;
     this.#told = told;
     this.#begun = clock.now();
+    this.#firstSeq = bench.traffic.last + 1;
     this.#actions = new Actions(bench.faults.rules);
     this.#inbox = new Inbox(
       (line, unitId) => deviceAt(bench, line, unitId),
@@ -58,6 +63,11 @@ export class TestRun {
   /** The steps that have ended. */
   get findings(): readonly Finding[] {
     return this.#findings;
+  }
+
+  /** The traffic that is to be written to files, as far as steps have ended. */
+  get captures(): readonly CaptureSpan[] {
+    return this.#captures;
   }
 
   /** Whether all of it is over. */
@@ -122,11 +132,17 @@ export class TestRun {
     const startedAt = this.#clock.now();
     const evidence = new Evidence(startedAt, bench.read);
     this.#evidence.push(evidence);
+    const firstSeq = this.#bench.traffic.last + 1;
     const ended = await runStep(step, evidence, bench);
     this.#inbox.settle();
     this.#actions.endStep();
+    this.#captured(step.capture, firstSeq);
     this.#found(step, ended, this.#clock.now() - startedAt, evidence);
     return ended.over;
+  }
+
+  #captured(file: string | undefined, first: number): void {
+    if (file !== undefined) this.#captures.push({ file, first, last: this.#bench.traffic.last });
   }
 
   #found(
@@ -172,6 +188,7 @@ export class TestRun {
   #finish(): Report {
     this.#unsubscribe();
     this.#actions.end();
+    this.#captured(this.scenario.capture, this.#firstSeq);
     this.#endedAt = this.#clock.now();
     return this.report;
   }

@@ -43,7 +43,10 @@ export class TestRuns {
       if (at.key(key).value !== undefined) at.key(key).wrong('a running bench is tested, which has its own');
     }
     const scenario = findings.count === 0 ? readScenario(at, this.#bench) : undefined;
-    if (!scenario) return { ok: false, issues: findings };
+    if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
+      at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
+    }
+    if (!scenario || findings.count > 0) return { ok: false, issues: findings };
     const busy = this.#busyLine(scenario.lines);
     if (busy !== undefined) return { ok: false, busy };
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');

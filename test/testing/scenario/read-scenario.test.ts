@@ -108,7 +108,6 @@ describe('a mistake in a scenario', () => {
     ],
     ['max below min', { expect: { times: { min: 3, max: 2 } } }, 'expected max to be at least min'],
     ['no expectation', { expect: [] }, 'steps[0].expect: expected at least one'],
-    ['capture', { capture: 'x.pcapng' }, 'unknown key "capture"'],
   ])('is named with its path: %s', (_, source, message) => {
     expect(step(source)).toEqual([expect.stringContaining(message)]);
   });
