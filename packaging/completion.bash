@@ -1,11 +1,11 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='check extcap monitor ports selftest'
+  local commands='check extcap monitor ports selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state
-    --seconds --line --unit --function --hex --url --token --install --help --version'
+    --seconds --line --unit --function --hex --url --token --install --set --junit --html --json --help --version'
   case $previous in
-    check | --config | --json_file | --log_file)
+    check | test | --config | --json_file | --log_file | --junit | --html | --json)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
@@ -19,7 +19,7 @@ _modbus_sim() {
       mapfile -t COMPREPLY < <(compgen -W 'critical error warning info debug' -- "$word")
       return
       ;;
-    --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --url | --token)
+    --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --url | --set | --token)
       return
       ;;
   esac

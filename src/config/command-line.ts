@@ -47,6 +47,19 @@ export type Command =
       readonly seconds: number;
     }
   | {
+      readonly kind: 'test';
+      readonly files: readonly string[];
+      /** Parameters of the scenarios, as `name=value`. */
+      readonly settings: readonly string[];
+      /** Where reports are written; absent reports are not. */
+      readonly junit?: string;
+      readonly html?: string;
+      readonly json?: string;
+      /** REST of a simulator that runs already; without it, each scenario has a bench of its own. */
+      readonly url?: string;
+      readonly token?: string;
+    }
+  | {
       readonly kind: 'monitor';
       /** Where the REST interface of the simulator is. */
       readonly url: string;
@@ -75,6 +88,10 @@ export const OPTIONS = {
   custom_actions_module: { type: 'string' },
   state: { type: 'string' },
   seconds: { type: 'string' },
+  set: { type: 'string' },
+  junit: { type: 'string' },
+  html: { type: 'string' },
+  json: { type: 'string' },
   line: { type: 'string' },
   unit: { type: 'string' },
   function: { type: 'string' },
@@ -99,13 +116,13 @@ export function parseCommandLine(
   if (args[0] === 'extcap') return extcap(args.slice(1), env);
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
-  const { values, words } = scanned;
+  const { values, words, settings } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
   // systemd names all state directories of a unit, with colons between them.
   const ofService = env.STATE_DIRECTORY?.split(':')[0] || undefined;
-  return words.length > 0 ? subcommand(words, values, token) : serve(values, token, ofService);
+  return words.length > 0 ? subcommand(words, { values, settings, token }) : serve(values, token, ofService);
 }
 
 /** Wireshark has options of its own for it. */
@@ -114,8 +131,15 @@ function extcap(args: readonly string[], env: Readonly<Record<string, string | u
   return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
 }
 
-/** Options by name and the words beside them, or what is wrong. The last of equal options counts. */
-function scan(args: readonly string[]): { values: Values; words: string[] } | string {
+interface Scanned {
+  readonly values: Values;
+  readonly words: string[];
+  /** Every `--set`. */
+  readonly settings: string[];
+}
+
+/** Options by name and the words beside them, or what is wrong. Of equal options but `--set` the last one counts. */
+function scan(args: readonly string[]): Scanned | string {
   const { tokens } = parseArgs({
     args: [...args],
     options: OPTIONS,
@@ -125,6 +149,7 @@ function scan(args: readonly string[]): { values: Values; words: string[] } | st
   });
   const values: Partial<Record<OptionName, string>> = {};
   const words: string[] = [];
+  const settings: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
@@ -136,9 +161,10 @@ function scan(args: readonly string[]): { values: Values; words: string[] } | st
     } else {
       if (!value || (!inlineValue && value.startsWith('-'))) return `${rawName} needs a value`;
       values[name] = value;
+      if (name === 'set') settings.push(value);
     }
   }
-  return { values, words };
+  return { values, words, settings };
 }
 
 function isOption(name: string): name is OptionName {
@@ -151,16 +177,18 @@ function unknownOption(rawName: string): string {
   return `unknown option ${quote(rawName)}${hint} (see modbus-sim --help)`;
 }
 
-function subcommand(
-  [word = '', ...rest]: readonly string[],
-  values: Values,
-  token: string | undefined,
-): Command {
+interface Given extends Pick<Scanned, 'values' | 'settings'> {
+  readonly token: string | undefined;
+}
+
+function subcommand([word = '', ...rest]: readonly string[], given: Given): Command {
+  const { values, token } = given;
   const error = (message: string): Command => ({
     kind: 'error',
     message: `${message} (see modbus-sim --help)`,
   });
   if (word === 'selftest') return selftest(rest, values, token, error);
+  if (word === 'test') return test(rest, given, error);
   if (word === 'monitor') return monitor(rest, values, token, error);
   if (word !== 'check' && word !== 'ports') return error(`unknown command ${quote(word)}`);
   const option = Object.keys(values)[0];
@@ -199,6 +227,28 @@ function selftest(
   return { kind: 'selftest', line, source, api: compact({ token }), seconds };
 }
 
+const TEST_OPTIONS: readonly OptionName[] = ['set', 'junit', 'html', 'json', 'url', 'token'];
+
+function test(
+  files: readonly string[],
+  { values, settings, token }: Given,
+  error: (message: string) => Command,
+): Command {
+  const option = (Object.keys(values) as OptionName[]).find((name) => !TEST_OPTIONS.includes(name));
+  if (option !== undefined) return error(`test takes no option --${option}`);
+  if (files.length === 0) return error('test takes the files of scenarios');
+  const { junit, html, json, url } = values;
+  if (url !== undefined && !(/^https?:/.test(url) && URL.canParse(url))) {
+    return error(`--url: expected the address of REST, as in http://127.0.0.1:8080, got ${quote(url)}`);
+  }
+  return {
+    kind: 'test',
+    files,
+    settings,
+    ...compact({ junit, html, json, url, token: values.token ?? token }),
+  };
+}
+
 const MONITOR_OPTIONS: readonly OptionName[] = [...MONITOR_FILTERS, 'hex', 'url', 'token'];
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
@@ -229,6 +279,7 @@ function monitor(
 const FOREIGN_OPTIONS = [
   ['selftest', ['seconds']],
   ['monitor', MONITOR_OPTIONS],
+  ['test', TEST_OPTIONS],
 ] as const;
 
 function serve(values: Values, token: string | undefined, ofService: string | undefined): Command {

@@ -11,6 +11,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
+  modbus-sim test FILE...      run scenarios against a client and say how it behaved; exit 1 if a step did
+                               not pass, 2 if a file or the bench is wrong
   modbus-sim monitor           print what passes the lines of a running simulator, one line a frame
   modbus-sim extcap --install [DIR]
                                make the lines of a running simulator interfaces of Wireshark;
@@ -22,6 +24,12 @@ Which frames monitor prints, and how
   --hex                        with their bytes
   --url URL                    where its REST interface is (default http://127.0.0.1:8080)
   --token TOKEN                its token; MODBUS_SIM_TOKEN keeps it from the list of processes
+
+Scenarios of test, and reports on them
+  --set NAME=VALUE             a parameter of the scenarios; may be given again and again
+  --junit FILE, --html FILE, --json FILE
+                               write a report on all of them
+  --url URL, --token TOKEN     use a simulator that runs already
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

@@ -70,7 +70,11 @@ function unlocated(issues: readonly Issue[]): Problem[] {
   return issues.map(({ path, message }) => ({ path: pathText(path), message }));
 }
 
-function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
+/**
+ * The configuration at a place in a file of another kind, usable only if no mistakes were reported. Files that it names
+ * are found from `directory`.
+ */
+export function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
   return nativeConfiguration(at, { pymodbusDevices: pymodbusDevicesFrom(directory), api, directory });
 }
 

@@ -24,6 +24,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./ports.js')).ports();
     case 'selftest':
       return (await import('./selftest.js')).selftest(command);
+    case 'test':
+      return (await import('./test.js')).test(command);
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':

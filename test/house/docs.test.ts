@@ -14,8 +14,13 @@ import { conditionSchema } from '../../src/faults/condition.js';
 import { faultKinds } from '../../src/faults/kinds.js';
 import { FunctionCode } from '../../src/protocol/function-code.js';
 import { ACTION_NAMES } from '../../src/registers/actions.js';
+import { At } from '../../src/schema/at.js';
+import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
+import { loadBench } from '../../src/testing/scenario/bench.js';
+import { readScenario } from '../../src/testing/scenario/read-scenario.js';
+import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
 import { nativeSetup } from '../support/configuration.js';
 
 /*
@@ -188,11 +193,17 @@ describe('the examples in the documents', () => {
   const directory = mkdtempSync(join(tmpdir(), 'docs-'));
   afterAll(() => rmSync(directory, { recursive: true }));
   cpSync('test/vectors/restapi/meter.json', join(directory, 'setup.json'));
-  const examples = DOCUMENTS.flatMap((path) =>
+  /** A scenario has a name; a native file has none. */
+  const isScenario = (block: string) => /^name:/m.test(block);
+  const blocks = DOCUMENTS.flatMap((path) =>
     yamlBlocks(text(path)).map((block, i) => [`${path}, example ${i + 1}`, block] as const),
   );
 
+  const examples = blocks.filter(([, block]) => !isScenario(block));
+  const scenarios = blocks.filter(([, block]) => isScenario(block));
+
   it('are found', () => {
+    expect(scenarios.length).toBeGreaterThanOrEqual(1);
     expect(examples.length).toBeGreaterThanOrEqual(4);
   });
 
@@ -202,4 +213,26 @@ describe('the examples in the documents', () => {
     const checked = checkFile(file, {});
     expect(checked.ok ? '' : formatProblems(file, checked.problems)).toBe('');
   });
+
+  it.each(scenarios)('%s: test finds no mistake in it', (_, block) => {
+    const file = join(directory, 'scenario.yaml');
+    writeFileSync(file, block);
+    expect(mistakesOfScenario(file)).toBe('');
+  });
+
+  it('include a scenario that is a file of its own', () => {
+    expect(scenarios.map(([, block]) => block)).toContain(text('examples/scenario.yaml'));
+  });
 });
+
+/** The mistakes of a scenario as the command prints them. */
+function mistakesOfScenario(file: string): string {
+  const loaded = loadScenarioFile(file, []);
+  if (!loaded.ok) return loaded.text;
+  const bench = loadBench(loaded.scenario);
+  if (!bench.ok) return bench.text;
+  const findings = fileFindings();
+  const simulator = new Simulator(bench.configuration, pino({ level: 'silent' }));
+  readScenario(new At(loaded.scenario.value, findings), simulator);
+  return loaded.scenario.format(findings.listed);
+}

@@ -73,6 +73,22 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
+  testing: {
+    knows: [
+      'protocol',
+      'random',
+      'schema',
+      'registers',
+      'device',
+      'faults',
+      'traffic',
+      'config',
+      'simulator',
+      'transport',
+    ],
+    external: /^(node:.+|zod|pino)$/,
+    why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
+  },
   api: {
     knows: [
       'protocol',
@@ -84,6 +100,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'traffic',
       'config',
       'simulator',
+      'testing',
     ],
     why: 'it reaches lines and buses through the simulator only',
   },

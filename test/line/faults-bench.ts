@@ -23,7 +23,7 @@ export interface Bench extends RunningSimulator {
   use(faults: readonly unknown[], more?: object): void;
   clear(): void;
   /** The exchange that comes of what `send` sends, once its plan has been played. */
-  exchangeOf(send: () => void): Promise<ReplyEvent>;
+  exchangeOf(send: () => unknown): Promise<ReplyEvent>;
   /** The newest exchange, once its plan has been played. */
   played(): Promise<ReplyEvent>;
 }
@@ -68,7 +68,7 @@ export async function startBench(): Promise<Bench> {
     played: () => played(),
     async exchangeOf(send) {
       const [before] = exchangesOf(simulator);
-      send();
+      await send();
       return played(before);
     },
   };

@@ -14,6 +14,7 @@ import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
 import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
+import { testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
 import { trafficFileRoutes } from './traffic-file.js';
 
@@ -30,6 +31,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
+    app.register(testRoutes(simulator, answers));
     app.register(captureRoutes(simulator, answers));
     app.register(trafficFileRoutes(simulator));
     app.register(trafficRoutes(simulator, answers));

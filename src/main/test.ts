@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs';
+import type { Command } from '../config/command-line.js';
+import { htmlReport } from '../testing/report/html.js';
+import { junitReport } from '../testing/report/junit.js';
+import { overallVerdict } from '../testing/report/overall.js';
+import type { Finding } from '../testing/report/report.js';
+import { testsJson } from '../testing/report/test-json.js';
+import { type ReportView, viewReport } from '../testing/report/view.js';
+import { runScenario } from '../testing/scenario/run-scenario.js';
+import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenario-file.js';
+import { warningLog } from './log.js';
+import { complain, FAILED, OK, say } from './say.js';
+import { stopSignal } from './stop-signal.js';
+import { type Ended, runRemotely } from './test-remote.js';
+
+/** The file or the bench is wrong. */
+const WRONG = 2;
+
+type TestCommand = Extract<Command, { kind: 'test' }>;
+
+/** Runs scenarios one after the other, and writes the reports on all of them. */
+export async function test(command: TestCommand): Promise<number> {
+  const loaded = command.files.map((file) => loadScenarioFile(file, command.settings));
+  const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
+  if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
+  let isStopped = false;
+  const stop = stopSignal(WRONG).then(() => {
+    isStopped = true;
+  });
+  const reports: ReportView[] = [];
+  let isWrong = false;
+  for (const each of loaded) {
+    if (!each.ok || isStopped) continue;
+    const ended = await runOne(each.scenario, command, stop);
+    if (ended.ok) reports.push(ended.report);
+    else isWrong = complain(ended.text, WRONG) === WRONG;
+  }
+  const problem = writeReports(command, reports);
+  if (problem !== undefined) return complain(problem, WRONG);
+  const verdict = overallVerdict(reports.map((report) => report.verdict));
+  if (isWrong || isStopped || verdict === 'error') return WRONG;
+  return verdict === 'pass' ? OK : FAILED;
+}
+
+async function runOne(file: ScenarioFile, { url, token }: TestCommand, stop: Promise<void>): Promise<Ended> {
+  const audience = { say, warn: (text: string) => void complain(text), told: tell, stop };
+  if (url !== undefined) return runRemotely(file, { url, token }, audience);
+  const ended = await runScenario(file, { ...audience, log: warningLog() });
+  if (!ended.ok) return ended;
+  const report = viewReport(ended.report);
+  say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
+  return { ok: true, report };
+}
+
+/** One line a step, and below it what was found when it has not passed. */
+function tell(
+  { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
+  number: number,
+): void {
+  const message = summary.replaceAll('\n', '\n    ');
+  const about = verdict === 'pass' && summary !== '' ? ` (${message})` : '';
+  say(`${verdict.padEnd(12)} ${number} ${title}${about}`);
+  if (verdict !== 'pass' && summary !== '') say(`    ${message}`);
+}
+
+/** @returns what could not be written */
+function writeReports(
+  { junit, html, json }: TestCommand,
+  reports: readonly ReportView[],
+): string | undefined {
+  const forms = [
+    [junit, junitReport],
+    [html, htmlReport],
+    [json, testsJson],
+  ] as const;
+  for (const [file, form] of forms) {
+    if (file === undefined || reports.length === 0) continue;
+    try {
+      writeFileSync(file, form(reports));
+    } catch (error) {
+      return `${file}: can't be written: ${(error as Error).message}`;
+    }
+  }
+  return undefined;
+}

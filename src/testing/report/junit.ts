@@ -1,0 +1,81 @@
+import { escaped } from './escape.js';
+import type { Verdict } from './report.js';
+import type { FindingView, ReportView } from './view.js';
+
+/**
+ * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or check. An
+ * inconclusive step of a test is a failure, as it is for the exit code; an inconclusive check of an examination is skipped.
+ */
+export function junitReport(reports: readonly ReportView[]): string {
+  const suites = reports.map(suite);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
+}
+
+type Element = 'failure' | 'error' | 'skipped' | undefined;
+
+function elementOf(verdict: Verdict, kind: ReportView['kind']): Element {
+  switch (verdict) {
+    case 'pass':
+      return undefined;
+    case 'fail':
+      return 'failure';
+    case 'error':
+      return 'error';
+    case 'not run':
+      return 'skipped';
+    case 'inconclusive':
+      return kind === 'test' ? 'failure' : 'skipped';
+  }
+}
+
+function suite({ kind, name, startedAt, durationMs, seed, line, versions, findings }: ReportView): string {
+  const elements = findings.map(({ verdict }) => elementOf(verdict, kind));
+  const count = (wanted: Element) => elements.filter((element) => element === wanted).length;
+  const attributes = {
+    name,
+    tests: findings.length,
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds(durationMs),
+    timestamp: new Date(startedAt).toISOString().slice(0, 19),
+  };
+  const properties = [
+    ['seed', String(seed)],
+    ...(line === undefined ? [] : [['line', line]]),
+    ...versions.map(({ name, version }) => [name, version]),
+  ].map(([key = '', value = '']) => `      <property${attributesText({ name: key, value })}/>\n`);
+  const cases = findings.map((finding, i) => testcase(finding, elements[i], name));
+  return [
+    `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`,
+    ...cases,
+    '  </testsuite>\n',
+  ].join('');
+}
+
+function testcase(
+  { title, verdict, summary, durationMs, frames }: FindingView,
+  element: Element,
+  suite: string,
+) {
+  const head = `    <testcase${attributesText({ name: title, classname: suite, time: seconds(durationMs) })}`;
+  const shown = frames.map(
+    ({ seq, time, text, bytes }) => `#${seq} ${time} ${text}${bytes ? `  ${bytes}` : ''}\n`,
+  );
+  const output =
+    shown.length > 0 ? `      <system-out>\n${escaped(shown.join(''))}      </system-out>\n` : '';
+  const message = element && attributesText({ message: summary.split('\n')[0] ?? '', type: verdict });
+  const result =
+    element === undefined ? '' : `      <${element}${message}>${escaped(summary)}</${element}>\n`;
+  return output === '' && result === '' ? `${head}/>\n` : `${head}>\n${result}${output}    </testcase>\n`;
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
+}
+
+function attributesText(attributes: Readonly<Record<string, string | number>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${escaped(String(value)).replace(/[\t\n\r]+/g, ' ')}"`)
+    .join('');
+}

@@ -1,0 +1,43 @@
+import type { TrafficEvent } from '../../traffic/event.js';
+
+/**
+ * What became of a check or a step. `inconclusive`: what happened on the line does not decide it. `not run`: it was not
+ * reached. `error`: the bench itself failed.
+ */
+export type Verdict = 'pass' | 'fail' | 'inconclusive' | 'not run' | 'error';
+
+/** One check of an examination, or one step of a test. */
+export interface Finding {
+  /** Unique in its report: `time-out`, or the number of the step. */
+  readonly id: string;
+  readonly title: string;
+  readonly verdict: Verdict;
+  /** What was found, in one or two sentences. */
+  readonly summary: string;
+  /** The events of the line that show it, in their order. */
+  readonly frames: readonly TrafficEvent[];
+  readonly durationMs: number;
+  /** Why it matters, and the source; shown in reports for people. */
+  readonly background?: string;
+}
+
+/** What a report is made of, whatever form it takes. */
+export interface Report {
+  readonly kind: 'test' | 'examination';
+  readonly name: string;
+  /** ms since 1970. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly verdict: Verdict;
+  readonly line: string | undefined;
+  readonly seed: number;
+  /** Plain sentences for the first page. */
+  readonly conclusions: readonly string[];
+  /** What was measured: `response time-out` as `487 ± 3 ms`. */
+  readonly parameters: readonly { readonly name: string; readonly value: string }[];
+  readonly findings: readonly Finding[];
+  /** The native file of the bench. */
+  readonly configuration: string;
+  /** Of this program, Node and the system. */
+  readonly versions: readonly { readonly name: string; readonly version: string }[];
+}

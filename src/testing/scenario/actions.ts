@@ -1,0 +1,55 @@
+import type { Device } from '../../device/device.js';
+import type { FaultRules } from '../../faults/rules.js';
+import { writeValue } from '../../simulator/values.js';
+import type { Step } from './scenario.js';
+
+/** Does what steps ask for, and takes it back. */
+export class Actions {
+  readonly #rules: FaultRules;
+  #names: string[] = [];
+  /** Devices that a step has switched off for good. */
+  readonly #dark = new Set<Device>();
+
+  constructor(rules: FaultRules) {
+    this.#rules = rules;
+  }
+
+  /** How often the faults of the running step have acted. */
+  get hits(): number {
+    return this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
+  }
+
+  /** Names of the fault rules of the running step. */
+  get rules(): readonly string[] {
+    return this.#names;
+  }
+
+  /** @returns why the bench can't do it, undefined when it is done */
+  begin({ faults, changes, power }: Step): string | undefined {
+    for (const rule of faults) {
+      if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
+      this.#rules.set(rule);
+      this.#names.push(rule.name);
+    }
+    for (const { target, value } of changes) writeValue(target, value);
+    for (const { device, change } of power) {
+      if (change === 'on') device.restore(0);
+      else device.interrupt(change);
+      if (change !== 'on' && change.forMs === undefined) this.#dark.add(device);
+      else this.#dark.delete(device);
+    }
+    return undefined;
+  }
+
+  /** A fault ends with its step. */
+  endStep(): void {
+    for (const name of this.#names) this.#rules.remove(name);
+    this.#names = [];
+  }
+
+  /** Gives devices their supply back that a step has switched off for good. */
+  end(): void {
+    this.endStep();
+    for (const device of this.#dark) device.restore(0);
+  }
+}

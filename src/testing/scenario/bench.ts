@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import type { Configuration } from '../../config/configuration.js';
+import { buildNative, loadNativeFile } from '../../config/load.js';
+import { At } from '../../schema/at.js';
+import { fileFindings } from '../../schema/findings.js';
+import { formatProblems, formatWarnings } from '../../schema/problem.js';
+import type { ScenarioFile } from './scenario-file.js';
+
+/** The sections of a scenario that describe its bench. A bench that runs already has its own. */
+const BENCH = ['configuration', 'devices', 'lines'] as const;
+
+export type LoadedBench =
+  | { readonly ok: true; readonly configuration: Configuration; readonly warnings: string }
+  | { readonly ok: false; readonly text: string };
+
+/** The configuration of the bench that a scenario names, or describes in place. */
+export function loadBench({ file, directory, value, format }: ScenarioFile): LoadedBench {
+  const findings = fileFindings();
+  const at = new At(value, findings);
+  const { value: named } = at.key('configuration');
+  if (named === undefined) {
+    const [devices, lines] = [at.key('devices').value, at.key('lines').value];
+    const configuration = buildNative(dirname(resolve(file)), at.with({ devices, lines }), {});
+    const warnings = findings.warnings.length > 0 ? format(findings.warnings) : '';
+    return findings.count > 0
+      ? { ok: false, text: format(findings.listed) }
+      : { ok: true, configuration, warnings };
+  }
+  for (const key of ['devices', 'lines'] as const) {
+    if (at.key(key).value !== undefined) at.key(key).wrong('can not stand beside `configuration`');
+  }
+  if (typeof named !== 'string') at.key('configuration').expected('the path of a native file');
+  if (findings.count > 0 || typeof named !== 'string') return { ok: false, text: format(findings.listed) };
+  const loaded = loadNativeFile(resolve(directory, named));
+  if (!loaded.ok) return { ok: false, text: formatProblems(named, loaded.problems) };
+  const warnings = loaded.warnings.length > 0 ? formatWarnings(named, loaded.warnings) : '';
+  return { ok: true, configuration: loaded.configuration, warnings };
+}
+
+/** A scenario for a bench that runs already: without the sections about a bench of its own, and without its program. */
+export function forRunningBench({ value }: ScenarioFile): Readonly<Record<string, unknown>> {
+  const left = new Set<string>([...BENCH, 'dut']);
+  return Object.fromEntries(Object.entries(value as object).filter(([key]) => !left.has(key)));
+}

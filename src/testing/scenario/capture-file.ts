@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { captureLines } from '../../simulator/capture-lines.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { Capture } from '../../traffic/capture/capture.js';
+import { capturePieces } from '../../traffic/capture/capture-pieces.js';
+import { TrafficCursor } from '../../traffic/reading.js';
+
+/** A part of the traffic that is to be written to a file, both ends included. */
+export interface CaptureSpan {
+  readonly file: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * Writes a part of the traffic for Wireshark, as it was on the wire.
+ * @param path where the file is written
+ * @param names the lines that are shown
+ * @returns why it could not be written
+ */
+export function writeCapture(
+  bench: Simulator,
+  { first, last }: CaptureSpan,
+  path: string,
+  names: readonly string[],
+): string | undefined {
+  const capture = new Capture('wire', captureLines(bench.lines));
+  const cursor = new TrafficCursor(bench.traffic, { lines: new Set(names) }, first - 1);
+  const blocks = [...capture.header(names), ...capturePieces(capture, cursor, last)];
+  try {
+    writeFileSync(path, Buffer.concat(blocks));
+    return undefined;
+  } catch (error) {
+    return `${path}: can't be written: ${(error as Error).message}`;
+  }
+}

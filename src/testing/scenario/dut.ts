@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { DutDefinition } from './dut-definition.js';
+import { durationText } from './words.js';
+
+/** Lines of the output that are kept, and characters of each. A program may print without end. */
+const MOST_LINES = 12;
+const LONGEST_LINE = 200;
+/** Characters kept of a line that has not ended. */
+const LONGEST_PART = 4096;
+/** How long the program may take to end when it is asked to. */
+const STOP_LIMIT_MS = 800;
+
+type DutStart = { readonly ok: true; readonly dut: Dut } | { readonly ok: false; readonly error: string };
+
+/** The program under test, in a process group of its own. */
+export class Dut {
+  readonly #process: ChildProcess;
+  readonly #output = new LastLines();
+  readonly #gone: Promise<string>;
+  #stopping = false;
+
+  private constructor(process: ChildProcess, onText: (text: string) => void) {
+    this.#process = process;
+    for (const stream of [process.stdout, process.stderr]) {
+      stream?.setEncoding('utf8');
+      stream?.on('data', (text: string) => {
+        this.#output.add(text);
+        onText(text);
+      });
+    }
+    this.#gone = new Promise((resolve) => {
+      process.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      // `close` comes when the output is read to its end, which a child of the program may keep open.
+      process.once('exit', (code, signal) =>
+        setImmediate(() =>
+          resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
+        ),
+      );
+    });
+  }
+
+  /**
+   * Starts the program and waits until it says that it is ready. One that does not is stopped.
+   * @param command the command line, with the places of the lines filled in
+   * @param giveUp resolves when nobody wants the program any more
+   */
+  static async start(
+    { ready, readyWithin }: DutDefinition,
+    { command, directory, giveUp }: { command: string; directory: string; giveUp: Promise<unknown> },
+  ): Promise<DutStart> {
+    const process = spawn('/bin/sh', ['-c', command], {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let isReady = () => {};
+    const said = new Promise<void>((resolve) => {
+      isReady = resolve;
+    });
+    // The text may come in pieces.
+    let recent = '';
+    const dut = new Dut(process, (text) => {
+      recent += text;
+      if (ready !== undefined && recent.includes(ready)) isReady();
+      recent = ready === undefined ? '' : recent.slice(-ready.length);
+    });
+    if (ready === undefined) isReady();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(
+        () => resolve(`did not say ${JSON.stringify(ready)} within ${durationText(readyWithin)}`),
+        readyWithin,
+      );
+    });
+    const error = await Promise.race([
+      said,
+      dut.#gone,
+      late,
+      giveUp.then(() => 'was not waited for any more'),
+    ]);
+    clearTimeout(timer);
+    if (error === undefined) return { ok: true, dut };
+    await dut.stop();
+    return { ok: false, error: `the device under test ${error}${dut.lastWords}` };
+  }
+
+  /** Resolves with a sentence when the program has ended although nobody has stopped it. */
+  async died(): Promise<string> {
+    const how = await this.#gone;
+    if (this.#stopping) return new Promise(() => {});
+    return `the device under test ${how}${this.lastWords}`;
+  }
+
+  /** The end of the output, as the end of a sentence; empty when there is none. */
+  get lastWords(): string {
+    const text = this.#output.text.trim();
+    return text === '' ? '' : `; its last output:\n${text}`;
+  }
+
+  /** Ends the program and all that it has started. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#signal('SIGTERM');
+    const late = setTimeout(() => this.#signal('SIGKILL'), STOP_LIMIT_MS);
+    await this.#gone;
+    clearTimeout(late);
+    // Children of the shell may outlive it.
+    this.#signal('SIGKILL');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#process;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The group has no process any more.
+    }
+  }
+}
+
+/** The newest lines of a text that may go on without end. */
+class LastLines {
+  #lines: string[] = [];
+  #part = '';
+
+  add(text: string): void {
+    const lines = `${this.#part}${text}`.split(/\r?\n/);
+    this.#part = (lines.pop() ?? '').slice(-LONGEST_PART);
+    this.#lines = [...this.#lines, ...lines.map((line) => line.slice(0, LONGEST_LINE))].slice(-MOST_LINES);
+  }
+
+  get text(): string {
+    return [...this.#lines, this.#part].join('\n');
+  }
+}

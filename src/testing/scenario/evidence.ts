@@ -1,0 +1,62 @@
+import { decodeEvent, type ReadEvent } from '../../traffic/decode.js';
+import type { TrafficEvent } from '../../traffic/event.js';
+import type { Seen } from './seen.js';
+import { durationText } from './words.js';
+
+/** Frames kept of a step: the first and the last of those that count, and the newest of all. */
+const MOST_MATCHED = 40;
+const MOST_RECENT = 16;
+/** Frames that a message tells; the report shows the others. */
+const MOST_TOLD = 4;
+
+/** The frames that show what became of a step. */
+export class Evidence {
+  readonly #startedAt: number;
+  readonly #read: ReadEvent;
+  readonly #recent: TrafficEvent[] = [];
+  readonly #matched = new Map<number, TrafficEvent>();
+
+  /** @param startedAt when the step began, in ms of `performance.now()` */
+  constructor(startedAt: number, read: ReadEvent) {
+    this.#startedAt = startedAt;
+    this.#read = read;
+  }
+
+  /** Notes an event of the step. */
+  note(event: TrafficEvent): void {
+    this.#recent.push(event);
+    if (this.#recent.length > MOST_RECENT) this.#recent.shift();
+  }
+
+  /** Notes a request or a reply that counts. */
+  count({ event }: Seen): void {
+    if (this.#matched.size >= MOST_MATCHED) {
+      // The first half stays; of the others the newest do.
+      const [oldest] = [...this.#matched.keys()].slice(MOST_MATCHED / 2);
+      if (oldest !== undefined) this.#matched.delete(oldest);
+    }
+    this.#matched.set(event.seq, event);
+  }
+
+  /** Notes the reply to a request that counts, also after the step. */
+  answer(event: TrafficEvent): void {
+    if (event.kind === 'reply' && this.#matched.has(event.request)) this.#matched.set(event.seq, event);
+  }
+
+  /** The frames in their order: those that count, or all that are kept when the step has not passed. */
+  frames(all: boolean): TrafficEvent[] {
+    const frames = new Map(this.#matched);
+    if (all) for (const event of this.#recent) frames.set(event.seq, event);
+    return [...frames.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  /** What came, for the message of a step that has failed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
+  instead(): string {
+    if (this.#recent.length === 0) return 'nothing came at all';
+    const told = this.#recent.slice(-MOST_TOLD).map((event) => {
+      const { text } = decodeEvent(event, this.#read);
+      return `+${durationText(Math.max(0, event.at - this.#startedAt))} ${text} (frame ${event.seq})`;
+    });
+    return `last came ${told.join('; ')}`;
+  }
+}

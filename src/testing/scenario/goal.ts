@@ -1,0 +1,22 @@
+import type { Seen } from './seen.js';
+
+/** How a goal ended. Every text is a part of a sentence. */
+export type Ended =
+  | { readonly verdict: 'pass'; readonly text: string }
+  | { readonly verdict: 'fail' | 'inconclusive'; readonly text: string };
+
+/** Watches requests and replies for what a step expects. Times are ms of `performance.now()`. */
+export interface GoalWatch {
+  /** The requests and replies that count for the goal so far. */
+  readonly matched: readonly Seen[];
+  /** When the time of the goal is over, as far as is known now. */
+  readonly deadline: number;
+  /**
+   * Looks at what came next.
+   * @param spoilt a fault of the step acted on this request
+   * @returns how the goal ended, undefined while it goes on
+   */
+  see(seen: Seen, spoilt: boolean): Ended | undefined;
+  /** The deadline has passed, and everything that came before it was seen. */
+  timeUp(): Ended;
+}

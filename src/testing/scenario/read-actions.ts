@@ -1,0 +1,66 @@
+import { lineProblems } from '../../faults/line-problems.js';
+import { resolveNames } from '../../faults/resolve-names.js';
+import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { MAX_SEED } from '../../random.js';
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import { isMapping } from '../../schema/parts.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/values.js';
+import type { PowerChange, ValueChange } from './scenario.js';
+import { powerSchema } from './schema.js';
+
+/** Numbers the faults of a scenario, so that each gets a name and a seed. */
+export interface FaultNumbers {
+  readonly seed: number;
+  next: number;
+}
+
+/** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
+export function readFaults(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule[] {
+  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
+  return items.flatMap((each) => readFault(each, bench, numbers) ?? []);
+}
+
+function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule | undefined {
+  if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
+  const number = numbers.next++;
+  const rule = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
+  if (!rule) return undefined;
+  for (const { path, message } of lineProblems(rule, bench.faultLines)) at.below(path).wrong(message);
+  const resolved = resolveNames(rule, bench.findValue);
+  if (!resolved.ok) return at.below(resolved.issue.path).wrong(resolved.issue.message);
+  if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
+  return { seed: (numbers.seed + number) % (MAX_SEED + 1), ...resolved.rule };
+}
+
+/** Reads `set`: values by name, in their units. */
+export function readChanges(at: At, bench: Simulator): ValueChange[] {
+  return (at.entries('values by name, as in {meter.voltage: 260}') ?? []).flatMap(([name, content]) => {
+    const found = bench.findValue(name);
+    if (typeof found === 'string') return content.wrong(found) ?? [];
+    const device = bench.devices.get(found.device);
+    const target = device && valueNamed(device, name.slice(found.device.length + 1));
+    if (!target) return [];
+    const why = whyUnchangeable(target);
+    if (why !== undefined) return content.wrong(why) ?? [];
+    const change = parseChange(target, content.value, false);
+    return 'expected' in change
+      ? (content.expected(change.expected) ?? [])
+      : [{ target, value: change.value }];
+  });
+}
+
+/** Reads `power`: the supply of devices by their names. */
+export function readPower(at: At, bench: Simulator): PowerChange[] {
+  return (at.entries('devices by name, as in {meter: {off: 20s}}') ?? []).flatMap<PowerChange>(
+    ([name, content]) => {
+      const device = bench.devices.get(name);
+      if (!device) return content.wrong(unknownName('device', name, [...bench.devices.keys()])) ?? [];
+      const power = content.check(powerSchema);
+      if (power === undefined) return [];
+      if (power === 'on') return [{ device, change: 'on' }];
+      return [{ device, change: power === 'off' ? { bootMs: 0 } : { forMs: power.off, bootMs: power.boot } }];
+    },
+  );
+}

@@ -1,0 +1,69 @@
+import type { At } from '../../schema/at.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { toMatcher } from './read-matcher.js';
+import type { Expected, Goal } from './scenario.js';
+import { DEFAULT_WITHIN_MS, type ExpectedSource, expectedSchema } from './schema.js';
+
+/** When a step says nothing of the tolerance, and how many periods are watched when it says nothing of `for`. */
+const USUAL_TOLERANCE = 0.1;
+const USUAL_PERIODS = 10;
+
+/** What a step has besides `expect` that its goal depends on. */
+export interface GoalTimes {
+  readonly within: number | undefined;
+  readonly after: number | undefined;
+  /** The step has a fault, which `same` is about. */
+  readonly hasFault: boolean;
+}
+
+/** The goal that `expect` describes. Undefined after reporting the mistakes in it. */
+export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | undefined {
+  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
+  if (items.length === 0) return at.wrong('expected at least one');
+  const sources = items.map((item) => item.check(expectedSchema));
+  return at.unlessWrong(() => {
+    const [first] = sources;
+    if (first?.every !== undefined && items.length === 1) return rhythm(items[0] as At, first, times, bench);
+    const expected = items.flatMap((item, i) => {
+      const source = sources[i];
+      return (source && readExpected(item, source, i, times, bench)) ?? [];
+    });
+    return { kind: 'order', items: expected, within: times.within ?? DEFAULT_WITHIN_MS };
+  });
+}
+
+function readExpected(
+  at: At,
+  source: ExpectedSource,
+  index: number,
+  { hasFault, after }: GoalTimes,
+  bench: Simulator,
+): Expected | undefined {
+  const { same = false, times } = source;
+  for (const key of ['every', 'tolerance', 'for'] as const) {
+    if (source[key] !== undefined)
+      at.key(key).wrong('belongs to an expectation that stands alone, with `every`');
+  }
+  if (same && index === 0 && !hasFault) {
+    at.key('same').wrong('expected a fault in this step, or another expectation before this one');
+  }
+  const { min = 1, max = Number.POSITIVE_INFINITY } =
+    typeof times === 'number' ? { min: times, max: times } : (times ?? {});
+  if (max < min) at.key('times').wrong(`expected max to be at least min, which is ${min}`);
+  const matcher = toMatcher(at, source, bench);
+  return matcher && { matcher, same, min, max, after: source.after ?? (index === 0 ? (after ?? 0) : 0) };
+}
+
+function rhythm(at: At, source: ExpectedSource, times: GoalTimes, bench: Simulator): Goal | undefined {
+  for (const key of ['same', 'times', 'after'] as const) {
+    if (source[key] !== undefined) at.key(key).wrong('can not stand beside `every`');
+  }
+  const { every = 0 } = source;
+  const tolerance = source.tolerance ?? every * USUAL_TOLERANCE;
+  if (tolerance >= every) at.key('tolerance').wrong(`expected less than \`every\`, which is ${every} ms`);
+  const length = source.for ?? every * USUAL_PERIODS;
+  if (length < every) at.key('for').wrong(`expected at least \`every\`, which is ${every} ms`);
+  const matcher = toMatcher(at, source, bench);
+  const within = times.within ?? DEFAULT_WITHIN_MS;
+  return matcher && { kind: 'rhythm', matcher, every, tolerance, for: length, within };
+}

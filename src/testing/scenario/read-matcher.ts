@@ -1,0 +1,73 @@
+import { resolveNames } from '../../faults/resolve-names.js';
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { Matcher } from './matcher.js';
+import { type MatcherSource, matcherSchema } from './schema.js';
+import { readWrites } from './wanted-write.js';
+
+/** What the texts of matchers leave out: how often and when. */
+const NOT_OF_REQUESTS = new Set(['same', 'times', 'after', 'every', 'tolerance', 'for', 'response', 'write']);
+
+/** The matcher written at `at`, which has been checked. Undefined after reporting what is unknown on this bench. */
+export function toMatcher(
+  at: At,
+  { write, response, line, unit, function: code, address, name, quantity }: MatcherSource,
+  bench: Simulator,
+): Matcher | undefined {
+  return at.unlessWrong(() => {
+    for (const each of line === undefined ? [] : [line].flat()) {
+      if (!bench.lines.has(each)) at.key('line').wrong(unknownName('line', each, [...bench.lines.keys()]));
+    }
+    if (address !== undefined && name !== undefined) at.wrong('expected either address or name');
+    const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, bench.findValue);
+    if (!named.ok) at.key('name').wrong(named.issue.message);
+    const writes = write === undefined ? [] : readWrites(at.key('write'), bench);
+    return {
+      text: matcherText(at.value),
+      condition: { line, unit, function: code, address, quantity },
+      ...(named.ok && named.rule.values && { values: named.rule.values }),
+      writes: writes ?? [],
+      ...(response && { exceptions: [response.exception].flat() }),
+    };
+  });
+}
+
+/** Reads `never`: one matcher or a list of them. */
+export function readMatchers(at: At, bench: Simulator): Matcher[] {
+  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
+  if (items.length === 0) at.wrong('expected at least one');
+  return items.flatMap((each) => {
+    const source = each.check(matcherSchema);
+    return (source && toMatcher(each, source, bench)) ?? [];
+  });
+}
+
+/** `a request with unit 1, function 3 or 4`. The input has been checked. */
+function matcherText(input: unknown): string {
+  const source = input as Readonly<Record<string, unknown>>;
+  const parts = Object.entries(source)
+    .filter(([key]) => !NOT_OF_REQUESTS.has(key))
+    .map(([key, value]) => `${key} ${listText(key, value)}`);
+  const write = writeText(source.write);
+  const of = parts.length === 0 ? '' : ` ${write === undefined ? 'with' : 'to'} ${parts.join(', ')}`;
+  return `${write ?? 'a request'}${of}${responseText(source.response)}`;
+}
+
+function listText(key: string, value: unknown): string {
+  if (!Array.isArray(value)) return String(value);
+  if (key === 'address') return value.flat().length === 2 ? value.flat().join('–') : JSON.stringify(value);
+  return value.join(' or ');
+}
+
+function writeText(write: unknown): string | undefined {
+  if (write === undefined) return undefined;
+  if (typeof write === 'string') return `a write of ${write}`;
+  const parts = Object.entries(write as object).map(([key, value]) => `${key} = ${String(value)}`);
+  return `a write of ${parts.join(', ')}`;
+}
+
+function responseText(response: unknown): string {
+  const { exception } = (response ?? {}) as { readonly exception?: unknown };
+  return exception === undefined ? '' : `, answered with exception ${[exception].flat().join(' or ')}`;
+}

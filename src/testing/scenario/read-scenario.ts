@@ -1,0 +1,48 @@
+import { MAX_SEED } from '../../random.js';
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import type { DutDefinition } from './dut-definition.js';
+import type { Matcher } from './matcher.js';
+import { tellUnknownPlaces } from './places.js';
+import { readMatchers } from './read-matcher.js';
+import { readSteps } from './read-step.js';
+import type { Scenario } from './scenario.js';
+import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
+
+/**
+ * Reads a scenario whose parameters and files have been put in, and checks it against the bench: which lines, devices
+ * and values there are. Undefined after reporting every mistake.
+ */
+export function readScenario(at: At, bench: Simulator): Scenario | undefined {
+  return at.unlessWrong(() => {
+    const source = at.check(scenarioSchema);
+    const seed = source?.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
+    const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), bench);
+    const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), bench);
+    const steps = readSteps(at.key('steps'), bench, { seed, next: 1 });
+    const lines = source?.line === undefined ? [...bench.lines.keys()] : [source.line].flat();
+    for (const line of lines) {
+      if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));
+    }
+    const { name = '', capture } = source ?? {};
+    return { name, seed, lines, ...(dut && { dut }), ...(capture && { capture }), always, steps };
+  });
+}
+
+function readDut(at: At, bench: Simulator): DutDefinition | undefined {
+  const dut = at.check(dutSchema);
+  if (!dut) return undefined;
+  tellUnknownPlaces(dut.command, bench, at.key('command'));
+  return { ready: undefined, ...dut };
+}
+
+function readAlways(at: At, bench: Simulator): Matcher[] {
+  return (at.items('a list, as in [{never: {function: 5}}]') ?? []).flatMap((item) => {
+    if (!item.check(alwaysSchema)) return [];
+    const never = item.key('never');
+    return never.value === undefined
+      ? (never.expected('what must not come') ?? [])
+      : readMatchers(never, bench);
+  });
+}

@@ -1,0 +1,103 @@
+import type { z } from 'zod';
+import type { At } from '../../schema/at.js';
+import { isMapping } from '../../schema/parts.js';
+import type { Simulator } from '../../simulator/simulator.js';
+import { type FaultNumbers, readChanges, readFaults, readPower } from './read-actions.js';
+import { readGoal } from './read-goal.js';
+import { readMatchers } from './read-matcher.js';
+import type { Goal, Step } from './scenario.js';
+import { DEFAULT_WITHIN_MS, groupSchema, MOST_STEPS, stepSchema } from './schema.js';
+import { durationText } from './words.js';
+
+type StepSource = z.output<typeof stepSchema>;
+
+/** Reads a list of steps, those of groups and repetitions included. */
+export function readSteps(at: At, bench: Simulator, numbers: FaultNumbers): Step[] {
+  const items = at.items('a list of steps') ?? [];
+  if (Array.isArray(at.value) && items.length === 0) at.wrong('expected at least one step');
+  const steps: Step[] = [];
+  for (const item of items) {
+    steps.push(...readEntry(item, bench, numbers));
+    if (steps.length > MOST_STEPS) {
+      at.wrong(`expected at most ${MOST_STEPS} steps, repetitions included`);
+      break;
+    }
+  }
+  return steps;
+}
+
+function readEntry(at: At, bench: Simulator, numbers: FaultNumbers): Step[] {
+  const isGroup = isMapping(at.value) && 'steps' in at.value;
+  const source = isGroup ? at.check(groupSchema) : at.check(stepSchema);
+  if (!source) return [];
+  const read = () =>
+    isGroup
+      ? readSteps(at.key('steps'), bench, numbers)
+      : [readStep(at, source as StepSource, bench, numbers)].flatMap((step) => step ?? []);
+  const { repeat = 1 } = source;
+  const steps: Step[] = [];
+  // Each repetition is read anew, because its faults have names of their own; its mistakes are told once.
+  for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
+    const { count } = at.findings;
+    for (const step of read()) {
+      const prefix = isGroup && source.name !== undefined ? `${source.name}: ` : '';
+      const suffix = repeat > 1 ? ` (${turn} of ${repeat})` : '';
+      steps.push({ ...step, name: `${prefix}${step.name}${suffix}` });
+    }
+    if (at.findings.count > count) break;
+  }
+  return steps;
+}
+
+function readStep(at: At, source: StepSource, bench: Simulator, numbers: FaultNumbers): Step | undefined {
+  return at.unlessWrong(() => {
+    const has = (key: string) => at.key(key).value !== undefined;
+    const faults = has('fault') ? readFaults(at.key('fault'), bench, numbers) : [];
+    const changes = has('set') ? readChanges(at.key('set'), bench) : [];
+    const power = has('power') ? readPower(at.key('power'), bench) : [];
+    const never = has('never') ? readMatchers(at.key('never'), bench) : [];
+    const goal = goalOf(at, source, has('fault'), bench);
+    if (!goal) return undefined;
+    const { name = describe(source), capture } = source;
+    return { name, faults, changes, power, never, goal, ...(capture && { capture }) };
+  });
+}
+
+/** What ends the step: what it expects, or a time. */
+function goalOf(at: At, source: StepSource, hasFault: boolean, bench: Simulator): Goal | undefined {
+  const { wait, within, after, expect, never } = source;
+  if (expect !== undefined) {
+    if (wait !== undefined) at.key('wait').wrong('can not stand beside `expect`; a step of its own can wait');
+    return readGoal(at.key('expect'), { within, after, hasFault }, bench);
+  }
+  if (after !== undefined) at.key('after').wrong('belongs to `expect`');
+  if (wait !== undefined) {
+    if (within !== undefined) at.key('within').wrong('belongs to `expect` or `never`');
+    return { kind: 'wait', ms: wait };
+  }
+  if (never !== undefined) return { kind: 'wait', ms: within ?? DEFAULT_WITHIN_MS };
+  if (within !== undefined) at.key('within').wrong('belongs to `expect` or `never`');
+  if (hasFault) at.wrong('a fault ends with its step, so the step needs `expect`, `never` or `wait`');
+  else if (source.set === undefined && source.power === undefined) {
+    at.wrong('expected one of fault, set, power, wait, expect, never, use or steps');
+  }
+  return { kind: 'wait', ms: 0 };
+}
+
+/** A name for a step that has none. */
+function describe({ fault, set, power, wait, expect, never }: StepSource): string {
+  const parts = [
+    fault !== undefined && 'a fault',
+    set !== undefined && `set ${compactText(set)}`,
+    power !== undefined && `power ${compactText(power)}`,
+    wait !== undefined && `wait ${durationText(wait)}`,
+    expect !== undefined && `expect ${compactText(expect)}`,
+    never !== undefined && `never ${compactText(never)}`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+/** `{unit: 1, function: 3}` as it may have been written. */
+function compactText(value: unknown): string {
+  return (JSON.stringify(value) ?? '').replaceAll('"', '').replaceAll(':', ': ').replaceAll(',', ', ');
+}

@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { At } from '../../schema/at.js';
+import { fileFindings } from '../../schema/findings.js';
+import { Simulator } from '../../simulator/simulator.js';
+import type { Finding, Report } from '../report/report.js';
+import { loadBench } from './bench.js';
+import { writeCapture } from './capture-file.js';
+import { Dut } from './dut.js';
+import { openPlaces, withPlaces } from './places.js';
+import { readScenario } from './read-scenario.js';
+import type { ScenarioFile } from './scenario-file.js';
+import { TestRun } from './test-run.js';
+
+/** What the person who runs scenarios wants to know, and says. */
+export interface Audience {
+  readonly log: Logger;
+  /** Prints a line about the bench. */
+  readonly say: (text: string) => void;
+  readonly warn: (text: string) => void;
+  /** Called when a step has ended. */
+  readonly told: (finding: Finding, number: number) => void;
+  /** Resolves when the test is to stop. */
+  readonly stop: Promise<unknown>;
+}
+
+/** `ok: false`: the file or its configuration is wrong, in lines for a terminal. */
+export type ScenarioEnd =
+  | { readonly ok: true; readonly report: Report }
+  | { readonly ok: false; readonly text: string };
+
+/** Runs a scenario on a bench of its own, with its program, and stops both. */
+export async function runScenario(file: ScenarioFile, audience: Audience): Promise<ScenarioEnd> {
+  const bench = loadBench(file);
+  if (!bench.ok) return bench;
+  if (bench.warnings !== '') audience.warn(bench.warnings);
+  const simulator = new Simulator(bench.configuration, audience.log);
+  const findings = fileFindings();
+  const scenario = readScenario(new At(file.value, findings), simulator);
+  if (!scenario) return { ok: false, text: file.format(findings.listed) };
+  const run = new TestRun(simulator, scenario, audience.told);
+  const started = await simulator.start();
+  if (!started.ok) return { ok: true, report: run.notBegun(started.error) };
+  for (const { name, description } of started.lines) audience.say(`line ${name}: ${description}`);
+  try {
+    const report = await runWithDut(run, simulator, file.directory, audience.stop);
+    const problems = run.captures.flatMap((span) => {
+      return writeCapture(simulator, span, resolve(file.directory, span.file), scenario.lines) ?? [];
+    });
+    return problems.length > 0 ? { ok: false, text: problems.join('\n') } : { ok: true, report };
+  } finally {
+    await simulator.stop();
+  }
+}
+
+async function runWithDut(
+  run: TestRun,
+  simulator: Simulator,
+  directory: string,
+  stop: Promise<unknown>,
+): Promise<Report> {
+  void stop.then(() => run.end('inconclusive', 'the test was stopped before its end'));
+  const { dut: definition } = run.scenario;
+  if (!definition) return run.run();
+  const command = withPlaces(definition.command, openPlaces(simulator));
+  const started = await Dut.start(definition, { command, directory, giveUp: stop });
+  if (!started.ok) return run.notBegun(started.error);
+  const { dut } = started;
+  void dut.died().then((how) => run.end('fail', how));
+  try {
+    return await run.run();
+  } finally {
+    await dut.stop();
+  }
+}

@@ -1,0 +1,62 @@
+import { type AddressRange, addressRanges } from '../../protocol/address-range.js';
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
+import { sentFrames } from '../../traffic/sent-bytes.js';
+
+/** A request, or what became of one, as expectations look at it. */
+export interface Seen {
+  readonly event: FrameEvent | ReplyEvent;
+  /** ms of `performance.now()`. */
+  readonly at: number;
+  readonly line: string;
+  readonly unitId: number;
+  /** Name of the device that the request is for; empty when there is none. */
+  readonly device: string;
+  readonly functionCode: number;
+  /** Of the request, also when the event is a reply. */
+  readonly pdu: Uint8Array;
+  readonly ranges: readonly AddressRange[];
+  /** Absent for a request. 0 for a reply that is no exception, undefined for silence and for damage. */
+  readonly reply?: { readonly exception: number | undefined };
+}
+
+/** Finds the device that answers for a unit identifier of a line. */
+export type DeviceAt = (line: string, unitId: number) => string | undefined;
+
+const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
+
+/** A request or a reply; undefined for any other event. */
+export function seenOf(event: TrafficEvent, deviceAt: DeviceAt): Seen | undefined {
+  const adu = requestAduOf(event);
+  const pdu = adu?.event.framing.fields(adu.bytes)?.pdu;
+  if (adu === undefined || pdu === undefined) return undefined;
+  const { line, at, unitId } = adu.event;
+  return {
+    event: adu.event,
+    at,
+    line,
+    unitId,
+    device: deviceAt(line, unitId) ?? '',
+    functionCode: pdu[0] as number,
+    pdu,
+    ranges: addressRanges(pdu),
+    ...(adu.event.kind === 'reply' && { reply: { exception: exceptionIn(adu.event) } }),
+  };
+}
+
+function requestAduOf(event: TrafficEvent) {
+  if (event.kind === 'reply') return { event, bytes: event.requestAdu };
+  return isRequest(event) ? { event, bytes: event.bytes } : undefined;
+}
+
+function isRequest(event: TrafficEvent): event is FrameEvent {
+  return REQUESTS.has(event.kind);
+}
+
+/** The exception code that was sent, 0 for another valid response. Undefined when no valid response was sent. */
+function exceptionIn({ plan, report, framing }: ReplyEvent): number | undefined {
+  const [first] = sentFrames(plan, report);
+  const pdu = first && framing.decode(first)?.pdu;
+  if (pdu === undefined) return undefined;
+  return (pdu[0] as number) & EXCEPTION_FLAG ? pdu[1] : 0;
+}

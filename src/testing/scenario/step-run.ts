@@ -1,0 +1,153 @@
+import { decodeEvent, type ReadEvent } from '../../traffic/decode.js';
+import type { TrafficEvent } from '../../traffic/event.js';
+import type { Clock } from '../../transport/clock.js';
+import type { Verdict } from '../report/report.js';
+import type { Actions } from './actions.js';
+import type { Evidence } from './evidence.js';
+import type { Ended, GoalWatch } from './goal.js';
+import { InOrder } from './in-order.js';
+import type { Happening, Inbox } from './inbox.js';
+import { type Matcher, matches } from './matcher.js';
+import { RhythmWatch } from './rhythm.js';
+import type { Step } from './scenario.js';
+import { Waiting } from './waiting.js';
+import { durationText } from './words.js';
+
+/** What a step runs on. */
+export interface StepBench {
+  readonly inbox: Inbox;
+  readonly actions: Actions;
+  readonly clock: Clock;
+  readonly read: ReadEvent;
+  /** Called with each event that a step looks at. */
+  readonly heard: (event: TrafficEvent) => void;
+  /** What must not come at any time. */
+  readonly always: readonly Matcher[];
+}
+
+/** How a step ended. `over`: nothing can be run after it. */
+export interface StepEnd {
+  readonly verdict: Verdict;
+  readonly message: string;
+  readonly over: boolean;
+}
+
+/** Watches one step from its actions to its end. The faults of the step are still in force when it resolves. */
+export async function runStep(
+  step: Step,
+  evidence: Evidence,
+  { inbox, actions, clock, read, heard, always }: StepBench,
+): Promise<StepEnd> {
+  const startedAt = clock.now();
+  const refused = actions.begin(step);
+  if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
+  const goal = watchOf(step, startedAt);
+  const forbidden = [...always, ...step.never];
+  const failures = new AchievedFaults(actions.rules);
+  const timer = deadlineTimer(goal, inbox, clock);
+  timer.arm();
+  try {
+    for (;;) {
+      const happening = await inbox.next();
+      const isLate = happening.kind === 'event' && happening.event.at > goal.deadline;
+      if (isLate) return stepEnd(goal.timeUp(), failures, evidence);
+      inbox.take();
+      if (happening.kind === 'end')
+        return { verdict: happening.verdict, message: happening.text, over: true };
+      if (happening.kind === 'time') {
+        if (clock.now() >= goal.deadline) return stepEnd(goal.timeUp(), failures, evidence);
+        timer.arm();
+        continue;
+      }
+      const { event } = happening;
+      heard(event);
+      evidence.note(event);
+      failures.see(event);
+      const ended = lookAt(happening, goal, forbidden, { inbox, evidence });
+      if (ended === 'forbidden') {
+        const after = durationText(Math.max(0, event.at - startedAt));
+        const text = `${decodeEvent(event, read).text} came after ${after} (frame ${event.seq}), which must not come`;
+        return { verdict: 'fail', message: text, over: false };
+      }
+      if (ended) return stepEnd(ended, failures, evidence);
+    }
+  } finally {
+    timer.stop();
+  }
+}
+
+function lookAt(
+  { seen }: Extract<Happening, { kind: 'event' }>,
+  goal: GoalWatch,
+  forbidden: readonly Matcher[],
+  { inbox, evidence }: { readonly inbox: Inbox; readonly evidence: Evidence },
+): Ended | 'forbidden' | undefined {
+  if (!seen) return undefined;
+  if (forbidden.some((matcher) => matches(matcher, seen))) {
+    evidence.count(seen);
+    return 'forbidden';
+  }
+  const before = goal.matched.length;
+  const ended = goal.see(seen, inbox.isSpoilt(seen));
+  for (const each of goal.matched.slice(before)) evidence.count(each);
+  return ended;
+}
+
+function watchOf({ goal, faults, never }: Step, at: number): GoalWatch {
+  const hasFault = faults.length > 0;
+  switch (goal.kind) {
+    case 'wait':
+      return new Waiting({ at, ms: goal.ms, hasNever: never.length > 0, hasFault });
+    case 'order':
+      return new InOrder(goal.items, { at, within: goal.within, fromFault: hasFault });
+    case 'rhythm':
+      return new RhythmWatch(goal, at, goal.within);
+  }
+}
+
+/** Puts `time` into the inbox when the deadline has come that there was when the timer was armed. */
+function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
+  let stop = () => {};
+  return {
+    arm() {
+      stop();
+      stop = clock.callAfter(Math.max(0, goal.deadline - clock.now()), () => inbox.put({ kind: 'time' }));
+    },
+    stop: () => stop(),
+  };
+}
+
+function stepEnd(ended: Ended, faults: AchievedFaults, evidence: Evidence): StepEnd {
+  const { verdict, text } = ended;
+  if (faults.reason !== undefined) {
+    const message = `the fault could not act: ${faults.reason}${text === '' ? '' : ` (${text})`}`;
+    return { verdict: 'inconclusive', message, over: false };
+  }
+  const message = verdict === 'pass' ? text : `${text}; ${evidence.instead()}`;
+  return { verdict, message, over: false };
+}
+
+/** Whether the faults of a step really acted on replies. */
+class AchievedFaults {
+  readonly #rules: readonly string[];
+  #achieved = false;
+  #reason: string | undefined;
+
+  constructor(rules: readonly string[]) {
+    this.#rules = rules;
+  }
+
+  see(event: TrafficEvent): void {
+    if (event.kind !== 'reply') return;
+    for (const { rule, notAchieved } of event.acted) {
+      if (!this.#rules.includes(rule)) continue;
+      if (notAchieved === undefined) this.#achieved = true;
+      else this.#reason ??= notAchieved;
+    }
+  }
+
+  /** Why none of the faults acted; undefined when one did, or nothing is known. */
+  get reason(): string | undefined {
+    return this.#achieved ? undefined : this.#reason;
+  }
+}

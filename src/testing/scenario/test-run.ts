@@ -1,0 +1,200 @@
+import type { Simulator } from '../../simulator/simulator.js';
+import { configurationText } from '../../simulator/written/written-configuration.js';
+import type { LineStateEvent, TrafficEvent } from '../../traffic/event.js';
+import { type Clock, systemClock } from '../../transport/clock.js';
+import { overallVerdict } from '../report/overall.js';
+import type { Finding, Report, Verdict } from '../report/report.js';
+import { versions } from '../report/versions.js';
+import { Actions } from './actions.js';
+import type { CaptureSpan } from './capture-file.js';
+import { Evidence } from './evidence.js';
+import { type Happening, Inbox } from './inbox.js';
+import type { Scenario, Step } from './scenario.js';
+import { runStep, type StepBench } from './step-run.js';
+
+/** Replies to the last requests of a test are waited for so long, because they belong to the evidence. */
+const LAST_REPLIES_MS = 100;
+
+/** Replies are looked for in the evidence of so many steps, the newest ones. */
+const ANSWERED_STEPS = 8;
+
+const CLOSED: ReadonlySet<LineStateEvent['state']> = new Set(['lost', 'failed', 'not opened', 'stopped']);
+
+/** Called when a step has ended. */
+type Told = (finding: Finding, number: number) => void;
+
+/**
+ * One run of a scenario on a bench whose lines are open. It watches the lines from the moment it is made, so that the
+ * first step misses nothing that a client asks while it starts.
+ */
+export class TestRun {
+  readonly scenario: Scenario;
+  readonly startedAt = Date.now();
+  readonly #bench: Simulator;
+  readonly #clock: Clock;
+  readonly #told: Told;
+  readonly #actions: Actions;
+  readonly #inbox: Inbox;
+  readonly #unsubscribe: () => void;
+  readonly #begun: number;
+  readonly #findings: Finding[] = [];
+  /** Of the steps so far, in their order. */
+  readonly #evidence: Evidence[] = [];
+  /** The traffic that is to be written to files. */
+  readonly #captures: CaptureSpan[] = [];
+  readonly #firstSeq: number;
+  #endedAt: number | undefined;
+
+  constructor(bench: Simulator, scenario: Scenario, told: Told = () => {}, clock = systemClock) {
+    this.scenario = scenario;
+    this.#bench = bench;
+    this.#clock = clock;
+    this.#told = told;
+    this.#begun = clock.now();
+    this.#firstSeq = bench.traffic.last + 1;
+    this.#actions = new Actions(bench.faults.rules);
+    this.#inbox = new Inbox(
+      (line, unitId) => deviceAt(bench, line, unitId),
+      () => this.#actions.hits,
+    );
+    this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
+  }
+
+  /** The steps that have ended. */
+  get findings(): readonly Finding[] {
+    return this.#findings;
+  }
+
+  /** The traffic that is to be written to files, as far as steps have ended. */
+  get captures(): readonly CaptureSpan[] {
+    return this.#captures;
+  }
+
+  /** Whether all of it is over. */
+  get isOver(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  /** Ends the test, after everything that has happened by now; the step that runs gets this verdict. */
+  end(verdict: Extract<Happening, { kind: 'end' }>['verdict'], text: string): void {
+    this.#inbox.put({ kind: 'end', verdict, text });
+  }
+
+  /** Runs all steps and resolves when they are over. It never throws for what the client does. */
+  async run(): Promise<Report> {
+    const { steps, always } = this.scenario;
+    const stepBench: StepBench = {
+      inbox: this.#inbox,
+      actions: this.#actions,
+      clock: this.#clock,
+      read: (seq) => this.#bench.traffic.read(seq),
+      always,
+      heard: (event) => this.#answer(event),
+    };
+    let over = false;
+    for (const step of steps) {
+      if (over) this.#found(step, { verdict: 'not run', message: '' }, 0);
+      else over = await this.#runStep(step, stepBench);
+    }
+    if (!over) await this.#lastReplies();
+    return this.#finish();
+  }
+
+  /** The report without having run: the test could not begin, for this reason. */
+  notBegun(reason: string): Report {
+    const [first, ...others] = this.scenario.steps;
+    if (first) this.#found(first, { verdict: 'error', message: reason }, 0);
+    for (const step of others) this.#found(step, { verdict: 'not run', message: '' }, 0);
+    return this.#finish();
+  }
+
+  /** The report on what is known by now. */
+  get report(): Report {
+    const { name, lines, seed, steps } = this.scenario;
+    const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
+    return {
+      kind: 'test',
+      name,
+      startedAt: this.startedAt,
+      durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
+      verdict: overallVerdict(this.#findings.map(({ verdict }) => verdict)),
+      line: lines.length === 1 ? lines[0] : undefined,
+      seed,
+      conclusions: [`${passed} of ${steps.length} steps passed.`],
+      parameters: [],
+      findings: this.#findings,
+      configuration: [...configurationText(this.#bench.running)].join(''),
+      versions: versions(),
+    };
+  }
+
+  async #runStep(step: Step, bench: StepBench): Promise<boolean> {
+    const startedAt = this.#clock.now();
+    const evidence = new Evidence(startedAt, bench.read);
+    this.#evidence.push(evidence);
+    const firstSeq = this.#bench.traffic.last + 1;
+    const ended = await runStep(step, evidence, bench);
+    this.#inbox.settle();
+    this.#actions.endStep();
+    this.#captured(step.capture, firstSeq);
+    this.#found(step, ended, this.#clock.now() - startedAt, evidence);
+    return ended.over;
+  }
+
+  #captured(file: string | undefined, first: number): void {
+    if (file !== undefined) this.#captures.push({ file, first, last: this.#bench.traffic.last });
+  }
+
+  #found(
+    { name }: Step,
+    { verdict, message }: { readonly verdict: Verdict; readonly message: string },
+    durationMs: number,
+    evidence?: Evidence,
+  ): void {
+    const finding: Finding = {
+      id: String(this.#findings.length + 1),
+      title: name,
+      verdict,
+      summary: message,
+      // Replies to the frames may still come after the step.
+      get frames() {
+        return evidence?.frames(verdict !== 'pass') ?? [];
+      },
+      durationMs,
+    };
+    this.#findings.push(finding);
+    this.#told(finding, this.#findings.length);
+  }
+
+  #hear(event: TrafficEvent): void {
+    if (!this.scenario.lines.includes(event.line)) return;
+    this.#inbox.add(event);
+    if (event.kind === 'line' && CLOSED.has(event.state)) {
+      this.end('error', `line ${event.line} was closed: ${event.text}`);
+    }
+  }
+
+  /** A reply may come after the step whose request it answers. */
+  #answer(event: TrafficEvent): void {
+    for (const evidence of this.#evidence.slice(-ANSWERED_STEPS)) evidence.answer(event);
+  }
+
+  async #lastReplies(): Promise<void> {
+    await new Promise<void>((resolve) => void this.#clock.callAfter(LAST_REPLIES_MS, resolve));
+    for (const happening of this.#inbox.drain())
+      if (happening.kind === 'event') this.#answer(happening.event);
+  }
+
+  #finish(): Report {
+    this.#unsubscribe();
+    this.#actions.end();
+    this.#captured(this.scenario.capture, this.#firstSeq);
+    this.#endedAt = this.#clock.now();
+    return this.report;
+  }
+}
+
+function deviceAt(bench: Simulator, line: string, unitId: number): string | undefined {
+  const units = bench.lines.get(line)?.definition.units;
+  return units?.get(unitId) ?? (unitId === 0 ? undefined : units?.get('*'));
+}

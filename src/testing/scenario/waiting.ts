@@ -1,0 +1,43 @@
+import type { Ended, GoalWatch } from './goal.js';
+import type { Seen } from './seen.js';
+import { durationText } from './words.js';
+
+interface Waits {
+  /** When the step began, in ms of `performance.now()`. */
+  readonly at: number;
+  readonly ms: number;
+  /** The step says what must not come. */
+  readonly hasNever: boolean;
+  readonly hasFault: boolean;
+}
+
+/** Lets time pass. What must not come is looked at by the step. */
+export class Waiting implements GoalWatch {
+  readonly matched: readonly Seen[] = [];
+  readonly deadline: number;
+  readonly #waits: Waits;
+  #requests = 0;
+  #spoilt = 0;
+
+  constructor(waits: Waits) {
+    this.#waits = waits;
+    this.deadline = waits.at + waits.ms;
+  }
+
+  see(seen: Seen, spoilt: boolean): undefined {
+    if (seen.reply === undefined) this.#requests++;
+    if (spoilt) this.#spoilt++;
+  }
+
+  timeUp(): Ended {
+    const { ms, hasNever, hasFault } = this.#waits;
+    if (hasFault && this.#spoilt === 0) {
+      return { verdict: 'inconclusive', text: 'the fault never acted: no request met its conditions' };
+    }
+    if (hasNever && this.#requests === 0) {
+      const text = `nothing at all was asked within ${durationText(ms)}, so this shows nothing`;
+      return { verdict: 'inconclusive', text };
+    }
+    return { verdict: 'pass', text: hasNever ? `none of ${this.#requests} requests` : '' };
+  }
+}

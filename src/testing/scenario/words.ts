@@ -1,0 +1,17 @@
+/** `250 ms`, `20 s`, `5 min`. */
+export function durationText(ms: number): string {
+  if (ms >= 60_000 && ms % 60_000 === 0) return `${ms / 60_000} min`;
+  return ms >= 1000 ? `${Number((ms / 1000).toFixed(3))} s` : `${Number(ms.toFixed(1))} ms`;
+}
+
+/** `3 times`, `once`. */
+export function timesText(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** `2 to 4 times`, `at least 3 times`; empty for once or more. */
+export function rangeOfTimes(min: number, max: number): string {
+  if (min === max) return timesText(min);
+  if (max === Number.POSITIVE_INFINITY) return min === 1 ? '' : `at least ${timesText(min)}`;
+  return `${min} to ${max} times`;
+}

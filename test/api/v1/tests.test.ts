@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { BENCH } from '../../testing/scenario/read.js';
+import { until } from '../../transport/socket/raw-client.js';
+import { bytesOf } from '../../vectors/hex.js';
+
+stopAfterEach();
+
+interface TestBody {
+  readonly id: number;
+  readonly state: string;
+  readonly verdict: string;
+  readonly lines: readonly string[];
+  readonly steps: readonly { readonly name: string; readonly verdict: string; readonly message: string }[];
+  readonly report: {
+    readonly findings: readonly { readonly frames: readonly object[]; readonly strip: readonly object[] }[];
+  };
+  readonly error: string;
+}
+
+const start = () => startSimulator(nativeSetup(BENCH));
+const post = ({ rest }: RunningSimulator, scenario: object) =>
+  rest.send<TestBody>('POST', '/api/v1/tests', scenario);
+
+/** The test once it is over. */
+async function ended({ rest }: RunningSimulator, id: number): Promise<TestBody> {
+  let body: TestBody | undefined;
+  let isAsking = false;
+  await until(() => {
+    if (!isAsking) {
+      isAsking = true;
+      void rest.send<TestBody>('GET', `/api/v1/tests/${id}`).then((answer) => {
+        body = answer.body;
+        isAsking = false;
+      });
+    }
+    return body?.state === 'over';
+  }, 'the test is over');
+  return body as TestBody;
+}
+
+describe('/api/v1/tests', () => {
+  it('runs a scenario and tells its steps with their frames', async () => {
+    const running = await start();
+    const { status, body } = await post(running, {
+      name: 'over REST',
+      steps: [{ name: 'polls', expect: { unit: 1 }, within: '20s' }],
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ id: 1, state: 'running', lines: ['bus'], steps: [] });
+    running.client().send(bytesOf('00 01 00 00 00 06 01 03 00 00 00 01'));
+    const over = await ended(running, 1);
+    expect(over).toMatchObject({ verdict: 'pass', steps: [{ name: 'polls', verdict: 'pass' }] });
+    expect(over.report.findings[0]?.frames[0]).toMatchObject({ kind: 'request', unit: 1 });
+    expect(over.report.findings[0]?.strip[0]).toMatchObject({ kind: 'request', from: 0 });
+    const { body: list } = await running.rest.send('GET', '/api/v1/tests');
+    expect(list).toMatchObject({ tests: [{ id: 1, name: 'over REST', state: 'over' }] });
+  });
+
+  it('refuses a second test on a line with 409, and DELETE stops the first', async () => {
+    const running = await start();
+    await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
+    const second = await post(running, { name: 'two', steps: [{ wait: 1 }] });
+    expect(second.status).toBe(409);
+    expect(second.body.error).toContain('test 1 runs on line bus');
+    expect((await running.rest.send('DELETE', '/api/v1/tests/1')).status).toBe(204);
+    const over = await ended(running, 1);
+    expect(over.steps.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
+    expect((await post(running, { name: 'three', steps: [{ wait: 1 }] })).status).toBe(201);
+  });
+
+  it('refuses a line that is not open with 409', async () => {
+    const running = await start();
+    await running.simulator.lines.get('bus')?.stop();
+    expect((await post(running, { name: 'x', steps: [{ wait: 1 }] })).status).toBe(409);
+  });
+
+  it('names every mistake with its path, and starts no program', async () => {
+    const running = await start();
+    const wrong = await post(running, { name: 'x', steps: [{ expct: 1 }, { wait: -1 }] });
+    expect(wrong.status).toBe(400);
+    expect(wrong.body).toMatchObject({ problems: [{ path: 'steps[0].expct' }, { path: 'steps[1].wait' }] });
+    const dut = await post(running, { name: 'x', dut: { command: 'true' }, steps: [{ wait: 1 }] });
+    expect(dut.status).toBe(400);
+    expect(dut.body).toMatchObject({ problems: [{ path: 'dut' }] });
+    expect((await running.rest.send('GET', '/api/v1/tests/7')).status).toBe(404);
+    expect((await running.rest.send('DELETE', '/api/v1/tests/7')).status).toBe(404);
+  });
+});

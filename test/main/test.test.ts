@@ -1,0 +1,214 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { nativeSetup } from '../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { until } from '../transport/socket/raw-client.js';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+stopAfterEach();
+
+const DEVICES = {
+  meter: { registers: { holding: [{ address: 0, value: 230, name: 'voltage' }] } },
+  relay: { registers: { coils: [{ address: 0, name: 'coil', write: true }], holding: [{ address: 0 }] } },
+};
+const TCP = { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } };
+const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
+const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.bus.path} 200`;
+
+const scenario = (others: object) => newFile({ name: 'a test', devices: DEVICES, lines: TCP, ...others });
+const test = (...args: string[]) => run(['test', ...args], newDirectory());
+
+/** Gone, or dead and not yet waited for by the first process of the system. */
+function isGone(pid: number): boolean {
+  const status = `/proc/${pid}/status`;
+  return !existsSync(status) || /^State:\s+Z/m.test(readFileSync(status, 'utf8'));
+}
+
+interface Json {
+  readonly verdict: string;
+  readonly steps: readonly { readonly name: string; readonly verdict: string; readonly message: string }[];
+}
+
+describe.concurrent('modbus-sim test', () => {
+  it('runs a scenario with its program on Modbus TCP, and writes three reports', async () => {
+    const directory = newDirectory();
+    const [junit, html, json] = ['r.xml', 'r.html', 'r.json'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const file = scenario({
+      dut: { command: POLLER, ready: 'polling' },
+      always: [{ never: { unit: 1, function: [5, 6, 15, 16] } }],
+      steps: [
+        { name: 'polls', expect: { unit: 1, function: 3, address: 0 }, within: '30s' },
+        {
+          name: 'asks again',
+          fault: { when: { unit: 1, count: 1 }, do: [{ silence: true }] },
+          expect: { same: true },
+          within: '30s',
+        },
+        {
+          name: 'three attempts',
+          fault: { when: { unit: 1 }, do: [{ silence: true }] },
+          expect: [{ unit: 1, times: 3 }, { unit: 2 }],
+          within: '30s',
+        },
+        {
+          name: 'trips',
+          set: { 'meter.voltage': 260 },
+          expect: { write: { 'relay.coil': 1 } },
+          within: '30s',
+        },
+      ],
+    });
+    const { code, stdout, stderr } = await test(file, '--junit', junit, '--html', html, '--json', json);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.match(/^pass .*$/gm)).toHaveLength(4);
+    expect(stdout).toContain('a test: pass. 4 of 4 steps passed.');
+    expect((JSON.parse(readFileSync(json, 'utf8')) as Json).steps.map(({ verdict }) => verdict)).toEqual(
+      Array(4).fill('pass'),
+    );
+    expect(readFileSync(junit, 'utf8')).toContain('tests="4" failures="0" errors="0"');
+    expect(readFileSync(html, 'utf8')).toContain('<svg');
+  });
+
+  it('runs one on a virtual serial line, where a step that fails makes the exit code 1', async () => {
+    const file = scenario({
+      lines: { bus: { serial: { path: 'virtual', baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } } },
+      dut: { command: SERIAL_POLLER, ready: 'polling' },
+      capture: 'all.pcapng',
+      steps: [
+        {
+          name: 'asks again',
+          fault: { when: { unit: 1, count: 1 }, do: [{ crc: 'invert' }] },
+          expect: { same: true },
+          within: '30s',
+        },
+        { name: 'writes', expect: { function: 6 }, within: '1s', capture: 'step.pcapng' },
+      ],
+    });
+    const { code, stdout } = await test(file);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^pass +1 asks again/m);
+    expect(stdout).toMatch(
+      /^fail +2 writes\n +wanted a request with function 6; it did not come within 1 s; last came/m,
+    );
+    const [all, step] = ['all.pcapng', 'step.pcapng'].map((name) => readFileSync(join(dirname(file), name)));
+    const request = Buffer.from('010300000001840a', 'hex');
+    expect(step?.includes(request)).toBe(true);
+    expect(all?.length).toBeGreaterThan(step?.length ?? 0);
+  });
+
+  it('names every mistake with its place in the file that has it, and exits with 2', async () => {
+    const file = scenario({});
+    writeFileSync(join(dirname(file), 'more.yaml'), '- {wait: 1}\n- {expect: {unti: 1}}\n');
+    writeFileSync(
+      file,
+      [
+        'name: x',
+        'configuration: bench.yaml',
+        'parameters: {patience: 1s}',
+        'steps:',
+        '  - expct: {unit: 1}',
+        '  - use: more.yaml',
+        '  - {expect: {unit: 1}, within: $patience}',
+      ].join('\n'),
+    );
+    writeFileSync(join(dirname(file), 'bench.yaml'), JSON.stringify({ devices: DEVICES, lines: TCP }));
+    const { code, stdout, stderr } = await test(file);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(
+        /config\.yaml:5:5: steps\[0\]\.expct: unknown key "expct", did you mean "expect"/,
+      ),
+      expect.stringMatching(/more\.yaml:2:13: \[1\]\.expect\.unti: unknown key "unti", did you mean "unit"/),
+    ]);
+  });
+
+  it('takes parameters from --set, and knows which there are', async () => {
+    const file = scenario({
+      parameters: { pause: '60s', who: 'nobody' },
+      steps: [{ name: 'for $who', wait: '$pause' }],
+    });
+    const { code, stdout } = await test(file, '--set', 'pause=1ms', '--set', 'who=me');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^pass +1 for me/m);
+    const wrong = await test(file, '--set', 'puase=1ms');
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain('--set: unknown parameter "puase", did you mean "pause"?');
+  });
+
+  it('says that a program never became ready, with its last output, and exits with 2', async () => {
+    const file = scenario({
+      dut: { command: 'echo starting; sleep 600', ready: 'polling', readyWithin: '300ms' },
+      steps: [{ wait: 1 }, { wait: 1 }],
+    });
+    const { code, stdout } = await test(file);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(
+      /^error +1 .*\n +the device under test did not say "polling" within 300 ms; its last output:\n +starting/m,
+    );
+    expect(stdout).toMatch(/^not run +2/m);
+  });
+
+  it('says that a program has died, with its last output, and exits with 1', async () => {
+    const command = 'echo polling; sleep 0.3; echo out of memory >&2; exit 3';
+    const file = scenario({ dut: { command, ready: 'polling' }, steps: [{ wait: '60s' }, { wait: 1 }] });
+    const { code, stdout } = await test(file);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^fail +1 .*\n +the device under test ended with exit code 3; its last output:\n +polling\n +out of memory/m,
+    );
+    expect(stdout).toMatch(/^not run +2/m);
+  });
+
+  it('stops a program that prints without end, and all that it has started', async () => {
+    const directory = newDirectory();
+    const command = `sleep 600 & echo $! > ${directory}/pid; yes`;
+    const file = scenario({ dut: { command, ready: 'y' }, steps: [{ wait: '200ms' }] });
+    expect((await test(file)).code).toBe(0);
+    const pid = Number(readFileSync(join(directory, 'pid'), 'utf8'));
+    await until(() => isGone(pid), 'the child of the program is gone');
+  });
+
+  it('says that the bench can not be opened, and exits with 2', async () => {
+    const lines = { bus: { serial: { path: '/dev/nowhere' }, units: { 1: 'meter' } } };
+    const { code, stdout } = await test(scenario({ lines, steps: [{ wait: 1 }] }));
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^error +1 .*\n +line bus: .*\/dev\/nowhere/m);
+  });
+});
+
+describe('modbus-sim test --url', () => {
+  it('uses a simulator that runs already', async () => {
+    const running = await startSimulator(nativeSetup({ devices: DEVICES, lines: TCP }));
+    const url = await running.rest.app.listen({ host: '127.0.0.1', port: 0 });
+    const file = scenario({
+      dut: { command: POLLER, ready: 'polling' },
+      steps: [
+        {
+          name: 'asks again',
+          fault: { when: { unit: 1, count: 1 }, do: [{ silence: true }] },
+          expect: { same: true },
+          within: '30s',
+        },
+        { name: 'writes', expect: { function: 16 }, within: 300 },
+      ],
+    });
+    const json = join(newDirectory(), 'r.json');
+    const { code, stdout } = await test(file, '--url', url, '--json', json);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^pass +1 asks again.*\nfail +2 writes/m);
+    expect((JSON.parse(readFileSync(json, 'utf8')) as Json).verdict).toBe('fail');
+    const refused = await test(scenario({ steps: [{ expect: { line: 'lan' } }] }), '--url', url);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('steps[0].expect.line: unknown line "lan"');
+    const nobody = await test(scenario({ steps: [{ wait: 1 }] }), '--url', 'http://127.0.0.1:1');
+    expect(nobody.code).toBe(2);
+    expect(nobody.stderr).toContain('http://127.0.0.1:1: no answer');
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { SOCKET } from '../../../src/protocol/framing.js';
+import { plainReply } from '../../../src/protocol/reply-plan.js';
+import { axisOf, placeOf } from '../../../src/testing/report/axis.js';
+import { escaped } from '../../../src/testing/report/escape.js';
+import { htmlReport } from '../../../src/testing/report/html.js';
+import { junitReport } from '../../../src/testing/report/junit.js';
+import { overallVerdict } from '../../../src/testing/report/overall.js';
+import type { Finding, Report } from '../../../src/testing/report/report.js';
+import type { StripPiece } from '../../../src/testing/report/strip.js';
+import { testsJson } from '../../../src/testing/report/test-json.js';
+import { viewReport } from '../../../src/testing/report/view.js';
+import type { FrameEvent, ReplyEvent } from '../../../src/traffic/event.js';
+import { bytesOf } from '../../vectors/hex.js';
+
+const ADU = SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 00 00 00 01') });
+const COMMON = { line: 'bus', client: undefined, clientId: 1, framing: SOCKET, unitId: 1, functionCode: 3 };
+
+const REQUEST: FrameEvent = {
+  ...COMMON,
+  kind: 'request',
+  seq: 7,
+  at: 1000,
+  time: 1000,
+  startedAt: 992,
+  bytes: ADU,
+  pause: undefined,
+  characterTime: 1,
+  answers: undefined,
+};
+
+const STEP = {
+  plannedAt: 1004,
+  achievedAt: 1004,
+  endedAt: 1012,
+  uncertainty: 0,
+  outcome: 'achieved',
+} as const;
+
+const REPLY: ReplyEvent = {
+  ...COMMON,
+  kind: 'reply',
+  seq: 8,
+  at: 1004,
+  time: 1004,
+  request: 7,
+  requestAdu: ADU,
+  requestedAt: 1000,
+  plan: plainReply(SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf('03 02 00 05') })),
+  report: { steps: [STEP], ended: 'complete' },
+  acted: [],
+  omittedFaults: 0,
+};
+
+function finding(verdict: Finding['verdict'], others: Partial<Finding> = {}): Finding {
+  return {
+    id: verdict,
+    title: `a ${verdict}`,
+    verdict,
+    summary: 'why',
+    frames: [],
+    durationMs: 1500,
+    ...others,
+  };
+}
+
+const REPORT: Report = {
+  kind: 'test',
+  name: 'a <test> & "more"',
+  startedAt: 0,
+  durationMs: 2500,
+  verdict: 'fail',
+  line: 'bus',
+  seed: 4711,
+  conclusions: ['1 of 5 steps passed.'],
+  parameters: [{ name: 'response time-out', value: '487 ± 3 ms' }],
+  findings: [
+    finding('pass', { frames: [REQUEST, REPLY] }),
+    finding('fail', { summary: 'a bell \u0007 and </failure>\nsecond line' }),
+    finding('inconclusive'),
+    finding('not run'),
+    finding('error'),
+  ],
+  configuration: 'devices: {}\n',
+  versions: [{ name: 'modbus-sim', version: '1.2.3' }],
+};
+
+describe('the report in JUnit XML', () => {
+  const xml = junitReport([viewReport(REPORT)]);
+
+  it('counts as CI systems do, and takes an inconclusive step of a test for a failure', () => {
+    expect(xml).toMatch(/<testsuite name="[^"]*" tests="5" failures="2" errors="1" skipped="1" time="2.500"/);
+    expect(xml).toContain('<failure message="why" type="inconclusive">why</failure>');
+    expect(junitReport([viewReport({ ...REPORT, kind: 'examination' })])).toMatch(
+      /failures="1".*skipped="2"/,
+    );
+  });
+
+  it('escapes markup and what XML forbids', () => {
+    expect(xml).toContain('name="a &lt;test&gt; &amp; &quot;more&quot;"');
+    expect(xml).toContain('>a bell \\x07 and &lt;/failure&gt;\nsecond line</failure>');
+    expect(xml).toContain('message="a bell \\x07 and &lt;/failure&gt;" ');
+    expect(escaped('\ud800 \ufffe 😀\t')).toBe('\\ud800 \\ufffe 😀\t');
+  });
+
+  it('shows the frames with their sequence numbers and times', () => {
+    expect(xml).toContain('#7 1970-01-01T00:00:01.000000Z unit 1 read holding registers 0  00 01');
+  });
+});
+
+describe('the report in JSON', () => {
+  it('is an object for one test and a list for several', () => {
+    const one = JSON.parse(testsJson([viewReport(REPORT)])) as Record<string, unknown>;
+    expect(one).toMatchObject({
+      name: REPORT.name,
+      verdict: 'fail',
+      seed: 4711,
+      steps: [
+        { name: 'a pass', verdict: 'pass', message: 'why', frames: [{ seq: 7 }, { seq: 8 }] },
+        {},
+        {},
+        {},
+        {},
+      ],
+    });
+    expect(JSON.parse(testsJson([viewReport(REPORT), viewReport(REPORT)]))).toEqual([one, one]);
+  });
+});
+
+describe('the report in HTML', () => {
+  const html = htmlReport([viewReport(REPORT)]);
+
+  it('needs nothing from the network', () => {
+    expect(html).not.toMatch(/\b(src|href)=["'](?!#)|@import|url\(|<script/);
+  });
+
+  it('has parameters, verdicts, evidence, configuration, versions and the seed', () => {
+    for (const text of ['487 ± 3 ms', 'seed 4711', '#7', 'devices: {}', 'modbus-sim 1.2.3', 'inconclusive'])
+      expect(html).toContain(text);
+    expect(html).toContain('a &lt;test&gt;');
+  });
+
+  it('draws request, t3.5 and reply of a finding', () => {
+    const [strip = ''] = /<svg[\s\S]*?<\/svg>/.exec(html) ?? [];
+    for (const kind of ['request', 't35', 'reply']) expect(strip).toContain(`<rect class="${kind}"`);
+    expect(strip).toContain('<title>#8 +12 ms, 8.00 ms: unit 1 read holding registers 0: 5</title>');
+  });
+});
+
+describe('the axis of a strip', () => {
+  const piece = (from: number, to: number): StripPiece => ({ from, to, kind: 'request', seq: 1, text: '' });
+
+  it('is to scale where the pauses are short', () => {
+    const axis = axisOf([piece(0, 10), piece(20, 30)], 300);
+    expect([0, 15, 30].map((moment) => placeOf(axis, moment))).toEqual([0, 150, 300]);
+  });
+
+  it('breaks a long pause, so that the frames can still be seen', () => {
+    const axis = axisOf([piece(0, 10), piece(10_010, 10_020)], 300);
+    expect(axis.map(({ isPause }) => isPause)).toEqual([false, true, false]);
+    expect(placeOf(axis, 10) - placeOf(axis, 0)).toBeGreaterThan(100);
+    expect(placeOf(axis, 10_020)).toBeCloseTo(300);
+  });
+});
+
+describe('the verdict on all of it', () => {
+  it('is the worst one, and passes only when everything has passed', () => {
+    expect(overallVerdict(['pass', 'fail', 'error', 'inconclusive'])).toBe('error');
+    expect(overallVerdict(['pass', 'inconclusive', 'fail'])).toBe('fail');
+    expect(overallVerdict(['pass', 'not run'])).toBe('inconclusive');
+    expect(overallVerdict(['pass', 'pass'])).toBe('pass');
+    expect(overallVerdict([])).toBe('inconclusive');
+  });
+});

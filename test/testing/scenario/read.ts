@@ -1,0 +1,48 @@
+import { pino } from 'pino';
+import { At } from '../../../src/schema/at.js';
+import { fileFindings } from '../../../src/schema/findings.js';
+import { pathText } from '../../../src/schema/problem.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { readScenario } from '../../../src/testing/scenario/read-scenario.js';
+import type { Scenario } from '../../../src/testing/scenario/scenario.js';
+import { nativeSetup } from '../../support/configuration.js';
+
+/** A meter and a relay on a TCP line. */
+export const BENCH = {
+  devices: {
+    meter: {
+      registers: {
+        holding: [
+          { address: 0, value: 230, name: 'voltage', write: true },
+          { address: 10, type: 'float32', value: 1, name: 'limit', write: true },
+        ],
+        input: [{ address: 0, value: 1, name: 'current' }],
+      },
+    },
+    relay: {
+      registers: {
+        coils: [{ address: 0, name: 'coil', write: true }],
+        holding: [{ address: 0, value: [1, 2] }],
+      },
+    },
+  },
+  lines: { bus: { tcp: { port: 0 }, units: { 1: 'meter', 2: 'relay' } } },
+};
+
+function newBench(): Simulator {
+  return new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
+}
+
+/** The scenario, or its mistakes as `path: message`. */
+export function read(source: object, bench = newBench()): Scenario | string[] {
+  const findings = fileFindings();
+  const scenario = readScenario(new At({ name: 'a test', ...source }, findings), bench);
+  return scenario ?? findings.listed.map(({ path, message }) => `${pathText(path)}: ${message}`);
+}
+
+/** A scenario without mistakes. */
+export function scenarioOf(source: object, bench: Simulator): Scenario {
+  const scenario = read(source, bench);
+  if (Array.isArray(scenario)) throw new Error(scenario.join('\n'));
+  return scenario;
+}

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../../src/testing/report/report.js';
+import { TestRun } from '../../../src/testing/scenario/test-run.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
+import type { RawClient } from '../../transport/socket/raw-client.js';
+import { bytesOf } from '../../vectors/hex.js';
+import { BENCH, scenarioOf } from './read.js';
+
+stopAfterEach();
+
+/** A client that does what the test says, on the TCP line of the bench. */
+class Scripted {
+  readonly #client: RawClient;
+  #transaction = 0;
+
+  constructor(running: RunningSimulator) {
+    this.#client = running.client();
+  }
+
+  ask(unitId: number, pdu = '03 00 00 00 01'): void {
+    const body = bytesOf(pdu);
+    const id = ++this.#transaction;
+    this.#client.send(Uint8Array.of(id >> 8, id & 0xff, 0, 0, 0, body.length + 1, unitId, ...body));
+  }
+
+  /** Asks again and again until the test is over. */
+  async poll(over: Promise<unknown>, unitIds: readonly number[], pdu?: string): Promise<void> {
+    let isOver = false;
+    void over.then(() => {
+      isOver = true;
+    });
+    for (let i = 0; !isOver; i++) {
+      this.ask(unitIds[i % unitIds.length] as number, pdu);
+      await sleep(10);
+    }
+  }
+}
+
+async function bench() {
+  const running = await startSimulator(nativeSetup(BENCH));
+  const client = new Scripted(running);
+  const runOf = (source: object) =>
+    new TestRun(running.simulator, scenarioOf({ name: 'a test', ...source }, running.simulator));
+  return { running, client, runOf };
+}
+
+const verdicts = ({ findings }: Report) => findings.map(({ verdict }) => verdict);
+
+describe('a test', () => {
+  it('loses no request between two steps, however fast they come', async () => {
+    const { client, runOf } = await bench();
+    const run = runOf({ steps: [1, 2, 1, 2].map((unit) => ({ expect: { unit }, within: '20s' })) });
+    const over = run.run();
+    for (const unit of [1, 2, 1, 2]) client.ask(unit);
+    const report = await over;
+    expect(verdicts(report)).toEqual(['pass', 'pass', 'pass', 'pass']);
+    const asked = report.findings.map(({ frames }) => frames.find(({ kind }) => kind === 'request')?.seq);
+    expect(new Set(asked).size).toBe(4);
+  });
+
+  it('puts a fault in force for its step alone, and shows the request, the spoilt reply and the repetition', async () => {
+    const { running, client, runOf } = await bench();
+    const fault = { when: { unit: 1, count: 1 }, do: [{ exception: 6 }] };
+    const over = runOf({ steps: [{ fault, expect: { same: true }, within: '20s' }] }).run();
+    void client.poll(over, [1]);
+    const report = await over;
+    expect(report.verdict).toBe('pass');
+    const kinds = report.findings[0]?.frames.map(({ kind }) => kind) ?? [];
+    // A busy machine may read the next request before it has told of the reply.
+    expect([kinds[0], ...kinds.slice(1).sort()]).toEqual(['request', 'reply', 'reply', 'request']);
+    expect(running.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('passes no step whose fault never acted', async () => {
+    const { client, runOf } = await bench();
+    const steps = [
+      { fault: { when: { unit: 9 }, do: [{ silence: true }] }, expect: { unit: 1 }, within: 100 },
+      { fault: { when: { function: 4 }, do: [{ silence: true }] }, wait: 100 },
+    ];
+    const over = runOf({ steps }).run();
+    void client.poll(over, [1]);
+    const report = await over;
+    expect(verdicts(report)).toEqual(['inconclusive', 'inconclusive']);
+    expect(report.findings[0]?.summary).toContain('the fault never acted');
+  });
+
+  it('passes no step whose fault could not act, and says why', async () => {
+    const { client, runOf } = await bench();
+    // The reply to function 5 has no byte count.
+    const fault = { when: { function: 5 }, do: [{ byteCount: 7 }] };
+    const over = runOf({ steps: [{ fault, expect: { unit: 2, times: { min: 5 } }, within: '20s' }] }).run();
+    void client.poll(over, [2], '05 00 00 ff 00');
+    const report = await over;
+    expect(verdicts(report)).toEqual(['inconclusive']);
+    expect(report.findings[0]?.summary).toContain('the fault could not act: ');
+  });
+
+  it('writes values, and finds what the client answers them with', async () => {
+    const { running, client, runOf } = await bench();
+    const run = runOf({
+      steps: [{ set: { 'meter.voltage': 260 }, expect: { write: { 'relay.coil': 1 } }, within: '20s' }],
+    });
+    const over = run.run();
+    client.ask(2, '05 00 00 ff 00');
+    expect((await over).verdict).toBe('pass');
+    const { tables } = running.simulator.devices.get('meter') ?? {};
+    expect(tables?.holding.readWords(0, 1)).toEqual([260]);
+  });
+
+  it('finds the exception that a request was answered with', async () => {
+    const { client, runOf } = await bench();
+    const over = runOf({ steps: [{ expect: { unit: 1, response: { exception: 2 } }, within: '20s' }] }).run();
+    client.ask(1);
+    client.ask(1, '03 01 00 00 01');
+    expect((await over).verdict).toBe('pass');
+  });
+
+  it('fails when there comes what must never come, and says when', async () => {
+    const { client, runOf } = await bench();
+    const always = [{ never: { function: [5, 6] } }];
+    const over = runOf({ always, steps: [{ wait: '20s' }, { expect: { unit: 1 }, within: '20s' }] }).run();
+    client.ask(2, '05 00 00 ff 00');
+    void client.poll(over, [1]);
+    const report = await over;
+    expect(verdicts(report)).toEqual(['fail', 'pass']);
+    expect(report.findings[0]?.summary).toMatch(/write single coil 0: on came after .* must not come/);
+  });
+
+  it('decides nothing by what never came when nothing came at all', async () => {
+    const { runOf } = await bench();
+    const report = await runOf({ steps: [{ never: { function: 5 }, within: 20 }] }).run();
+    expect(verdicts(report)).toEqual(['inconclusive']);
+  });
+
+  it('says what came instead of what was wanted, with the frames', async () => {
+    const { client, runOf } = await bench();
+    const over = runOf({ steps: [{ expect: { unit: 2 }, within: 200 }] }).run();
+    void client.poll(over, [1]);
+    const { findings } = await over;
+    expect(findings[0]?.summary).toMatch(
+      /^wanted a request with unit 2; it did not come within 200 ms; last came .*unit 1 read holding registers 0.*\(frame \d+\)/,
+    );
+    expect(findings[0]?.frames.length).toBeGreaterThan(0);
+  });
+
+  it('ends with an error when its line is closed, and runs nothing after it', async () => {
+    const { running, runOf } = await bench();
+    const over = runOf({ steps: [{ wait: '60s' }, { wait: 1 }] }).run();
+    await running.simulator.lines.get('bus')?.stop();
+    const report = await over;
+    expect(verdicts(report)).toEqual(['error', 'not run']);
+    expect(report.findings[0]?.summary).toContain('line bus was closed');
+  });
+
+  it('gives a device that it has switched off its supply back', async () => {
+    const { running, runOf } = await bench();
+    const meter = running.simulator.devices.get('meter');
+    const run = runOf({ steps: [{ power: { meter: 'off' } }, { wait: 20 }] });
+    const over = run.run();
+    expect(meter?.supply.state).toBe('off');
+    await over;
+    expect(meter?.supply.state).toBe('on');
+  });
+
+  it('survives a client that floods the line', async () => {
+    const { client, runOf } = await bench();
+    const over = runOf({ steps: [{ wait: 300 }, { expect: { unit: 2 }, within: '20s' }] }).run();
+    for (let i = 0; i < 30; i++) {
+      for (let k = 0; k < 100; k++) client.ask(1);
+      await sleep(2);
+    }
+    client.ask(2);
+    expect(verdicts(await over)).toEqual(['pass', 'pass']);
+  });
+});
