@@ -14,13 +14,13 @@ export type LoadedBench =
   | { readonly ok: false; readonly text: string };
 
 /** The configuration of the bench that a scenario names, or describes in place. */
-export function loadBench({ file, directory, value, format }: ScenarioFile): LoadedBench {
+export function loadBench({ directory, value, format }: ScenarioFile): LoadedBench {
   const findings = fileFindings();
   const at = new At(value, findings);
   const { value: named } = at.key('configuration');
   if (named === undefined) {
     const [devices, lines] = [at.key('devices').value, at.key('lines').value];
-    const configuration = buildNative(dirname(resolve(file)), at.with({ devices, lines }), {});
+    const configuration = buildNative(directory, at.with({ devices, lines }), {});
     const warnings = findings.warnings.length > 0 ? format(findings.warnings) : '';
     return findings.count > 0
       ? { ok: false, text: format(findings.listed) }
