@@ -149,8 +149,11 @@ async function sentAnswer(response: LightMyRequestResponse): Promise<SentAnswer>
   return { statusCode, headers, body: '' };
 }
 
-/** What a rule must not be there for, or must not have been removed by an earlier test. */
-const FIRST: Readonly<Record<string, string>> = { 'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}' };
+/** What undoes an earlier test: a rule must not be there yet, a line must be open. */
+const FIRST: Readonly<Record<string, string>> = {
+  'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}',
+  'POST /api/v1/tests': 'POST /api/v1/lines/{name}/start',
+};
 
 describe('every operation, as the document has it', () => {
   let open: Rest;

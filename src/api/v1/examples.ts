@@ -129,6 +129,15 @@ export const TRAFFIC_FILE = {
   missed: 0,
 };
 
+export const TEST = {
+  id: 1,
+  name: 'it waits',
+  state: 'running',
+  verdict: 'not run',
+  lines: ['lan'],
+  steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
+};
+
 export const PORT = {
   path: '/dev/ttyUSB0',
   stableNames: ['/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0'],
