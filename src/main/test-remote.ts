@@ -17,9 +17,9 @@ interface TestAnswer {
   readonly report: ReportView;
 }
 
-/** The report of one scenario; `text` says in lines for a terminal why there is none. */
+/** The report of one scenario; `text` says in lines for a terminal why there is none, `unwritten` which captures are lost. */
 export type Ended =
-  | { readonly ok: true; readonly report: ReportView }
+  | { readonly ok: true; readonly report: ReportView; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
 /** Runs a scenario on a simulator that runs already. Its program runs here. */

@@ -33,7 +33,10 @@ export async function test(command: TestCommand): Promise<number> {
     if (!each.ok || isStopped) continue;
     const ended = await runOne(each.scenario, command, stop);
     if (ended.ok) reports.push(ended.report);
-    else isWrong = complain(ended.text, WRONG) === WRONG;
+    const wrong = ended.ok ? ended.unwritten : ended.text;
+    if (wrong === undefined) continue;
+    complain(wrong);
+    isWrong = true;
   }
   const problem = writeReports(command, reports);
   if (problem !== undefined) return complain(problem, WRONG);
@@ -49,7 +52,7 @@ async function runOne(file: ScenarioFile, { url, token }: TestCommand, stop: Pro
   if (!ended.ok) return ended;
   const report = viewReport(ended.report);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
-  return { ok: true, report };
+  return { ...ended, report };
 }
 
 /** One line a step, and below it what was found when it has not passed. */

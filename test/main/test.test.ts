@@ -175,6 +175,15 @@ describe.concurrent('modbus-sim test', () => {
     await until(() => isGone(pid), 'the child of the program is gone');
   });
 
+  it('exits with 2 when a capture can not be written, and keeps the report', async () => {
+    const file = scenario({ steps: [{ wait: 1, capture: 'nowhere/x.pcapng' }] });
+    const json = join(newDirectory(), 'r.json');
+    const { code, stderr } = await test(file, '--json', json);
+    expect(code).toBe(2);
+    expect(stderr).toContain("nowhere/x.pcapng: can't be written");
+    expect((JSON.parse(readFileSync(json, 'utf8')) as Json).verdict).toBe('pass');
+  });
+
   it('says that the bench can not be opened, and exits with 2', async () => {
     const lines = { bus: { serial: { path: '/dev/nowhere' }, units: { 1: 'meter' } } };
     const { code, stdout } = await test(scenario({ lines, steps: [{ wait: 1 }] }));

@@ -3,9 +3,9 @@ import { escaped } from './escape.js';
 import type { StripPiece } from './strip.js';
 
 const WIDTH = 940;
-/** Room for the names of the rows, and for the last frame. */
+/** Room for the names of the rows, and for the number of the last frame. */
 const LEFT = 52;
-const RIGHT = 12;
+const RIGHT = 34;
 const HEIGHT = 92;
 /** Heights of the rows: requests above, replies below, the axis under both. */
 const REQUEST_Y = 22;

@@ -24,9 +24,9 @@ export interface Audience {
   readonly stop: Promise<unknown>;
 }
 
-/** `ok: false`: the file or its configuration is wrong, in lines for a terminal. */
+/** `ok: false`: the file or its configuration is wrong. `unwritten`: captures that could not be written. Lines for a terminal. */
 export type ScenarioEnd =
-  | { readonly ok: true; readonly report: Report }
+  | { readonly ok: true; readonly report: Report; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
 /** Runs a scenario on a bench of its own, with its program, and stops both. */
@@ -47,7 +47,7 @@ export async function runScenario(file: ScenarioFile, audience: Audience): Promi
     const problems = run.captures.flatMap((span) => {
       return writeCapture(simulator, span, resolve(file.directory, span.file), scenario.lines) ?? [];
     });
-    return problems.length > 0 ? { ok: false, text: problems.join('\n') } : { ok: true, report };
+    return { ok: true, report, ...(problems.length > 0 && { unwritten: problems.join('\n') }) };
   } finally {
     await simulator.stop();
   }
