@@ -15,6 +15,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(withPeers ? [] : ['test/peers/**'])],
     // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
     pool: 'forks',
+    // Most tests wait for a line most of the time.
+    maxWorkers: 2,
     // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
     // long.
     testTimeout: 180_000,
