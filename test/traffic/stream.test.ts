@@ -214,11 +214,14 @@ describe('the traffic', () => {
     for (const { seq, bytes: content } of kept) expect(content).toEqual(new Uint8Array(seq % 500).fill(seq));
   });
 
-  it('keeps nothing when it may keep nothing, and still counts', () => {
+  it('keeps nothing when it may keep nothing, and still counts and tells', () => {
     const { stream, line } = streamOf({ events: 0, bytes: 0 });
+    const told: number[] = [];
+    stream.subscribe(({ seq }) => told.push(seq));
     expect(stream.add(line, notice(1))).toBe(1);
     expect(stream.add(line, notice(1))).toBe(2);
     expect([stream.first, stream.last, stream.size, stream.read(2)]).toEqual([3, 2, 0, undefined]);
+    expect(told).toEqual([1, 2]);
   });
 
   it('goes on counting after it was cleared', () => {
