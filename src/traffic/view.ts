@@ -45,6 +45,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly written?: Written;
   /** Who is at the other end of a socket. */
   readonly client?: string;
+  /** Number of the test that this is about. */
+  readonly test?: number;
   /** Of a response: sequence number of the request that it answers. */
   readonly request?: number;
   /** From the last byte of the request to the first of the response. */
@@ -75,6 +77,7 @@ const DIRECTION: Readonly<Record<EventKind, Direction>> = {
   client: 'none',
   'client gone': 'none',
   'client rejected': 'none',
+  test: 'none',
 };
 
 /** @param read finds the request of a response that passed between others */
@@ -102,6 +105,7 @@ export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
     view.request = event.answers.seq;
     view.responseTimeUs = micros(event.answers.after);
   }
+  if (event.kind === 'test') view.test = event.test;
   if (event.kind === 'reply') showReply(view, event);
   return view;
 }
