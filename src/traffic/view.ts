@@ -24,6 +24,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly time: string;
   /** The same moment in µs since the program started. It never jumps, unlike the wall clock. */
   readonly monotonicUs: number;
+  /** Of received bytes: when the first of them came, by the clock of `monotonicUs`. */
+  readonly startedUs?: number;
   /** Silence on the line before the first byte. */
   readonly pauseUs?: number | null;
   /** The same in characters of the line; absent where characters take no time. */
@@ -114,8 +116,9 @@ type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 function showReceived(
   view: Writable<TrafficView>,
-  { bytes, pause, characterTime }: Extract<TrafficEvent, { pause: unknown }>,
+  { bytes, startedAt, pause, characterTime }: Extract<TrafficEvent, { pause: unknown }>,
 ): void {
+  view.startedUs = micros(startedAt);
   view.pauseUs = pause === undefined ? null : micros(pause);
   if (characterTime > 0) {
     view.pauseCharacters = pause === undefined ? null : Math.round((100 * pause) / characterTime) / 100;

@@ -25,6 +25,10 @@ export const trafficViewSchema = z
     monotonicUs: z
       .number()
       .describe('The same moment in µs since the program started. It never jumps, unlike the wall clock.'),
+    startedUs: z
+      .number()
+      .optional()
+      .describe('Of received bytes: when the first of them came, by the clock of `monotonicUs`.'),
     pauseUs: z.number().nullable().optional().describe('Silence on the line before the first byte.'),
     pauseCharacters: z
       .number()
