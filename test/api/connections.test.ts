@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { limitConnections } from '../../src/api/connections.js';
 import { LoopTurns } from '../../src/api/loop-turns.js';
@@ -90,4 +90,26 @@ test('clients that make no progress are cut one after another, each in a turn of
   expect(clients.filter(({ closed }) => closed)).toHaveLength(1);
   waiting.shift()?.();
   await until(() => clients.every(({ closed }) => closed), 'the other is closed, too');
+});
+
+test('what a closed connection had sent is passed to no parser, as Node gives its parser to another connection', async () => {
+  let requests = 0;
+  server = createServer(() => requests++);
+  const waiting: (() => void)[] = [];
+  limitConnections(server, { take: (work) => void waiting.push(work) });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const first = new RawClient((server.address() as AddressInfo).port);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  first.send(GET);
+  await until(() => waiting.length === 1, 'the bytes have come');
+  socket.destroy();
+  await until(() => first.closed, 'the connection is closed');
+  const second = new RawClient((server.address() as AddressInfo).port);
+  await until(() => second.connected, 'another one is open');
+  waiting.shift()?.();
+  expect(requests).toBe(0);
+  second.send(GET);
+  await until(() => waiting.length === 1, 'its bytes have come');
+  waiting.shift()?.();
+  expect(requests).toBe(1);
 });
