@@ -1,19 +1,21 @@
 import { rmSync } from 'node:fs';
-import { loadavg } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ATTACKS } from './hostile/attacks.mjs';
 import { heldMb, startPlant } from './hostile/plant.mjs';
 import { REST_ATTACKS } from './hostile/rest-attacks.mjs';
 import { Siege } from './hostile/siege.mjs';
+import { counts, row, slower, table } from './hostile/table.mjs';
 
 /*
  * node scripts/hostile.mjs [--seconds 10] [--rest 10] [--line NAME] [--attack TEXT] [--json]
  *
  * Runs the built program with a line of every kind and a good client on each, and lets a bad one loose on one line
- * after the other, and at last on REST (`--line rest`). `--attack` picks the attacks with TEXT in their names. Tells what the good clients notice of it, and what memory and file descriptors do. Exits with 1 when
- * a request of a good client was lost, or memory or descriptors did not come back; times are only told, as they belong
- * to the machine.
+ * after the other, and at last on REST (`--line rest`). `--attack` picks the attacks with TEXT in their names. Prints a
+ * Markdown table of what the good clients notice of it, and of what memory and file descriptors do; its first row is the
+ * program without any attack. Exits with 1 when a request of a good client was lost, or memory or descriptors did not come
+ * back; times are only told, as they belong to the machine.
  */
 
 const { values } = parseArgs({
@@ -40,7 +42,6 @@ const WARM_UP = { ms: 300, count: 300 };
 /** Longer than a client that does not read is suffered. */
 const NEVER_READS_MS = 12_000;
 const OTHER_MS = 2000;
-const RTU = 'serial rtu';
 
 const { program, targets, rest: api, probe, directory } = await startPlant();
 const attacked = [...targets, api].filter(({ line }) => values.line === undefined || line === values.line);
@@ -55,13 +56,14 @@ await delay(2000);
 const cold = await heldMb(program.pid);
 for (const { name, target } of plan) await siege.attack(name, target, WARM_UP);
 await delay(1000 * rest);
-const { p99: calm, stall: calmStall, work: calmWork } = await siege.calm(CALM_MS);
+const calm = await siege.calm(CALM_MS);
 const warm = await heldMb(program.pid);
 say(
   `memory without garbage: ${cold.toFixed(1)} MB at the start, ${warm.toFixed(1)} MB after a short round of everything and ${rest} s`,
 );
+const load = loadavg()[0] ?? Number.NaN;
 say(
-  `load of the machine ${loadavg()[0]?.toFixed(2)}; p99 calm, in ms: ${[...calm].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}; longest stall ${calmStall.toFixed(1)}, longest turn ${calmWork.toFixed(1)}`,
+  `load of the machine ${load.toFixed(2)}; p99 calm, in ms: ${[...calm.p99].map(([line, ms]) => `${line} ${ms.toFixed(2)}`).join(', ')}; longest stall ${calm.stall.toFixed(1)}, longest turn ${calm.work.toFixed(1)}`,
 );
 
 const effects = [];
@@ -72,7 +74,7 @@ for (const target of attacked) {
   for (const { name } of plan.filter((step) => step.target === target)) {
     const effect = await siege.attack(name, target, { ms: lastingMs(name, target.line), count: CONNECTIONS });
     effects.push(effect);
-    say(row(effect));
+    say(row(effect, calm));
   }
   await delay(1000 * rest);
   const rested = await heldMb(program.pid);
@@ -102,11 +104,14 @@ const failures = [
   ...(end - warm > MEMORY_LIMIT_MB ? [`${(end - warm).toFixed(1)} MB more than after the warm-up`] : []),
   ...(exitCode === 0 ? [] : [`the program ended with ${exitCode}\n${program.output.stderr}`]),
 ];
-const slowest = Math.max(...effects.map(slower));
+const slowest = Math.max(...effects.map((effect) => slower(effect, calm)));
 if (values.json)
-  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm), effects, rests }));
+  console.log(JSON.stringify({ cold, warm, end, calm: Object.fromEntries(calm.p99), effects, rests }));
 else {
-  console.table(effects.map(columns));
+  console.log(
+    `Node ${process.versions.node}, ${availableParallelism()} processors, load ${load.toFixed(1)} before the attacks and ${loadavg()[0]?.toFixed(1)} at their end\n`,
+  );
+  console.log(`${table(effects, calm)}\n`);
   console.log(
     `memory without garbage: ${cold.toFixed(1)} MB cold, ${warm.toFixed(1)} MB warm, ${end.toFixed(1)} MB at the end`,
   );
@@ -129,50 +134,4 @@ function lastingMs(name, line) {
   return name === 'sends and never reads' && line === 'tcp'
     ? Math.min(NEVER_READS_MS, 1200 * seconds)
     : OTHER_MS;
-}
-
-/** How many times the p99 of calm, in the worst case of all lines. @param {import('./hostile/siege.mjs').Effect} effect */
-function slower(effect) {
-  const lines = Object.keys(effect.others).map((line) => other(effect, line));
-  return Math.max(...lines, ...(Number.isNaN(effect.p99) ? [] : [own(effect)]));
-}
-
-/** @param {import('./hostile/siege.mjs').Effect} effect */
-function own({ line, p99 }) {
-  return p99 / (calm.get(line) ?? Number.NaN);
-}
-
-/** @param {import('./hostile/siege.mjs').Effect} effect @param {string} line */
-function other({ others }, line) {
-  return (others[line] ?? Number.NaN) / (calm.get(line) ?? Number.NaN);
-}
-
-/** @param {import('./hostile/siege.mjs').Effect} effect */
-function columns(effect) {
-  const { line, attack, amount, p99, others, lost, askedAgain, before, peak, after, descriptors } = effect;
-  const { stall, work } = effect;
-  const worst = Object.keys(others).reduce((a, b) => (other(effect, b) > other(effect, a) ? b : a));
-  return {
-    line,
-    attack,
-    amount,
-    'p99 ms': Number.isNaN(p99) ? '' : `${p99.toFixed(1)} (${own(effect).toFixed(1)} x)`,
-    'RTU p99 ms': (line === RTU ? p99 : (others[RTU] ?? p99)).toFixed(1),
-    'longest stall, turn ms': `${stall.toFixed(1)} ${work.toFixed(1)}`,
-    'slowest of the others': `${worst} ${others[worst]?.toFixed(1)} (${other(effect, worst).toFixed(1)} x)`,
-    lost: askedAgain > 0 ? `${counts(lost)} (${askedAgain} asked again)` : counts(lost),
-    'MB before, peak, after': [before, peak, after].map((mb) => mb.toFixed(0)).join(' '),
-    descriptors: descriptors.join(' '),
-  };
-}
-
-/** @param {Record<string, number>} lost */
-function counts(lost) {
-  const texts = Object.entries(lost).map(([line, count]) => `${line} ${count}`);
-  return texts.length > 0 ? texts.join(', ') : 'none';
-}
-
-/** @param {import('./hostile/siege.mjs').Effect} effect */
-function row(effect) {
-  return Object.values(columns(effect)).join(' | ');
 }

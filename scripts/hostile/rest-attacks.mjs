@@ -94,7 +94,7 @@ const bodies = (filled) => [
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
 ];
 
-/** @type {ReturnType<typeof bodies>} */
+/** No unit of the lines has the number 99. @type {ReturnType<typeof bodies>} */
 const OTHER_BODIES = [
   ['brackets', 'POST', '/restapi/registers', '['.repeat(BODY)],
   [
@@ -102,6 +102,12 @@ const OTHER_BODIES = [
     'POST',
     '/restapi/registers',
     `{"submit":"Set","register":0,"value":"${'9'.repeat(BODY)}"}`,
+  ],
+  [
+    'a rule that is hard to try',
+    'PUT',
+    '/api/v1/faults/hostile',
+    '{"when":{"unit":99},"do":[{"junk":4096},{"split":{"at":"each","gap":0}}]}',
   ],
 ];
 

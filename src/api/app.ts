@@ -60,6 +60,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     isSecure: credentials !== undefined,
   });
   const guard = accessGuard(access);
+  const turns = new LoopTurns();
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -75,12 +76,13 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
       reply.serializer((body: unknown) => JSON.stringify(asSent(request.url, reply, body)));
       return guard(request, reply) ?? sendError(error, request, reply);
     },
-    clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(httpRefusal(error));
-      else socket.destroy();
-    },
+    // Node notices all late clients at once.
+    clientErrorHandler: (error, socket) =>
+      turns.take(() => {
+        if (socket.writable) socket.end(httpRefusal(error));
+        else socket.destroy();
+      }),
   });
-  const turns = new LoopTurns();
   if (app.server instanceof SecureServer) {
     const handshakes = new Handshakes(app.server, turns, REQUEST_TIMEOUT_MS);
     app.addHook('preClose', async () => handshakes.end());

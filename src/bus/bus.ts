@@ -194,7 +194,8 @@ export class Bus {
     const acting = this.#faults.match(facts);
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
-    const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply };
+    const now = () => performance.now();
+    const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply, now };
     const answer = applyFaults(reply, acting, this.#line, context);
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;

@@ -22,7 +22,10 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 }
 
 /** What the bus knows about a reply that faults are to change. */
-type ReplyContext = Omit<FaultContext, 'random' | 'budget'>;
+interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
+  /** A clock, in ms, by which the work of the faults is limited. */
+  readonly now: () => number;
+}
 
 /** A plan, and the result of each fault that was to change it. */
 interface Outcome {
@@ -36,7 +39,8 @@ interface Outcome {
  * the reply, so a delay before it still takes effect.
  *
  * A fault that would make the reply too long, too slow or too many pieces does not act; the faults after it still can.
- * When the work limit of the reply is reached, no further fault acts, and a single entry reports all of them.
+ * When the work limit of the reply is reached, or its time is up, no further fault acts, and a single entry reports all of
+ * them.
  */
 export function applyFaults(
   reply: ReplyPlan | undefined,
@@ -45,7 +49,7 @@ export function applyFaults(
   context: ReplyContext,
 ): Readonly<Outcome> {
   const outcome: Outcome = { plan: reply ?? standIn(context), acted: [] };
-  const budget = new Budget();
+  const budget = new Budget(context.now);
   for (const { rule, random } of acting) {
     const known = { ...context, random, budget };
     for (const fault of rule.faults) {
@@ -56,7 +60,7 @@ export function applyFaults(
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
           random: last.random,
-          budget: new Budget(),
+          budget: new Budget(context.now),
         });
       const untried = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0) - outcome.acted.length;
       const notAchieved = `too much work for one reply: from this fault on, ${untried} did not act`;

@@ -14,9 +14,18 @@ const MAX_REPLY_PIECES = 4096;
 
 /**
  * Faults block the event loop while they act on a reply, so their work is limited too. A unit of work is about 10 ns on
- * the machine where these figures were measured. The worst rules that were found take 3 ms there.
+ * the machine where these figures were measured.
  */
 const MAX_WORK = 250_000;
+
+/**
+ * The time for the faults of a reply, in ms of a clock. On a slow computer, and in a program that V8 has not compiled
+ * yet, a unit of work takes much longer than 10 ns.
+ */
+const MAX_WORK_MS = 3;
+
+/** Work that is done however late it is: a pause of the whole process keeps no usual fault from acting. */
+const UNTIMED_WORK = 25_000;
 
 export const WORK = {
   /** The fixed cost of a fault. */
@@ -55,10 +64,19 @@ export interface Excess {
  * carries on, so that the total it wanted is known; its result is then discarded.
  */
 export class Budget {
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  #isLate = false;
   #work = 0;
   /** What the current fault has made, and what it was refused. */
   #made = NOTHING;
   #refused = NOTHING;
+
+  /** @param now a clock, in ms */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
 
   /** Starts the account of a fault that acts on a plan with this many pieces. */
   begin({ pieces }: Size): void {
@@ -72,7 +90,7 @@ export class Budget {
     const wanted = { bytes, pieces, work: work + WORK.piece * pieces };
     const made = sum(this.#made, wanted);
     const fits = made.bytes <= MAX_REPLY_BYTES && made.pieces <= MAX_REPLY_PIECES;
-    if (fits && this.#work + wanted.work <= MAX_WORK) {
+    if (fits && this.#work + wanted.work <= MAX_WORK && this.#isInTime()) {
       this.#made = made;
       this.#work += wanted.work;
       return true;
@@ -82,6 +100,11 @@ export class Budget {
     return false;
   }
 
+  #isInTime(): boolean {
+    if (this.#work > UNTIMED_WORK) this.#isLate ||= this.#now() - this.#startedAt > MAX_WORK_MS;
+    return !this.#isLate;
+  }
+
   /** The limit that the current fault exceeds if it leaves a plan of this size; undefined when it exceeds none. */
   excess({ bytes, ms, pieces }: Size): Excess | undefined {
     const refused = this.#refused;
@@ -89,7 +112,7 @@ export class Budget {
       beyond('bytes', bytes + refused.bytes, MAX_REPLY_BYTES) ??
       beyond('ms', toMicroseconds(ms), MAX_REPLY_MS) ??
       beyond('pieces', pieces + refused.pieces, MAX_REPLY_PIECES) ??
-      beyond('work', this.#work + refused.work, MAX_WORK)
+      beyond('work', this.#isLate ? Number.POSITIVE_INFINITY : this.#work + refused.work, MAX_WORK)
     );
   }
 }

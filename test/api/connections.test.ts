@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { limitConnections } from '../../src/api/connections.js';
 import { LoopTurns } from '../../src/api/loop-turns.js';
@@ -63,16 +63,53 @@ test('a request waits until those before it on its connection are answered', asy
   await until(() => client.received.includes('/c'), 'all are answered');
 });
 
-test('while a request is being answered, at most a piece of those behind it is read', async () => {
+test('while a request is being answered, none of those behind it is begun', async () => {
   const { client, waiting } = await connected();
   const count = 500;
   client.send(Buffer.concat(Array.from({ length: count }, () => GET)));
   await until(() => waiting.length > 0, 'the first requests have come');
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-  expect(waiting.length).toBeLessThanOrEqual(1 + 1024 / GET.length);
+  expect(waiting).toHaveLength(1);
   for (let answered = 0; answered < count; answered++) {
     await until(() => waiting.length > answered, 'the next one is begun');
     waiting[answered]?.();
   }
   await until(() => client.received.toString().split('done').length > count, 'all are answered');
+});
+
+test('clients that make no progress are cut one after another, each in a turn of its own', async () => {
+  server = createServer();
+  server.setTimeout(20);
+  const waiting: (() => void)[] = [];
+  limitConnections(server, { take: (work) => void waiting.push(work) });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const clients = [1, 2].map(() => new RawClient((server.address() as AddressInfo).port));
+  await until(() => waiting.length === 2, 'both are to be cut');
+  waiting.shift()?.();
+  await until(() => clients.some(({ closed }) => closed), 'one is closed');
+  expect(clients.filter(({ closed }) => closed)).toHaveLength(1);
+  waiting.shift()?.();
+  await until(() => clients.every(({ closed }) => closed), 'the other is closed, too');
+});
+
+test('what a closed connection had sent is passed to no parser, as Node gives its parser to another connection', async () => {
+  let requests = 0;
+  server = createServer(() => requests++);
+  const waiting: (() => void)[] = [];
+  limitConnections(server, { take: (work) => void waiting.push(work) });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const first = new RawClient((server.address() as AddressInfo).port);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  first.send(GET);
+  await until(() => waiting.length === 1, 'the bytes have come');
+  socket.destroy();
+  await until(() => first.closed, 'the connection is closed');
+  const second = new RawClient((server.address() as AddressInfo).port);
+  await until(() => second.connected, 'another one is open');
+  waiting.shift()?.();
+  expect(requests).toBe(0);
+  second.send(GET);
+  await until(() => waiting.length === 1, 'its bytes have come');
+  waiting.shift()?.();
+  expect(requests).toBe(1);
 });

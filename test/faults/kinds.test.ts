@@ -11,6 +11,9 @@ import { MAX_SEED, seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
 import { played, rtu, ruleOf, type Situation } from './plans.js';
 
+/** A clock that stands still. */
+const now = () => 0;
+
 /** The replies to `03 0000 0002` that the faults act on unless a row says otherwise, as modbus-serial's CRC has them. */
 const REPLY = rtu('01 03 04 0102 0304');
 const TCP_REPLY = '123400000007' + '01030401020304';
@@ -555,7 +558,7 @@ describe('any rule on any reply', () => {
           const ids = { unitId: 1, transactionId: 2 };
           const plan = response ? plainReply(framing.encode({ ...ids, pdu: response })) : silence('none');
           const acting = [{ rule, random: seededRandom(seed, 1) }];
-          const changed = applyFaults(plan, acting, line, { ...ids, framing, ...context });
+          const changed = applyFaults(plan, acting, line, { ...ids, framing, ...context, now });
           expect(changed.acted).toHaveLength(rule.faults.length);
           // What was accepted alone is not kept from acting by the limits.
           expect(
@@ -568,6 +571,7 @@ describe('any rule on any reply', () => {
             ...ids,
             framing,
             ...context,
+            now,
           });
           expect(again).toEqual(changed);
         },
@@ -595,6 +599,6 @@ it('what a fault makes of a plan leaves the plan as it was', () => {
   const context = { unitId: 1, transactionId: 0, requestPdu: bytesOf('03'), framing: RTU };
   const acting = [{ rule, random: seededRandom(1, 1) }];
   const line = { name: 'bench', abilities: abilities('serial', 'rtu') };
-  applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined });
+  applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined, now });
   expect(plan).toEqual(plainReply(bytesOf(REPLY)));
 });

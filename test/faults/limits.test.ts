@@ -32,6 +32,7 @@ const CONTEXT = {
   framing: RTU,
   characterTime: 240,
   previousReply: bytesOf('01 03 02 0001 79 84'),
+  now: () => 0,
 };
 
 /** What one rule after the other makes of a reply of 9 bytes. */
@@ -252,13 +253,13 @@ function countingFraming() {
 }
 
 describe('the work of faults on one reply has an end', () => {
-  const ruled = (rules: readonly (readonly unknown[])[], framing: Framing) => {
+  const ruled = (rules: readonly (readonly unknown[])[], framing: Framing, now = CONTEXT.now) => {
     const acting = rules.map((faults, i) => ({
       rule: ruleOf(faults, { name: `r${i}` }),
       random: seededRandom(1, i),
     }));
     const plan = plainReply(RTU.encode({ ...IDS, pdu: REPLY }));
-    return applyFaults(plan, acting, LINE, { ...CONTEXT, framing });
+    return applyFaults(plan, acting, LINE, { ...CONTEXT, framing, now });
   };
   const unit = { unit: 5 };
 
@@ -295,5 +296,37 @@ describe('the work of faults on one reply has an end', () => {
   it('and what kept it before is not done again', () => {
     const { plan } = ruled([[{ exception: 6 }, { delay: 5 }], ...Array(40).fill(Array(64).fill(unit))], RTU);
     expect(shown(plan)).toEqual([`5 ${rtu('05 83 06')}`]);
+  });
+
+  /** A clock that goes on by `ms` each time it is looked at. */
+  const running = (ms: number) => {
+    let now = 0;
+    return () => {
+      now += ms;
+      return now;
+    };
+  };
+  const long = [{ extend: 8000 }, ...Array(10).fill(unit)];
+
+  it('also where a computer takes long for little work', () => {
+    const { acted } = ruled([long], RTU, running(1));
+    expect(acted.length).toBeLessThan(long.length);
+    expect(acted.at(-1)).toMatchObject({
+      kind: 'unit',
+      notAchieved: `too much work for one reply: from this fault on, ${long.length + 1 - acted.length} did not act`,
+    });
+    expect(ruled([long], RTU).acted).toHaveLength(long.length);
+  });
+
+  it('and then, too, what keeps a request from its device acts', () => {
+    const { plan, acted } = ruled([long, [{ exception: 6 }]], RTU, running(1));
+    expect(shown(plan)).toEqual([`0 ${rtu('01 83 06')}`]);
+    expect(acted.at(-2)).toEqual({ rule: 'r1', kind: 'exception' });
+  });
+
+  it('and a pause of the whole process keeps no fault with little work from acting', () => {
+    const few = [{ corrupt: 3 }, { split: { at: 'middle', gap: 1 } }, copies(2), unit, { delay: 5 }];
+    const { acted } = ruled([few], RTU, running(1000));
+    expect(acted.map(({ notAchieved }) => notAchieved)).toEqual(few.map(() => undefined));
   });
 });

@@ -1,5 +1,6 @@
 import { concatBytes } from '../../protocol/bytes.js';
 import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { WORK } from '../budget.js';
 import type { FaultKind } from '../kind.js';
 import { countFrames, mapFrameSteps, withOneFrame } from '../plan.js';
 import { randomBytes, randomBytesFor } from '../random.js';
@@ -11,9 +12,9 @@ export const noise: FaultKind<number> = {
     const frames = countFrames(plan);
     if (frames === 0) return withOneFrame(plan, randomBytes(context, count));
     const added = randomBytesFor(frames, context, count);
-    return mapFrameSteps(plan, context, 'no frame', ([first, ...rest]) => [
-      { ...first, bytes: concatBytes(added(), first.bytes) },
-      ...rest,
-    ]);
+    return mapFrameSteps(plan, context, 'no frame', ([first, ...rest]) => {
+      if (!context.budget.spend({ work: WORK.byte * first.bytes.length })) return undefined;
+      return [{ ...first, bytes: concatBytes(added(), first.bytes) }, ...rest];
+    });
   },
 };
