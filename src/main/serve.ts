@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApp } from '../api/app.js';
@@ -93,11 +94,19 @@ type Listening =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** Returns the addresses as bound: 0.0.0.0 stays 0.0.0.0, and a host name may stand for two addresses. */
+/**
+ * For `localhost`, which stands for two addresses, Fastify would open a second server, which knows nothing of the limits
+ * of connections.
+ */
+async function oneAddress(host: string): Promise<string> {
+  return host.toLowerCase() === 'localhost' ? (await lookup(host)).address : host;
+}
+
+/** Returns the addresses as bound: 0.0.0.0 stays 0.0.0.0. */
 async function listen(app: FastifyInstance, { host, port, files }: ApiDefinition): Promise<Listening> {
   const scheme = files === undefined ? 'http' : 'https';
   try {
-    await app.listen({ host, port, backlog: BACKLOG });
+    await app.listen({ host: await oneAddress(host), port, backlog: BACKLOG });
     const addresses = app
       .addresses()
       .map((each) => (typeof each === 'string' ? each : `${scheme}://${hostPort(each.address, each.port)}`));
