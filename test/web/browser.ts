@@ -68,6 +68,8 @@ export async function poll(served: Served, line = 'lan'): Promise<{ readonly sto
 interface PageOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
+  /** How much the clock of the browser is fast. */
+  readonly clockAheadMs?: number;
 }
 
 /**
@@ -77,7 +79,7 @@ interface PageOptions {
 export async function openPage(
   { url }: Served,
   path: string,
-  { theme = 'light', width = 1280 }: PageOptions = {},
+  { theme = 'light', width = 1280, clockAheadMs }: PageOptions = {},
 ): Promise<Page> {
   const page = await browser().newPage({
     colorScheme: theme,
@@ -94,6 +96,7 @@ export async function openPage(
     expect(mistakes).toEqual([]);
   });
   page.setDefaultTimeout(60_000);
+  if (clockAheadMs !== undefined) await page.clock.install({ time: Date.now() + clockAheadMs });
   await page.goto(`${url}${path}`);
   return page;
 }

@@ -39,6 +39,7 @@ export function LinePanel({
       <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
       <span class="mono long">${place}</span>
+      <a href=${`${hrefOf('traffic')}?${new URLSearchParams({ line: name })}`}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>
     ${reason === null ? null : html`<p class="reason long">${reason}</p>`}
@@ -59,7 +60,7 @@ export function LinePanel({
         ${Object.entries(counters).map(([key, value]) => {
           const rate = history?.rates?.[key as keyof typeof counters];
           return html`<div class=${value === 0 ? 'zero' : ''}><dt>${words(key)}</dt><dd>${count(value)}</dd>
-            <dd class="rate">${rate === undefined ? '' : `${measured(rate)}/s`}</dd></div>`;
+            <dd class="rate">${rate ? `${measured(rate)}/s` : ''}</dd></div>`;
         })}
       </dl>
     </div>
@@ -98,7 +99,6 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
   const isOff = isBusy.value || !mayWrite();
   const isStopped = state === 'stopped' || state === 'failed';
   return html`<div class="actions">
-    <a class="traffic-link" href=${`${hrefOf('traffic')}?${new URLSearchParams({ line: name })}`}>Traffic</a>
     <${Button} disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
       onClick=${() => void act(isStopped ? 'start' : 'stop')}>${isStopped ? 'Start' : 'Stop'}<//>
     <${Button} disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>

@@ -20,7 +20,7 @@ export function LinesView() {
   const [device = ''] = [...details.value.values()].flatMap(({ units }) => Object.values(units));
   return html`<div class="bar">
       <span>${lines.length} ${lines.length === 1 ? 'line' : 'lines'}, ${open} open</span>
-      <${Button} kind="main" disabled=${!mayWrite()} onClick=${() => {
+      <${Button} kind="main" disabled=${!mayWrite() || details.value.size === 0} onClick=${() => {
         isAdding.value = true;
       }}>Add a line<//>
     </div>

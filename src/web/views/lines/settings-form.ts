@@ -74,7 +74,9 @@ export function SettingsForm(props: SettingsFormProps) {
             texts.value = { ...texts.value, [path]: text };
           }} />`,
       )}
-      <${Field} label="another setting" mono value=${extra.value.path} hint="such as timing.turnaround"
+    </div>
+    <div class="settings">
+      <${Field} label="another setting" mono value=${extra.value.path} hint="such as timing.gap"
         onInput=${(path: string) => {
           extra.value = { ...extra.value, path };
         }} />
