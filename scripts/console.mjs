@@ -1,8 +1,9 @@
 /**
  * Bundles the console of `src/web` for browsers: node scripts/console.mjs FOLDER
- * Writes FOLDER/index.html and FOLDER/assets/, whose files have hashes of their content in their names.
+ * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names, and the licences
+ * of the packages that are in them.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -22,7 +23,7 @@ const { metafile } = await build({
   // Browsers of spring 2024 and later: the styles need light-dark().
   target: ['chrome123', 'firefox120', 'safari17.5'],
   loader: { '.svg': 'copy' },
-  legalComments: 'linked',
+  legalComments: 'none',
   metafile: true,
   logLevel: 'warning',
 });
@@ -37,3 +38,20 @@ for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
 }
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'index.html'), page);
+writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
+
+/**
+ * The licences of the packages that files come from. They ask for their text wherever the code goes.
+ * @param {readonly string[]} files
+ */
+function licences(files) {
+  const homes = files.flatMap((file) => /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(homes)]
+    .sort()
+    .map((home) => {
+      const found = ['LICENSE', 'LICENSE.md', 'license'].map((name) => join(home, name)).find(existsSync);
+      if (found === undefined) throw new Error(`${home} has no licence`);
+      return `==== ${home} ====\n\n${readFileSync(found, 'utf8')}\n`;
+    })
+    .join('\n');
+}

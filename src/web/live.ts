@@ -132,7 +132,7 @@ function takeSummary(next: Summary): void {
   const last = summary.peek();
   setClock(next.time);
   summary.value = next;
-  if (last && next.monotonicUs < last.monotonicUs) {
+  if (last && next.program.run !== last.program.run) {
     after = undefined;
     restarts.value++;
   }

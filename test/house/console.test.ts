@@ -18,6 +18,13 @@ describe('the bundle of the console', () => {
     expect(assets.filter((name) => !/-[A-Z0-9]{8}\.(js|css|svg)$/.test(name))).toEqual([]);
   });
 
+  it('names the licence of each package in it', () => {
+    const licences = readFileSync('dist/web/LICENSES.txt', 'utf8');
+    for (const name of ['preact', 'htm', '@preact/signals']) {
+      expect(licences).toContain(`==== node_modules/${name} ====\n`);
+    }
+  });
+
   it('has a page without scripts and styles of its own, which names its files', () => {
     const page = readFileSync('dist/web/index.html', 'utf8');
     expect(page).not.toMatch(/<style|style=|<script[^>]*>[^<]|\son\w+=|\{\w+\.\w+\}/);

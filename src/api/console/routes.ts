@@ -14,16 +14,15 @@ const ASK_EACH_TIME = 'no-cache';
 
 /** `/` and the views of the console: one page, which is the same at every path, with its scripts and styles. */
 export const consoleRoutes: FastifyPluginAsync = async (app) => {
+  app.addHook('onRequest', async ({ url }, reply) => {
+    reply.header('cache-control', url.startsWith(ASSETS) ? FOR_EVER : ASK_EACH_TIME);
+  });
   await app.register(fastifyStatic, {
     root: BUILT,
     // A route for each file: everything else is no such path.
     wildcard: false,
     index: false,
     cacheControl: false,
-    setHeaders: (response, path) => {
-      const isAsset = path.startsWith(`${BUILT}${ASSETS.slice(1)}`);
-      response.setHeader('cache-control', isAsset ? FOR_EVER : ASK_EACH_TIME);
-    },
   });
   // `hide` keeps pages out of the document of the interface, as @fastify/static does.
   for (const path of PATHS) {

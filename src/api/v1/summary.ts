@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { version } from '../../config/version.js';
@@ -26,7 +27,11 @@ const lineSummary = lineViewSchema
 const summarySchema = z.object({
   time: z.string().describe('By the clock of this machine, ISO 8601.'),
   monotonicUs: z.number().describe('The same moment in µs since the program started.'),
-  program: z.object({ host: z.string(), version: z.string() }),
+  program: z.object({
+    host: z.string(),
+    version: z.string(),
+    run: z.string().describe('Another text after each start of the program.'),
+  }),
   lastSeq: z.number().describe('The sequence number of the newest event of the traffic.'),
   lines: z.array(lineSummary),
   faults: z.object({ changes: z.number().describe('How often a rule was put in force or removed.') }),
@@ -36,7 +41,7 @@ export type Summary = z.infer<typeof summarySchema>;
 
 /** Makes summaries of a simulator. */
 export function summaries(simulator: Simulator): () => Summary {
-  const program = { host: hostname(), version: version() };
+  const program = { host: hostname(), version: version(), run: randomUUID() };
   const edition = editions();
   return () => {
     const { traffic, lines, faults } = simulator;

@@ -29,7 +29,7 @@ effect(() => {
   if (now) {
     const last = recent.at(-1);
     // A simulator that was started anew counts from zero.
-    const isNewRun = last !== undefined && last.monotonicUs > now.monotonicUs;
+    const isNewRun = last !== undefined && last.program.run !== now.program.run;
     recent = isNewRun ? [now] : [...recent.slice(-RATE_OVER), now];
     const before = isNewRun ? new Map<string, LineHistory>() : histories.peek();
     histories.value = new Map(now.lines.map((line) => [line.name, extended(before.get(line.name), line)]));
