@@ -52,6 +52,8 @@ describe('the pages of the console', () => {
     '/assets/../main.js',
     '/assets/%2e%2e/main.js',
     '/assets/',
+    '/index.html',
+    '/LICENSES.txt',
     '/lines.html',
     '/linesx',
     '/tests.js',

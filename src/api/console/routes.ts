@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyPluginAsync } from 'fastify';
@@ -18,7 +19,8 @@ export const consoleRoutes: FastifyPluginAsync = async (app) => {
     reply.header('cache-control', url.startsWith(ASSETS) ? FOR_EVER : ASK_EACH_TIME);
   });
   await app.register(fastifyStatic, {
-    root: BUILT,
+    root: join(BUILT, ASSETS),
+    prefix: ASSETS,
     // A route for each file: everything else is no such path.
     wildcard: false,
     index: false,
@@ -26,6 +28,6 @@ export const consoleRoutes: FastifyPluginAsync = async (app) => {
   });
   // `hide` keeps pages out of the document of the interface, as @fastify/static does.
   for (const path of PATHS) {
-    app.get(path, { schema: { hide: true } }, (_, reply) => reply.sendFile(PAGE));
+    app.get(path, { schema: { hide: true } }, (_, reply) => reply.sendFile(PAGE, BUILT));
   }
 };
