@@ -60,6 +60,19 @@ describeInBrowser('the view of the lines', () => {
     });
   });
 
+  test('is handled by keys alone: a dialog has the focus, and Escape gives it back', async () => {
+    const page = await openPage(await serve(), '/lines');
+    const change = page.getByRole('button', { name: 'Change bus' });
+    await change.and(page.locator(':enabled')).waitFor();
+    await change.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Change bus' });
+    await dialog.locator(':focus').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
   test('adds a line, and removes it', async () => {
     const served = await serve();
     const page = await openPage(served, '/lines');

@@ -32,6 +32,8 @@ describeInBrowser('the console', () => {
     const rules = { host: '127.0.0.1', token: TOKEN };
     const served = await serve(BENCH, { rules });
     const page = await openPage(served, '/faults?x=1');
+    await page.getByLabel('Token').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Token').fill('wrong');
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByText('not a token of the configuration').waitFor();

@@ -19,9 +19,10 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
   const self = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const dialog = self.current;
-    dialog?.showModal();
-    return () => dialog?.close();
+    const before = document.activeElement;
+    self.current?.showModal();
+    // A dialog that is removed gives the focus back to nobody.
+    return () => before instanceof HTMLElement && before.focus();
   }, []);
   return html`<dialog ref=${self} class="dialog" aria-labelledby=${id}
     onCancel=${(event: Event) => {

@@ -42,7 +42,7 @@ export function LinePanel({
       <a href=${`${hrefOf('traffic')}?${new URLSearchParams({ line: name })}`}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>
-    ${reason === null ? null : html`<p class="reason long">${reason}</p>`}
+    ${reason === null ? null : html`<p class=${`reason long ${TONES[state]}`}>${reason}</p>`}
     <dl class="facts">
       <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
       <${Fact} term="t1.5">${detail?.times ? `${measured(detail.times.t15)} ms` : '–'}<//>
