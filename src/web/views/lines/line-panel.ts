@@ -1,16 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { useRef } from 'preact/hooks';
 import type { LineView } from '../../../api/v1/line-view.js';
 import type { Summary } from '../../../api/v1/summary.js';
 import { ask, pathOf } from '../../api.js';
+import { summary } from '../../live.js';
 import { hrefOf } from '../../route.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { count, duration, measured } from '../../ui/format.js';
+import { useSeen } from '../../ui/seen.js';
 import { Sparkline } from '../../ui/sparkline.js';
 import { State } from '../../ui/state.js';
 import { say } from '../../ui/toast.js';
+import { details } from './details.js';
 import { formatText, unitsLine } from './facts.js';
 import { histories, LENGTH } from './history.js';
 import { textsOf, unitsText } from './settings.js';
@@ -24,17 +28,18 @@ const COMMANDS = { start: 'was opened', stop: 'was closed', restart: 'was closed
 /** `baudRate` of a counter's name as words: `damaged frames`. */
 const words = (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A line: how it is, what passes it, and what can be done with it. `detail` is undefined until it is read. */
-export function LinePanel({
-  line,
-  detail,
-}: {
-  readonly line: LineSummary;
-  readonly detail: LineView | undefined;
-}) {
-  const { name, state, reason, place, uptime, clients, counters } = line;
-  const history = histories.value.get(name);
-  return html`<article class="line" aria-label=${`Line ${name}`}>
+/** A line: how it is, what passes it, and what can be done with it. It stays as it was while nobody sees it. */
+export function LinePanel({ name }: { readonly name: string }) {
+  const self = useRef<HTMLElement>(null);
+  const isSeen = useSeen(self);
+  // A signal that is not read while rendering causes no rendering.
+  const now = isSeen ? summary.value : summary.peek();
+  const line = now?.lines.find((each) => each.name === name);
+  const history = (isSeen ? histories.value : histories.peek()).get(name);
+  const detail = (isSeen ? details.value : details.peek()).get(name);
+  if (!line) return null;
+  const { state, reason, place, uptime, clients, counters } = line;
+  return html`<article ref=${self} class="line" aria-label=${`Line ${name}`}>
     <div class="head">
       <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
