@@ -98,7 +98,7 @@ function filesBelow(folder) {
 
 /** What dist is made of: name, size and time of each source, so that a removed or older file counts too. */
 function fingerprint() {
-  return [...filesBelow('src'), 'tsconfig.json', 'tsconfig.build.json']
+  return [...filesBelow('src'), 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
     .map((path) => {
       const { size, mtimeMs } = statSync(path);
       return `${path} ${size} ${mtimeMs}\n`;
@@ -126,11 +126,13 @@ function compile(sources) {
     cleanUp,
   );
   // What tsc does not compile (the page) is part of the program all the same.
-  for (const path of filesBelow('src').filter((path) => !path.endsWith('.ts'))) {
+  const isCopied = (/** @type {string} */ path) => !path.endsWith('.ts') && !path.startsWith('src/web/');
+  for (const path of filesBelow('src').filter(isCopied)) {
     const copy = path.replace(/^src/, fresh);
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(path, copy);
   }
+  run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {
     mkdirSync(dirname(path), { recursive: true });

@@ -128,9 +128,11 @@ function copyright(home) {
     `node_modules/${path}`,
     readFileSync(join(home, 'node_modules', path), 'utf8'),
   ]);
-  return [['modbus-sim', readFileSync('LICENSE', 'utf8')], ...texts]
-    .map(([name, text]) => `==== ${name} ====\n\n${text}\n`)
-    .join('\n');
+  const own = [
+    ['modbus-sim', readFileSync('LICENSE', 'utf8')],
+    ['the console, bundled', readFileSync('dist/web/LICENSES.txt', 'utf8')],
+  ];
+  return [...own, ...texts].map(([name, text]) => `==== ${name} ====\n\n${text}\n`).join('\n');
 }
 
 /** @param {string} directory */

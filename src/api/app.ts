@@ -13,6 +13,7 @@ import type { Simulator } from '../simulator/simulator.js';
 import { Access, type AccessRules } from './access/access.js';
 import { accessGuard } from './access/guard.js';
 import { limitConnections } from './connections.js';
+import { consoleRoutes } from './console/routes.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
 import { Handshakes } from './handshakes.js';
 import { healthRoutes } from './health.js';
@@ -135,6 +136,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
   app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
   app.register(openApiRoutes(operations, ownTurn), { prefix: '/api/v1' });
+  app.register(consoleRoutes);
   return app;
 }
 

@@ -25,6 +25,9 @@ export class Methods {
 
 /** The paths that a route such as `/lines/:name/start` is for. */
 function pathPattern(url: string): RegExp {
-  const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.')));
+  const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.');
+  });
   return new RegExp(`^${parts.join('/')}$`);
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
 import { buildApp } from '../../src/api/app.js';
+import { isConsolePath, VIEW_NAMES } from '../../src/api/console/paths.js';
 import { OPTIONS } from '../../src/config/command-line.js';
 import { HELP } from '../../src/config/help.js';
 import { checkFile } from '../../src/config/load.js';
@@ -130,8 +131,13 @@ async function routes(): Promise<string[]> {
 
 describe('docs/rest.md', async () => {
   const written = codeIn(text('docs/rest.md') + faults);
-  /** Fastify adds HEAD to each GET; under /restapi the other methods only say that it has to be POST. */
-  const real = (await routes()).filter((route) => !/^HEAD |^(?!POST )\w+ \/restapi\//.test(route));
+  /**
+   * Fastify adds HEAD to each GET; under /restapi the other methods only say that it has to be POST. The pages of the
+   * console are in docs/console.md.
+   */
+  const real = (await routes()).filter(
+    (route) => !/^HEAD |^(?!POST )\w+ \/restapi\//.test(route) && !isConsolePath(route.replace(/^\w+ |\*$/g, '')),
+  );
 
   it('is compared with the routes that there are', () => {
     expect(real).toEqual(expect.arrayContaining(['GET /healthz', 'POST /api/v1/lines/:name/start']));
@@ -236,3 +242,9 @@ function mistakesOfScenario(file: string): string {
   readScenario(new At(loaded.scenario.value, findings), simulator);
   return loaded.scenario.format(findings.listed);
 }
+
+describe('docs/console.md', () => {
+  it.each(VIEW_NAMES)('has a row for the view /%s', (view) => {
+    expect(firstCells(text('docs/console.md'))).toContain(`\`/${view}\``);
+  });
+});

@@ -10,6 +10,8 @@ interface Room {
   readonly knows: readonly string[];
   /** Rooms of which it may import types, and nothing that runs. */
   readonly knowsTypesOf?: readonly string[];
+  /** Files of other rooms that it may import all the same, because they import nothing themselves. */
+  readonly knowsFiles?: readonly string[];
   readonly external?: RegExp;
   readonly why: string;
 }
@@ -115,6 +117,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: NOTHING,
     why: 'it follows a simulator of another process, of which it knows what REST tells',
   },
+  web: {
+    knows: [],
+    knowsTypesOf: ['api'],
+    knowsFiles: ['src/api/console/paths.ts', 'src/monitor/sse.ts'],
+    external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals|uplot)$|\.css$/,
+    why: 'it runs in a browser, and knows of the simulator what REST tells',
+  },
   state: {
     knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator'],
     external: /^(zod|node:crypto)$/,
@@ -196,8 +205,11 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
   }
   if (!target.startsWith('src/')) return `'${specifier}' leaves src: the program is built from src alone`;
   const to = roomOf(target);
+  if (to === 'web' && from !== to)
+    return `${from} may not import web: it runs in a browser, and is bundled apart`;
   if (to === from || room === undefined || room.knows.includes(to)) return undefined;
   if (isTypeOnly && room.knowsTypesOf?.includes(to)) return undefined;
+  if (room.knowsFiles?.includes(target)) return undefined;
   const known = room.knows.length > 0 ? `knows only ${room.knows.join(', ')}` : 'knows no other room';
   return `${from} may not import ${to} ('${specifier}'): ${from} ${known}, because ${room.why}`;
 }
@@ -251,6 +263,11 @@ describe('the imports of src', () => {
     expect(wrongImports(sources)).toEqual([]);
   });
 
+  it('leave files that web may know without imports of their own', () => {
+    const files = ROOMS.web?.knowsFiles ?? [];
+    expect(files.flatMap((file) => importsOf(sources[file] ?? "import 'missing'"))).toEqual([]);
+  });
+
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);
   });
@@ -275,6 +292,9 @@ describe('the check of the imports', () => {
     ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
     ['src/simulator.ts', './main.js', 'simulator may not import main'],
     ['src/main.ts', '../test/helper.js', 'leaves src'],
+    ['src/web/live.ts', '../api/app.js', 'web may not import api'],
+    ['src/web/live.ts', 'node:fs', "web may not import 'node:fs'"],
+    ['src/main.ts', './web/main.js', 'main may not import web'],
     ['src/attic/old.ts', './older.js', "room 'attic' is not in the table"],
   ])('finds %s importing %s', (path, specifier, message) => {
     const [mistake, ...others] = wrongImports({ [path]: `\nimport { x } from '${specifier}';\n` });
@@ -290,6 +310,7 @@ describe('the check of the imports', () => {
     ['src/transport/tty/ioctl.ts', 'koffi'],
     ['src/service/service-manager.ts', 'koffi'],
     ['src/main.ts', './api/server.js'],
+    ['src/web/live.ts', '../monitor/sse.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
   });

@@ -31,6 +31,8 @@ describe('the npm package', () => {
         'dist/library.d.ts',
         'dist/library.js',
         'dist/main.js',
+        'dist/web/LICENSES.txt',
+        'dist/web/index.html',
         'package.json',
         'systemd/modbus-sim.service',
         'systemd/service.conf',

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
+import type { ApiRules } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import type { Device } from '../../src/device/device.js';
 import { ruleSchema } from '../../src/faults/rule.js';
@@ -33,10 +34,13 @@ export interface RunningSimulator {
 const running = new Set<RunningSimulator>();
 
 /** Opens the lines of a configuration; the ports and paths that it leaves open are any free ones. */
-export async function startSimulator(configuration: Configuration): Promise<RunningSimulator> {
+export async function startSimulator(
+  configuration: Configuration,
+  rules: ApiRules = { host: '127.0.0.1' },
+): Promise<RunningSimulator> {
   const log: LogEntry[] = [];
   const write = (entry: string) => void log.push(JSON.parse(entry) as LogEntry);
-  const rest = new Rest(configuration, { host: '127.0.0.1' }, pino({ level: 'debug' }, { write }));
+  const rest = new Rest(configuration, rules, pino({ level: 'debug' }, { write }));
   const { bench, simulator } = rest;
   await bench.start();
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isConsolePath } from '../console/paths.js';
 import { ALLOWED_ATTEMPTS, FailedAttempts, WINDOW_S } from './failed-attempts.js';
 import { hostRefusal, namesOfMachine } from './hosts.js';
 import { type AllowedOrigins, originRefusal } from './origins.js';
@@ -33,12 +34,17 @@ type WrongToken = Refusal<401 | 429>;
 
 const SESSION_PATH = '/api/v1/session';
 
-/** The requests that need no token, as `METHOD PATH`. Every other one does, also where there is no such path. */
+/**
+ * The requests that need no token besides the pages of the console, as `METHOD PATH`. Every other one does, also where
+ * there is no such path.
+ */
 const OPEN: ReadonlySet<string> = new Set(['GET /healthz', 'HEAD /healthz', `POST ${SESSION_PATH}`]);
 
 /** Whether a request needs no token. @param method in capital letters */
 export function isOpen(method: string, url: string): boolean {
-  return OPEN.has(`${method} ${url}`);
+  if (OPEN.has(`${method} ${url}`)) return true;
+  const [path = ''] = url.split('?');
+  return (method === 'GET' || method === 'HEAD') && isConsolePath(path);
 }
 
 /** The requests other than reading that a read-only client may make. */

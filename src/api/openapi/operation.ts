@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 
 declare module 'fastify' {
-  // `summary`, `description` and `tags` are declared by @fastify/swagger, which fastify-type-provider-zod refers to.
+  // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which fastify-type-provider-zod refers to.
   interface FastifySchema {
     /** The body, where the route checks it by itself: the document shows it, and Fastify does not look at it. */
     readonly checkedBody?: z.ZodType;
@@ -39,11 +39,12 @@ interface OperationSchema {
 
 /**
  * Collects the routes of an application that are added from now on. HEAD is left out: every path that has GET has it,
- * too.
+ * too. Routes that hide are left out.
  */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
   const operations: Operation[] = [];
   app.addHook('onRoute', (route: RouteOptions) => {
+    if (route.schema?.hide === true) return;
     for (const method of [route.method].flat()) {
       if (method === 'HEAD') continue;
       operations.push({

@@ -6,6 +6,7 @@ import { withGaps } from './traffic-page.js';
 
 /** Twenty messages a second at most. */
 const INTERVAL_MS = 50;
+const SUMMARY_INTERVAL_MS = 1000;
 /** The longest silence: somebody between us and the reader may take a silent connection for a dead one. */
 const HEARTBEAT_MS = 15_000;
 /** A message ends when it is longer than this, in characters. What a reader has not read is at most one message. */
@@ -18,6 +19,16 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** What a reader is told. */
+export interface Told {
+  /** Where in the traffic the reader is. */
+  readonly cursor: TrafficCursor;
+  /** Undefined for a reader that is told no traffic. */
+  readonly view: ((event: TrafficEvent) => object) | undefined;
+  /** How everything is now; undefined for a reader that is not told. */
+  readonly summary: (() => object) | undefined;
+}
+
 /**
  * Sends what happens as server-sent events until the reader disconnects. Events are read from the stream when they
  * are sent, and only when the reader has read what was sent before. So nothing is kept for a reader that is slow; it is
@@ -25,19 +36,24 @@ const HEADERS = {
  */
 export async function sendEvents(
   response: ServerResponse,
-  cursor: TrafficCursor,
-  view: (event: TrafficEvent) => object,
+  { cursor, view, summary }: Told,
   answers: LongAnswers,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
   // The reader learns where it is before the first event, and comes back a second after a broken connection.
   response.write(`retry: 1000\n${idLine(cursor)}\n`);
-  const reader = { cursor, view, told: 0 };
+  const reader = view && { cursor, view, told: 0 };
   let sentAt = performance.now();
+  let summaryAt = sentAt;
   while (!response.destroyed) {
     await pause(response, INTERVAL_MS);
     if (response.destroyed || response.writableNeedDrain) continue;
-    if (!cursor.isAtEnd) {
+    if (summary && performance.now() >= summaryAt) {
+      response.write(`event: summary\ndata: ${JSON.stringify(summary())}\n\n`);
+      sentAt = performance.now();
+      summaryAt = sentAt + SUMMARY_INTERVAL_MS;
+    }
+    if (reader && !cursor.isAtEnd) {
       for await (const slice of answers.slices(message(reader))) {
         if (slice === '' || response.destroyed) continue;
         response.write(slice);

@@ -5,6 +5,7 @@ import { TrafficCursor } from '../../traffic/reading.js';
 import type { LongAnswers } from '../long-answers.js';
 import { sendEvents } from './event-reader.js';
 import { errorBody, errorSchema } from './problem.js';
+import { summaries } from './summary.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 import { namedViews } from './traffic-view.js';
 
@@ -20,7 +21,8 @@ const resumeHeaders = z.object({
 });
 
 const eventsAnswer = {
-  description: 'Server-sent events, at most 20 messages a second: each is a list of events as in `/traffic`.',
+  description:
+    'Server-sent events, at most 20 messages a second: each is a list of events as in `/traffic`, or a summary.',
   content: { 'text/event-stream': { schema: z.string() } },
 };
 
@@ -28,6 +30,7 @@ const eventsAnswer = {
 export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const { traffic, lines } = simulator;
   const view = namedViews(simulator);
+  const summary = summaries(simulator);
   let readers = 0;
 
   return (app, _, done) => {
@@ -61,7 +64,17 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
         readers++;
         reply.hijack();
         try {
-          await sendEvents(reply.raw, new TrafficCursor(traffic, filterOf(query), after), view, answers);
+          const cursor = new TrafficCursor(traffic, filterOf(query), after);
+          const { tell = ['traffic'] } = query;
+          await sendEvents(
+            reply.raw,
+            {
+              cursor,
+              view: tell.includes('traffic') ? view : undefined,
+              summary: tell.includes('summary') ? summary : undefined,
+            },
+            answers,
+          );
         } finally {
           readers--;
         }

@@ -83,7 +83,9 @@ export const lineViewSchema = z
   })
   .meta({ id: 'Line', description: 'A line.', examples: [LINE] });
 
-export function lineView(line: Line): z.infer<typeof lineViewSchema> {
+export type LineView = z.infer<typeof lineViewSchema>;
+
+export function lineView(line: Line): LineView {
   const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
   return {
     name: line.name,

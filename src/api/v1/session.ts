@@ -18,6 +18,8 @@ const sessionView = z
     examples: [{ role: 'write', secondsLeft: 43200 }],
   });
 
+export type Session = z.infer<typeof sessionView>;
+
 const logInBody = section({ token: secret }).meta({
   examples: [{ token: '2f1c6d0b9a8e47c3b5d1e0f4a6978c12' }],
 });

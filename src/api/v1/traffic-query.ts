@@ -83,9 +83,19 @@ export function exchangesQuery(lines: readonly string[]) {
   return section({ ...filterShape(lines), ...pageShape(MAX_EXCHANGES, 'the identifier of an exchange') });
 }
 
+/** What `/events` can tell. */
+const MESSAGES = ['traffic', 'summary'] as const;
+
 /** The query of `/events`. */
 export function eventsQuery(lines: readonly string[]) {
-  return section({ ...eventShape(lines), after: streamStart() });
+  return section({
+    ...eventShape(lines),
+    after: streamStart(),
+    tell: listOf((text) => choice('message', text, MESSAGES)).describe(
+      'Which messages come: `traffic` (the only one when absent), and `summary`, how everything is, once a second. ' +
+        SEVERAL,
+    ),
+  });
 }
 
 /** The query of `/capture.pcapng`. */

@@ -80,6 +80,8 @@ const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(),
 /** What a stream of traffic tells, one at a time. */
 export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 
+export type StreamedView = z.infer<typeof streamedViewSchema>;
+
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
 /** An event as REST shows it: with the names of the registers that it is about. */

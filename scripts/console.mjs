@@ -1,0 +1,57 @@
+/**
+ * Bundles the console of `src/web` for browsers: node scripts/console.mjs FOLDER
+ * Writes FOLDER/index.html, FOLDER/assets/, whose files have hashes of their content in their names, and the licences
+ * of the packages that are in them.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: node scripts/console.mjs FOLDER');
+
+const { metafile } = await build({
+  entryPoints: { app: 'src/web/main.ts', icon: 'src/web/icon.svg' },
+  outdir: join(folder, 'assets'),
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  splitting: true,
+  format: 'esm',
+  // Browsers of spring 2024 and later: the styles need light-dark().
+  target: ['chrome123', 'firefox120', 'safari17.5'],
+  loader: { '.svg': 'copy' },
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+});
+
+const names = Object.keys(metafile.outputs).map((path) => basename(path));
+let page = readFileSync('src/web/index.html', 'utf8');
+for (const wanted of [/^app-\w+\.js$/, /^app-\w+\.css$/, /^icon-\w+\.svg$/]) {
+  const name = names.find((each) => wanted.test(each));
+  if (name === undefined) throw new Error(`no output is called ${wanted}`);
+  const [stem, extension] = name.split(/-\w+\./);
+  page = page.replace(`{${stem}.${extension}}`, `/assets/${name}`);
+}
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'index.html'), page);
+writeFileSync(join(folder, 'LICENSES.txt'), licences(Object.keys(metafile.inputs)));
+
+/**
+ * The licences of the packages that files come from. They ask for their text wherever the code goes.
+ * @param {readonly string[]} files
+ */
+function licences(files) {
+  const homes = files.flatMap((file) => /^node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(homes)]
+    .sort()
+    .map((home) => {
+      const found = ['LICENSE', 'LICENSE.md', 'license'].map((name) => join(home, name)).find(existsSync);
+      if (found === undefined) throw new Error(`${home} has no licence`);
+      return `==== ${home} ====\n\n${readFileSync(found, 'utf8')}\n`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,13 @@
+/** The views of the console, in the order of its navigation. Each is a path of its own, `/lines`, and all paths below. */
+export const VIEW_NAMES = ['lines', 'registers', 'traffic', 'faults', 'tests'] as const;
+
+export type ViewName = (typeof VIEW_NAMES)[number];
+
+/** Where the scripts and styles of the console are. */
+export const ASSETS = '/assets/';
+
+/** Whether a path is one of the console, which holds no secret: what it shows, it asks the API for. */
+export function isConsolePath(path: string): boolean {
+  const [, first = ''] = path.split('/');
+  return path === '/' || path.startsWith(ASSETS) || VIEW_NAMES.some((name) => name === first);
+}

@@ -1,0 +1,35 @@
+import { effect, signal } from '@preact/signals';
+
+const KEY = 'modbus-sim-theme';
+
+/** What was chosen; `system` follows the setting of the system. */
+export type Theme = 'system' | 'light' | 'dark';
+
+export const theme = signal<Theme>(kept());
+
+/** Shows the theme, and keeps it for the next visit. */
+export function applyTheme(): void {
+  effect(() => {
+    document.documentElement.dataset.theme = theme.value;
+    try {
+      localStorage.setItem(KEY, theme.value);
+    } catch {
+      // A browser that keeps nothing shows the system's theme at the next visit.
+    }
+  });
+}
+
+/** The next one in the round of the switch. */
+export function nextTheme(): void {
+  const round = { system: 'light', light: 'dark', dark: 'system' } as const;
+  theme.value = round[theme.value];
+}
+
+function kept(): Theme {
+  try {
+    const text = localStorage.getItem(KEY);
+    return text === 'light' || text === 'dark' ? text : 'system';
+  } catch {
+    return 'system';
+  }
+}

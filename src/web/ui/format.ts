@@ -1,0 +1,36 @@
+const WHOLE = new Intl.NumberFormat('en');
+
+/** A count: `12,345`. */
+export function count(value: number): string {
+  return WHOLE.format(value);
+}
+
+/** A measured value with three significant digits, and at least as many as its whole part has: `0.859`, `20.1`, `1240`. */
+export function measured(value: number): string {
+  if (value === 0) return '0';
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(3, digits));
+}
+
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+
+/** The time of day, in the zone of the browser. @param ms since 1970 */
+export function timeOfDay(ms: number): string {
+  return TIME.format(ms);
+}
+
+/** How long, in two units: `3 d 4 h`, `12 min 5 s`. */
+export function duration(seconds: number): string {
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [Math.floor(seconds) % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([value]) => value > 0);
+  if (first < 0) return '0 s';
+  return parts
+    .slice(first, first + 2)
+    .map(([value, unit]) => `${value} ${unit}`)
+    .join(' ');
+}

@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals';
+import { html } from 'htm/preact';
+import './toast.css';
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly kind: 'done' | 'refused';
+}
+
+const LASTS_MS = { done: 4000, refused: 12_000 };
+const MOST = 4;
+
+const toasts = signal<readonly Toast[]>([]);
+let last = 0;
+
+/** Says for a while what was done, or why it was refused where no field is at fault. */
+export function say(text: string, kind: Toast['kind'] = 'done'): void {
+  const toast = { id: ++last, text, kind };
+  toasts.value = [...toasts.value.slice(1 - MOST), toast];
+  setTimeout(() => drop(toast.id), LASTS_MS[kind]);
+}
+
+function drop(id: number): void {
+  toasts.value = toasts.value.filter((each) => each.id !== id);
+}
+
+/** Where they stand: once in the page. */
+export function Toasts() {
+  return html`<ul class="toasts" role="status">
+    ${toasts.value.map(
+      ({ id, text, kind }) => html`<li key=${id} class=${kind}>
+        <span class="long">${kind === 'refused' ? 'Refused: ' : ''}${text}</span>
+        <button type="button" aria-label="Close the message" onClick=${() => drop(id)}>×</button>
+      </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { VIEW_NAMES } from '../../src/api/console/paths.js';
+import { nativeSetup } from '../support/configuration.js';
+import { Rest } from './rest.js';
+
+const SETUP = nativeSetup({
+  devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
+const open = new Rest(SETUP);
+const guarded = new Rest(SETUP, { host: '127.0.0.1', token: 'the-token-that-may-do-everything' });
+const [script = ''] = readdirSync('dist/web/assets').filter((name) => name.endsWith('.js'));
+
+const get = (rest: Rest, url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>
+  rest.app.inject({ method, url, headers: { host: 'localhost' } });
+
+describe('the pages of the console', () => {
+  test.each([
+    '/',
+    '/?x=1',
+    ...VIEW_NAMES.map((name) => `/${name}`),
+    '/registers/m%C3%A4ter%2F1/holding',
+    `/traffic/${'x'.repeat(100)}`,
+  ])('%s is the page, with and without a token', async (url) => {
+    for (const rest of [open, guarded]) {
+      const { statusCode, headers, body } = await get(rest, url);
+      expect(statusCode).toBe(200);
+      expect(headers['content-type']).toMatch(/^text\/html/);
+      expect(headers['cache-control']).toBe('no-cache');
+      expect(headers['content-security-policy']).toContain("default-src 'self'");
+      expect(body).toContain(`/assets/${script}`);
+    }
+  });
+
+  test('are for GET and HEAD', async () => {
+    expect((await get(open, '/lines', 'HEAD')).statusCode).toBe(200);
+    const refused = await get(open, '/lines', 'POST');
+    expect(refused.statusCode).toBe(405);
+    expect(refused.headers.allow).toBe('GET, HEAD');
+  });
+
+  test('keep their files for ever, because their names have hashes', async () => {
+    const { statusCode, headers } = await get(guarded, `/assets/${script}`);
+    expect(statusCode).toBe(200);
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect(headers['content-type']).toMatch(/javascript/);
+  });
+
+  test.each([
+    '/assets/../main.js',
+    '/assets/%2e%2e/main.js',
+    '/assets/',
+    '/index.html',
+    '/LICENSES.txt',
+    '/lines.html',
+    '/linesx',
+    '/tests.js',
+  ])('%s is no such path', async (url) => {
+    const { statusCode, body } = await get(open, url);
+    expect(statusCode).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({ result: 'error' });
+  });
+
+  test('open nothing else to those without a token', async () => {
+    for (const url of ['/api/v1/lines', '/metrics', '/linesx', '//lines', '/lines/../api/v1/lines']) {
+      const { statusCode, body } = await get(guarded, url);
+      expect([url, statusCode === 401 || body.startsWith('<!doctype')]).toEqual([url, true]);
+    }
+  });
+});

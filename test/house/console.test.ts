@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+
+const MOST_BYTES = 60 * 1024;
+const ASSETS = 'dist/web/assets';
+
+describe('the bundle of the console', () => {
+  const assets = readdirSync(ASSETS);
+
+  it('is at most 60 KB, compressed', () => {
+    const sizes = assets.map((name) => gzipSync(readFileSync(`${ASSETS}/${name}`)).length);
+    expect(sizes.length).toBeGreaterThanOrEqual(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it('has the hash of its content in each name', () => {
+    expect(assets.filter((name) => !/-[A-Z0-9]{8}\.(js|css|svg)$/.test(name))).toEqual([]);
+  });
+
+  it('names the licence of each package in it', () => {
+    const licences = readFileSync('dist/web/LICENSES.txt', 'utf8');
+    for (const name of ['preact', 'htm', '@preact/signals']) {
+      expect(licences).toContain(`==== node_modules/${name} ====\n`);
+    }
+  });
+
+  it('has a page without scripts and styles of its own, which names its files', () => {
+    const page = readFileSync('dist/web/index.html', 'utf8');
+    expect(page).not.toMatch(/<style|style=|<script[^>]*>[^<]|\son\w+=|\{\w+\.\w+\}/);
+    const named = [...page.matchAll(/"\/assets\/([^"]+)"/g)].map(([, name]) => name);
+    expect(assets).toEqual(expect.arrayContaining(named));
+    expect(named).toHaveLength(3);
+  });
+});

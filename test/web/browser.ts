@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import type { ApiRules } from '../../src/api/app.js';
+import type { Configuration } from '../../src/config/configuration.js';
+import { type Master, tcpMaster } from '../api/masters.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { browser } from './chromium.js';
+
+const link = join(mkdtempSync(join(tmpdir(), 'console-')), 'bus');
+
+/** A bench that has something for each view to show. Its first line is `lan`, a TCP line on any free port. */
+export const BENCH = nativeSetup({
+  devices: {
+    meter: {
+      registers: {
+        coils: [{ address: 0, value: 1, write: true, name: 'relay' }],
+        holding: [
+          { address: 0, value: [1, 2, 3, 4], write: true },
+          { address: 10, type: 'float32', value: 230.1, name: 'voltage', unit: 'V', write: true },
+        ],
+      },
+    },
+  },
+  lines: {
+    lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+    bus: { serial: { path: 'virtual', link, baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } },
+  },
+});
+
+const RULES: ApiRules = { host: '127.0.0.1' };
+
+/** A simulator in this process that listens for browsers. */
+export interface Served extends RunningSimulator {
+  readonly url: string;
+}
+
+/** Starts a simulator and its REST interface, until the test ends. @param port any free one without it */
+export async function serve(
+  setup: Configuration = BENCH,
+  { port = 0, rules = RULES }: { readonly port?: number; readonly rules?: ApiRules } = {},
+): Promise<Served> {
+  const running = await startSimulator(setup, rules);
+  const url = await running.rest.app.listen({ port, host: '127.0.0.1' });
+  onTestFinished(() => running.stop());
+  return { ...running, url };
+}
+
+/** A client that reads registers 0 to 3 of unit 1 without a pause, until the test ends or `stop` is called. */
+export async function poll(served: Served, line = 'lan'): Promise<{ readonly stop: () => void }> {
+  const master: Master = await tcpMaster(served.port(line));
+  let isOver = false;
+  const stop = () => {
+    isOver = true;
+  };
+  onTestFinished(stop);
+  const ask = async () => {
+    while (!isOver) await master.readHoldingRegisters(0, 4).catch(stop);
+  };
+  void ask();
+  return { stop };
+}
+
+interface PageOptions {
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+  /** How much the clock of the browser is fast. */
+  readonly clockAheadMs?: number;
+}
+
+/**
+ * Opens a page of the console in a browser that has never been there. When the test ends, the page must have had no
+ * error, and the Content-Security-Policy must have stopped nothing.
+ */
+export async function openPage(
+  { url }: Served,
+  path: string,
+  { theme = 'light', width = 1280, clockAheadMs }: PageOptions = {},
+): Promise<Page> {
+  const page = await browser().newPage({
+    colorScheme: theme,
+    viewport: { width, height: 800 },
+    reducedMotion: 'reduce',
+  });
+  const mistakes: string[] = [];
+  page.on('pageerror', (error) => mistakes.push(String(error)));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) mistakes.push(message.text());
+  });
+  onTestFinished(async () => {
+    await page.close();
+    expect(mistakes).toEqual([]);
+  });
+  page.setDefaultTimeout(60_000);
+  if (clockAheadMs !== undefined) await page.clock.install({ time: Date.now() + clockAheadMs });
+  await page.goto(`${url}${path}`);
+  return page;
+}
+
+/** A word for each serious fault that axe finds in the page, with the elements that have it. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const require = createRequire(import.meta.url);
+  // Playwright runs it as a debugger does, which the Content-Security-Policy of the page does not concern.
+  await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { nativeSetup } from '../support/configuration.js';
+import { BENCH, openPage, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+const TOKEN = 'the-token-that-may-do-everything';
+
+const OTHER_BENCH = nativeSetup({
+  devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+  lines: { spare: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
+describeInBrowser('the connection of the console', () => {
+  test('is lost, says so, and comes back to a simulator that was started anew', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    await page.getByRole('article', { name: 'Line lan' }).waitFor();
+    await served.stop();
+    await page.getByRole('alert').getByText('Connection lost, trying again').waitFor();
+    await serve(OTHER_BENCH, { port: Number(new URL(served.url).port) });
+    await page.getByRole('article', { name: 'Line spare' }).getByText('Modbus TCP').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('that has lost its session asks for a token, over what was being done', async () => {
+    const served = await serve(BENCH, { rules: { host: '127.0.0.1', token: TOKEN } });
+    const page = await openPage(served, '/lines');
+    const logIn = async () => {
+      await page.getByLabel('Token').fill(TOKEN);
+      await page.getByRole('button', { name: 'Log in' }).click();
+    };
+    await logIn();
+    await page.getByRole('button', { name: 'Change bus' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change bus' });
+    await dialog.getByLabel('serial.baudRate').fill('19200');
+    const [cookie] = await page.context().cookies();
+    const headers = { host: new URL(served.url).host, cookie: `${cookie?.name}=${cookie?.value}` };
+    await served.rest.send('DELETE', '/api/v1/session', undefined, headers);
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await logIn();
+    expect(await dialog.getByLabel('serial.baudRate').inputValue()).toBe('19200');
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Line bus was changed.').waitFor();
+  });
+
+  test('shows the time of the simulator, not that of the browser', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines', { clockAheadMs: 3_600_000 });
+    await page.getByText('live', { exact: true }).waitFor();
+    const shown = await page.locator('header time').textContent();
+    const [hours, minutes] = String(shown).split(':').map(Number);
+    const now = new Date();
+    // The browser and this process are in one time zone.
+    const minutesApart = Math.abs(
+      (hours as number) * 60 + (minutes as number) - now.getHours() * 60 - now.getMinutes(),
+    );
+    expect(Math.min(minutesApart, 1440 - minutesApart)).toBeLessThanOrEqual(5);
+  });
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { nativeSetup } from '../support/configuration.js';
+import { accessibilityFaults, openPage, poll, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+const READER = 'the-only-token-that-may-just-read';
+const HOSTILE = '<script>document.title=1</script>';
+
+describeInBrowser('the view of the lines', () => {
+  test('shows what passes a line, with rates', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const lan = page.getByRole('article', { name: 'Line lan' });
+    await lan.getByText(`127.0.0.1:${served.port('lan')}`).waitFor();
+    await poll(served);
+    await lan
+      .locator('.counters div', { hasText: 'requests' })
+      .getByText(/^[\d.]+\/s$/)
+      .waitFor();
+    await lan.locator('.sparkline', { hasText: 'turnaround' }).getByText(/^\d/).waitFor();
+    await lan.locator('.facts div', { hasText: 'clients' }).getByText('1', { exact: true }).waitFor();
+    const bus = page.getByRole('article', { name: 'Line bus' });
+    await bus.getByText('RTU 9600 8N1').waitFor();
+    await bus.getByText('4.01 ms').waitFor();
+  });
+
+  test('stops, starts and restarts a line', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const lan = page.getByRole('article', { name: 'Line lan' });
+    await lan.getByRole('button', { name: 'Stop lan' }).click();
+    await lan.getByText('stopped', { exact: true }).waitFor();
+    expect(served.simulator.lines.get('lan')?.state.kind).toBe('stopped');
+    await lan.getByRole('button', { name: 'Start lan', exact: true }).click();
+    await lan.getByText('open', { exact: true }).waitFor();
+    await lan.getByRole('button', { name: 'Restart lan' }).click();
+    await page.getByText('Line lan was closed and opened again.').waitFor();
+  });
+
+  test('changes settings, and shows beside a field why the simulator refuses it', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const dialog = page.getByRole('dialog', { name: 'Change bus' });
+    await page.getByRole('button', { name: 'Change bus' }).click();
+    await dialog.getByLabel('serial.baudRate').fill('ninety');
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.locator('.field.wrong').getByText('got "ninety"').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByLabel('serial.baudRate').fill('19200');
+    await dialog.getByLabel('another setting').fill('timing.gap');
+    await dialog.getByLabel('its value').fill('50');
+    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const bus = page.getByRole('article', { name: 'Line bus' });
+    await bus.getByText('RTU 19200 8N1').waitFor();
+    expect(served.simulator.lines.get('bus')?.definition).toMatchObject({
+      baudRate: 19200,
+      parity: 'none',
+      timing: { gap: 50 },
+    });
+  });
+
+  test('is handled by keys alone: a dialog has the focus, and Escape gives it back', async () => {
+    const page = await openPage(await serve(), '/lines');
+    const change = page.getByRole('button', { name: 'Change bus' });
+    await change.and(page.locator(':enabled')).waitFor();
+    await change.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Change bus' });
+    await dialog.locator(':focus').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  test('adds a line, and removes it', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    await page.getByRole('button', { name: 'Add a line' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a line' });
+    await dialog.getByLabel('name').fill('second');
+    await dialog.getByLabel('tcp.port').fill('70000');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.locator('.field.wrong').getByText('got 70000').waitFor();
+    await dialog.getByLabel('tcp.port').fill('0');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('article', { name: 'Line second' }).waitFor();
+    expect(served.simulator.lines.get('second')?.definition.units.get(1)).toBe('meter');
+    await page.getByRole('button', { name: 'Remove second' }).click();
+    const question = page.getByRole('dialog', { name: 'Remove second?' });
+    await question.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('article', { name: 'Line second' }).waitFor({ state: 'detached' });
+    expect(served.simulator.lines.has('second')).toBe(false);
+  });
+
+  test('shows 64 lines with hostile names as they are', async () => {
+    const names = [HOSTILE, 'ü'.repeat(64), ...Array.from({ length: 62 }, (_, i) => `line-${i}`)];
+    const units = { 1: 'meter' };
+    const served = await serve(
+      nativeSetup({
+        devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+        lines: Object.fromEntries(names.map((name) => [name, { tcp: { port: 0 }, units }])),
+      }),
+    );
+    const page = await openPage(served, '/lines', { width: 360 });
+    await page.getByText('64 lines, 64 open').waitFor();
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.getByRole('button', { name: `Stop ${HOSTILE}` }).click();
+    await page.getByText('64 lines, 63 open').waitFor();
+    expect(served.simulator.lines.get(HOSTILE)?.state.kind).toBe('stopped');
+  });
+
+  test('offers no change to a reader', async () => {
+    const served = await serve(undefined, { rules: { host: '127.0.0.1', readTokens: [READER] } });
+    const page = await openPage(served, '/lines');
+    await page.getByLabel('Token').fill(READER);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const stop = page.getByRole('button', { name: 'Stop lan' });
+    await stop.waitFor();
+    expect(await stop.isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Add a line' }).isDisabled()).toBe(true);
+  });
+});

@@ -1,0 +1,73 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { StreamedView } from '../../src/api/v1/traffic-view.js';
+import { connection, followTraffic, keepConnected, restarts, summary } from '../../src/web/live.js';
+import { until } from '../transport/socket/raw-client.js';
+import { poll, serve } from './browser.js';
+
+/** Where the page would have come from. */
+let origin = '';
+const realFetch = globalThis.fetch;
+vi.stubGlobal('fetch', (path: string, options?: RequestInit) => realFetch(origin + path, options));
+vi.stubGlobal('requestAnimationFrame', (drawn: () => void) => setTimeout(drawn, 16));
+vi.stubGlobal('cancelAnimationFrame', clearTimeout);
+// As a page has it: one connection, as long as the page lasts.
+void keepConnected();
+
+let release = () => {};
+afterEach(() => release());
+
+/** Follows the traffic, and keeps what it is told. */
+function follow(filter: Record<string, string> = {}, after?: number): StreamedView[] {
+  const told: StreamedView[] = [];
+  release = followTraffic({
+    filter: new URLSearchParams(filter),
+    ...(after !== undefined && { after }),
+    onBatch: (batch) => told.push(...batch),
+  });
+  return told;
+}
+
+const isOpen = () => connection.value.state === 'open';
+const seqs = (told: readonly StreamedView[]) => told.map((event) => ('seq' in event ? event.seq : undefined));
+
+test('a connection that breaks again and again misses no event and tells none twice', async () => {
+  const served = await serve();
+  origin = served.url;
+  const told = follow({}, 0);
+  const client = await poll(served);
+  for (let i = 1; i <= 3; i++) {
+    await until(() => isOpen() && told.length > 50 * i, 'traffic comes');
+    served.rest.app.server.closeAllConnections();
+    await until(() => !isOpen(), 'the connection is lost');
+  }
+  await until(isOpen, 'the connection is back');
+  client.stop();
+  await until(() => told.length >= served.simulator.traffic.last, 'all is told');
+  const { last } = served.simulator.traffic;
+  expect(seqs(told).slice(0, last)).toEqual(Array.from({ length: last }, (_, i) => i + 1));
+});
+
+test('another filter takes effect at once, and the old one tells no more', async () => {
+  const served = await serve();
+  origin = served.url;
+  const all = follow();
+  await until(() => summary.value?.lines.length === 2 && isOpen(), 'the connection is there');
+  await poll(served);
+  await until(() => all.length > 0, 'traffic comes');
+  const replies = follow({ kind: 'reply' });
+  const before = all.length;
+  await until(() => replies.length > 20, 'replies come');
+  expect(new Set(replies.map(({ kind }) => kind))).toEqual(new Set(['reply']));
+  expect(all.length).toBe(before);
+});
+
+test('a simulator that was started anew is noticed', async () => {
+  const served = await serve();
+  origin = served.url;
+  await until(() => isOpen() && summary.value?.lines.length === 2, 'the connection is there');
+  const before = restarts.value;
+  await served.stop();
+  await until(() => !isOpen(), 'the connection is lost');
+  origin = (await serve()).url;
+  await until(() => restarts.value > before, 'the new one is there');
+});

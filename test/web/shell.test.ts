@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { VIEW_NAMES } from '../../src/api/console/paths.js';
+import { accessibilityFaults, BENCH, openPage, poll, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+const TOKEN = 'the-token-that-may-do-everything';
+
+describeInBrowser('the console', () => {
+  test.each(VIEW_NAMES)(
+    'shows /%s without a serious fault of accessibility, light and dark',
+    async (view) => {
+      const served = await serve();
+      await poll(served);
+      for (const theme of ['light', 'dark'] as const) {
+        const page = await openPage(served, `/${view}`, { theme });
+        await page.getByText('live', { exact: true }).waitFor();
+        expect(await page.locator('nav a[aria-current=page]').getAttribute('href')).toBe(`/${view}`);
+        expect(await accessibilityFaults(page)).toEqual([]);
+        const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect(isTooWide).toBe(false);
+      }
+    },
+  );
+
+  test.each(VIEW_NAMES)('fits /%s in 360 pixels', async (view) => {
+    const page = await openPage(await serve(), `/${view}`, { width: 360 });
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+
+  test('asks for a token, and goes on where it was', async () => {
+    const rules = { host: '127.0.0.1', token: TOKEN };
+    const served = await serve(BENCH, { rules });
+    const page = await openPage(served, '/faults?x=1');
+    await page.getByLabel('Token').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('not a token of the configuration').waitFor();
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(page.url()).toBe(`${served.url}/faults?x=1`);
+  });
+});
