@@ -40,6 +40,24 @@ export function packWords(words: readonly number[]): Uint8Array {
   return bytes;
 }
 
+/** Up to this many bytes, a loop is quicker than the functions of typed arrays: 20 ns in place of 80 ns for 12 bytes. */
+const FEW = 64;
+
+/** Writes `source` into `target` from `at` on. */
+export function putBytes(target: Uint8Array, at: number, source: Uint8Array): void {
+  const { length } = source;
+  if (length > FEW) target.set(source, at);
+  else for (let i = 0; i < length; i++) target[at + i] = source[i] as number;
+}
+
+/** A copy of the bytes from `start` to `end`, both of which must be in `bytes`. A Buffer's own `slice` is no copy. */
+export function copyOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  if (copy.length > FEW) copy.set(bytes.subarray(start, end));
+  else for (let i = 0; i < copy.length; i++) copy[i] = bytes[start + i] as number;
+  return copy;
+}
+
 export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
