@@ -1,4 +1,4 @@
-import { copyOf, putBytes, setWord, wordAt } from './bytes.js';
+import { copyOf, newBytes, putBytes, setWord, wordAt } from './bytes.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
 /** Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
@@ -15,7 +15,7 @@ const PROTOCOL_ID = 0;
 const MORE = { kind: 'more' } as const;
 
 export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Array {
-  const adu = new Uint8Array(MBAP_LENGTH + pdu.length);
+  const adu = newBytes(MBAP_LENGTH + pdu.length);
   setWord(adu, 0, transactionId);
   setWord(adu, 2, PROTOCOL_ID);
   setWord(adu, 4, pdu.length + 1);
