@@ -69,8 +69,11 @@ const request = requestAt(1000);
 const plain = replyTo(request, 1);
 const bytes: Step = { kind: 'bytes', waitMs: 0, bytes: Uint8Array.of(1, 2), continues: false };
 const planOf = (...steps: Step[]) => ({ kind: 'send', early: false, steps }) as const;
-const reportOf = (step = {}) =>
-  ({ ...plain.report, steps: [{ ...plain.report.steps[0], ...step }] }) as const;
+const achievedStep = achieved(1000, plain.at, plain.at, undefined);
+const reportOf = (change: Partial<StepReport>): PlayReport => ({
+  ended: 'complete',
+  steps: [{ ...achievedStep, ...change }],
+});
 
 /** Replies that differ from a plain one in one thing. */
 const OTHERS: Readonly<Record<string, Partial<ReplyEvent>>> = {
