@@ -65,7 +65,6 @@ export function valueOfWords(
   start = 0,
   cells = words.length,
 ): Value {
-  if (type === 'string') return textOfWords(words, order, start, cells);
   scratch.setUint32(0, 0);
   scratch.setUint32(4, 0);
   for (let i = 0; i < cells && i < SIZE_IN_WORDS; i++) {
@@ -90,6 +89,8 @@ export function valueOfWords(
       return scratch.getFloat32(0);
     case 'float64':
       return scratch.getFloat64(0);
+    case 'string':
+      return textOfWords(words, order, start, cells);
   }
 }
 
