@@ -12,6 +12,7 @@ import { hasCompiler, rateBudget, sideBySide, tcpClients } from './side-by-side.
 
 const ROUNDS = 5;
 const SECONDS = 1;
+const WARM_UP = { connections: 20, depth: 8, seconds: 1 };
 
 /**
  * What is asked of our server, against each of the others: `rate` is the least share of its rate, `median` and `p99` how
@@ -52,6 +53,8 @@ export async function benchTcp() {
   };
   const servers = [ours, await startOurs(OTHER_RULE), ...Object.values(others)];
   for (const { pid } of servers) pin(pid, CORE.server);
+  // V8 compiles what has run often: on a busy machine only after some seconds of single requests.
+  for (const server of servers) await clients.load(server, WARM_UP);
   for (const { title, how, rates = {}, times = {} } of CASES) {
     const loads = await sideBySide(servers, ROUNDS, (server) => clients.load(server, how));
     const budgetOf = (server) => {
