@@ -6,6 +6,14 @@ import { cpus } from 'node:os';
  * @typedef {{what: string, values: (string | number)[], budget?: {text: string, reached: boolean}}} Row
  */
 
+/** Whether the results are for a program: one JSON document on standard output, and what people read on standard error. */
+export const asJson = process.argv.includes('--json');
+
+const tables = [];
+
+/** Tells people something. */
+export const say = asJson ? console.error : console.log;
+
 /** What was measured on: figures of two machines can not be compared. */
 export function machine() {
   const processors = cpus();
@@ -33,9 +41,28 @@ export function printTable(title, explanation, columns, rows) {
       .map((cell, i) => cell[i === 0 ? 'padEnd' : 'padStart'](widths[i]))
       .join('  ')
       .trimEnd();
-  console.log(`\n${title}\n${explanation}\n`);
-  console.log([line(head), ...body.map(line)].join('\n'));
+  say(`\n${title}\n${explanation}\n`);
+  say([line(head), ...body.map(line)].join('\n'));
+  tables.push({ title, explanation, rows: rows.map((row) => forPrograms(columns, row)) });
 }
+
+function forPrograms(columns, { what, values, budget }) {
+  const named = columns.map((column, i) => [column, asNumber(values[i])]);
+  return { what, values: Object.fromEntries(named), ...(budget && { budget }) };
+}
+
+/** Figures were rounded to be read. */
+function asNumber(value) {
+  return value !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
+}
+
+/** All tables, where they are for a program. */
+export function printJson() {
+  if (asJson) console.log(JSON.stringify({ machine: machine(), date: new Date().toISOString(), tables }));
+}
+
+/** @param {readonly number[]} samples */
+export const median = (samples) => spread(samples).median;
 
 /**
  * Median, 99th percentile and maximum.

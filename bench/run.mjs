@@ -1,35 +1,38 @@
 import { benchDelays } from './delays.mjs';
 import { CORE, canPin } from './processes.mjs';
-import { machine } from './report.mjs';
+import { machine, printJson, say } from './report.mjs';
+import { benchRest } from './rest.mjs';
 import { benchRtu } from './rtu.mjs';
 import { benchMemory, benchStart } from './start.mjs';
 import { benchTcp } from './tcp.mjs';
 import { benchValues } from './values.mjs';
 
 /*
- * npm run bench [-- rtu delays tcp values start memory]
+ * npm run bench [-- [--json] rtu delays tcp rest values start memory]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
- * result and no failure: figures depend on the machine and on what else it does.
+ * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
+ * JSON document with all tables, and standard error what people read (`npm run --silent bench -- --json > figures.json`).
  */
 const SECTIONS = {
   rtu: benchRtu,
   delays: benchDelays,
   tcp: benchTcp,
+  rest: benchRest,
   values: benchValues,
   start: benchStart,
   memory: benchMemory,
 };
 
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => word !== '--json');
 const unknown = wanted.find((name) => !Object.hasOwn(SECTIONS, name));
 if (unknown !== undefined) {
   console.error(`no section ${unknown}, expected ${Object.keys(SECTIONS).join(', ')}`);
   process.exit(2);
 }
 const startedAt = performance.now();
-console.log(machine());
-console.log(
+say(machine());
+say(
   canPin
     ? `servers run on core ${CORE.server}, clients on core ${CORE.client}`
     : 'no core of its own for client and server (one core, or no taskset): figures vary more',
@@ -37,4 +40,5 @@ console.log(
 for (const [name, bench] of Object.entries(SECTIONS)) {
   if (wanted.length === 0 || wanted.includes(name)) await bench();
 }
-console.log(`\n${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+say(`\n${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+printJson();

@@ -1,9 +1,10 @@
 import { startProgram } from '../test/support/program.mjs';
 import { CORE, pin } from './processes.mjs';
-import { ms, printTable } from './report.mjs';
-import { best, load } from './tcp.mjs';
+import { ms, printTable, say } from './report.mjs';
+import { hasCompiler, sideBySide, tcpClients } from './side-by-side.mjs';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
+const SECONDS = 1;
 const MOVING = 1000;
 /** A read asks for the registers 0 to 9. */
 const READ = 10;
@@ -25,7 +26,12 @@ const CASES = [
 
 /** What values that move cost a read: a value is computed when it is read, and never else. */
 export async function benchValues() {
-  const rows = [];
+  if (!hasCompiler) {
+    say('\nValues that move are not measured: there is no C compiler cc (apt-get install gcc libc6-dev)');
+    return;
+  }
+  const clients = tcpClients();
+  const servers = [];
   for (const { what, holding } of CASES) {
     const program = await startProgram({
       config: {
@@ -34,18 +40,23 @@ export async function benchValues() {
       },
     });
     pin(program.pid, CORE.server);
-    const rounds = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      rounds.push(await load({ port: program.tcpPort('lan'), pid: program.pid }));
-    }
-    await program.stop();
-    const { perSecond, median, p99, serverTime } = best(rounds);
-    rows.push({ what, values: [Math.round(perSecond), ms(median), ms(p99), serverTime.toFixed(1)] });
+    servers.push({ what, port: program.tcpPort('lan'), pid: program.pid, end: program.stop });
   }
+  const loads = await sideBySide(servers, ROUNDS, (server) =>
+    clients.load(server, { connections: 20, seconds: SECONDS }),
+  );
+  for (const { end } of servers) await end();
+  clients.end();
   printTable(
     `Values that move, function 3 with ${READ} registers on TCP`,
-    `A moving value is a sine. The best of ${ROUNDS} rounds is shown.`,
+    `A moving value is a sine. By turns ${ROUNDS} x ${SECONDS} s each, medians of the rounds.`,
     ['requests/s', 'median ms', 'p99 ms', 'server µs each'],
-    rows,
+    servers.map((server) => {
+      const { perSecond, median, p99, serverTime } = loads.get(server);
+      return {
+        what: server.what,
+        values: [Math.round(perSecond), ms(median), ms(p99), serverTime.toFixed(1)],
+      };
+    }),
   );
 }

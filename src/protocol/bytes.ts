@@ -40,6 +40,47 @@ export function packWords(words: readonly number[]): Uint8Array {
   return bytes;
 }
 
+/** The longest array of bytes that V8 keeps on its own heap. */
+const MAX_ON_HEAP = 64;
+/**
+ * Longer arrays share memory of this size. Alone each costs 0.7 µs, most of what a read of 125 registers takes. The memory
+ * stays as long as one of them: the last reply to each client is kept.
+ */
+const SHARED_SIZE = 4096;
+
+let shared = new ArrayBuffer(SHARED_SIZE);
+let sharedUsed = 0;
+
+/** Zeros, for a PDU or an ADU. The array may be a part of a larger buffer. */
+export function newBytes(length: number): Uint8Array {
+  if (length <= MAX_ON_HEAP || length > SHARED_SIZE) return new Uint8Array(length);
+  if (sharedUsed + length > SHARED_SIZE) {
+    shared = new ArrayBuffer(SHARED_SIZE);
+    sharedUsed = 0;
+  }
+  const bytes = new Uint8Array(shared, sharedUsed, length);
+  sharedUsed += length;
+  return bytes;
+}
+
+/** Up to this many bytes, a loop is quicker than the functions of typed arrays: 20 ns in place of 80 ns for 12 bytes. */
+const FEW = 64;
+
+/** Writes `source` into `target` from `at` on. */
+export function putBytes(target: Uint8Array, at: number, source: Uint8Array): void {
+  const { length } = source;
+  if (length > FEW) target.set(source, at);
+  else for (let i = 0; i < length; i++) target[at + i] = source[i] as number;
+}
+
+/** A copy of the bytes from `start` to `end`, both of which must be in `bytes`. A Buffer's own `slice` is no copy. */
+export function copyOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+  const copy = newBytes(end - start);
+  if (copy.length > FEW) copy.set(bytes.subarray(start, end));
+  else for (let i = 0; i < copy.length; i++) copy[i] = bytes[start + i] as number;
+  return copy;
+}
+
 export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;

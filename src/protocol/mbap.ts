@@ -1,4 +1,4 @@
-import { setWord, wordAt } from './bytes.js';
+import { copyOf, newBytes, putBytes, setWord, wordAt } from './bytes.js';
 import { MAX_PDU_LENGTH } from './limits.js';
 
 /** Modbus TCP ADU: MBAP header and PDU (Modbus Messaging on TCP/IP V1.0b, 3.1.3). */
@@ -12,40 +12,44 @@ export interface MbapFrame {
 export const MBAP_LENGTH = 7;
 const PROTOCOL_ID = 0;
 
+const MORE = { kind: 'more' } as const;
+
 export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Array {
-  const adu = new Uint8Array(MBAP_LENGTH + pdu.length);
+  const adu = newBytes(MBAP_LENGTH + pdu.length);
   setWord(adu, 0, transactionId);
   setWord(adu, 2, PROTOCOL_ID);
   setWord(adu, 4, pdu.length + 1);
   adu[6] = unitId;
-  adu.set(pdu, MBAP_LENGTH);
+  putBytes(adu, MBAP_LENGTH, pdu);
   return adu;
 }
 
 /**
- * The first frame of `bytes`: `more` means the frame is not complete yet; `invalid` means that this is no
+ * The first frame of the bytes from `start` to `end`: `more` means the frame is not complete yet; `invalid` means that this is no
  * Modbus TCP (protocol identifier not 0, or a length that no PDU has) and nothing after it can be trusted.
  */
 export type DecodedMbap =
+  /** Its PDU is a copy. */
   | { readonly kind: 'frame'; readonly frame: MbapFrame; readonly length: number }
   | { readonly kind: 'more' }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-export function decodeMbap(bytes: Uint8Array): DecodedMbap {
-  if (bytes.length >= 4 && wordAt(bytes, 2) !== PROTOCOL_ID) {
-    return { kind: 'invalid', reason: `protocol identifier ${wordAt(bytes, 2)}, expected 0` };
+export function decodeMbap(bytes: Uint8Array, start = 0, end = bytes.length): DecodedMbap {
+  const present = end - start;
+  if (present >= 4 && wordAt(bytes, start + 2) !== PROTOCOL_ID) {
+    return { kind: 'invalid', reason: `protocol identifier ${wordAt(bytes, start + 2)}, expected 0` };
   }
-  if (bytes.length < 6) return { kind: 'more' };
-  const length = wordAt(bytes, 4);
+  if (present < 6) return MORE;
+  const length = wordAt(bytes, start + 4);
   if (length < 2 || length > MAX_PDU_LENGTH + 1) {
     return { kind: 'invalid', reason: `length ${length}, expected 2 to ${MAX_PDU_LENGTH + 1}` };
   }
-  const end = MBAP_LENGTH - 1 + length;
-  if (bytes.length < end) return { kind: 'more' };
+  const whole = MBAP_LENGTH - 1 + length;
+  if (present < whole) return MORE;
   const frame = {
-    transactionId: wordAt(bytes, 0),
-    unitId: bytes[6] as number,
-    pdu: bytes.slice(MBAP_LENGTH, end),
+    transactionId: wordAt(bytes, start),
+    unitId: bytes[start + 6] as number,
+    pdu: copyOf(bytes, start + MBAP_LENGTH, start + whole),
   };
-  return { kind: 'frame', frame, length: end };
+  return { kind: 'frame', frame, length: whole };
 }

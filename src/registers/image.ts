@@ -138,8 +138,7 @@ export class RegisterImage implements ActiveCells {
   }
 
   valueAt({ address, cells, type }: PlacedValue): Value {
-    const words = Array.from(this.#words.subarray(address, address + cells));
-    return valueOfWords(type, words, orderOfMeta(this.#meta[address] as number));
+    return valueOfWords(type, this.#words, orderOfMeta(this.#meta[address] as number), address, cells);
   }
 
   /** The value as it would be after `words` were written from `from` on. */

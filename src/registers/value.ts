@@ -28,6 +28,8 @@ export function integerRange(type: ValueType): readonly [bigint, bigint] | undef
 }
 
 const SIZE_IN_WORDS = 4;
+/** Where values are put together and taken apart. A view of its own for each took longer than all the rest. */
+const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
 
 /**
  * The words of `value` as they lie in `cells` consecutive cells.
@@ -35,53 +37,79 @@ const SIZE_IN_WORDS = 4;
  */
 export function wordsOfValue(type: ValueType, value: Value, cells: number, order: ValueOrder): number[] {
   if (type === 'string') return arrange(stringWords(String(value), cells), order);
-  const view = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
   switch (type) {
     case 'float32':
-      view.setFloat32(0, Number(value));
+      scratch.setFloat32(0, Number(value));
       break;
     case 'float64':
-      view.setFloat64(0, Number(value));
+      scratch.setFloat64(0, Number(value));
       break;
     default:
       // Two's complement, aligned to the most significant end of the cells the type takes.
-      view.setBigUint64(0, BigInt.asUintN(64, BigInt(value) << BigInt(64 - 16 * cells)));
+      scratch.setBigUint64(0, BigInt.asUintN(64, BigInt(value) << BigInt(64 - 16 * cells)));
   }
   return arrange(
-    Array.from({ length: cells }, (_, i) => view.getUint16(2 * i)),
+    Array.from({ length: cells }, (_, i) => scratch.getUint16(2 * i)),
     order,
   );
 }
 
-/** The value that lies in `words`: the inverse of {@link wordsOfValue}. */
-export function valueOfWords(type: ValueType, words: readonly number[], order: ValueOrder): Value {
-  const ordered = arrange(words, order);
-  const view = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
-  ordered.slice(0, SIZE_IN_WORDS).forEach((word, i) => {
-    view.setUint16(2 * i, word);
-  });
+/**
+ * The value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}. Lists of registers are
+ * made of many thousands of values, so this makes nothing that is thrown away, except for strings.
+ */
+export function valueOfWords(
+  type: ValueType,
+  words: ArrayLike<number>,
+  order: ValueOrder,
+  start = 0,
+  cells = words.length,
+): Value {
+  scratch.setUint32(0, 0);
+  scratch.setUint32(4, 0);
+  for (let i = 0; i < cells && i < SIZE_IN_WORDS; i++) {
+    scratch.setUint16(2 * i, orderedWord(words, order, start, cells, i));
+  }
   switch (type) {
     case 'bit':
     case 'bits':
     case 'uint16':
-      return view.getUint16(0);
+      return scratch.getUint16(0);
     case 'int16':
-      return view.getInt16(0);
+      return scratch.getInt16(0);
     case 'uint32':
-      return view.getUint32(0);
+      return scratch.getUint32(0);
     case 'int32':
-      return view.getInt32(0);
+      return scratch.getInt32(0);
     case 'uint64':
-      return view.getBigUint64(0);
+      return scratch.getBigUint64(0);
     case 'int64':
-      return view.getBigInt64(0);
+      return scratch.getBigInt64(0);
     case 'float32':
-      return view.getFloat32(0);
+      return scratch.getFloat32(0);
     case 'float64':
-      return view.getFloat64(0);
+      return scratch.getFloat64(0);
     case 'string':
-      return Buffer.from(ordered.flatMap((word) => [word >>> 8, word & 0xff])).toString('utf8');
+      return textOfWords(words, order, start, cells);
   }
+}
+
+function textOfWords(words: ArrayLike<number>, order: ValueOrder, start: number, cells: number): string {
+  const bytes = Buffer.allocUnsafe(2 * cells);
+  for (let i = 0; i < cells; i++) bytes.writeUInt16BE(orderedWord(words, order, start, cells, i), 2 * i);
+  return bytes.toString('utf8');
+}
+
+/** The word that is number `i` in big-endian order. */
+function orderedWord(
+  words: ArrayLike<number>,
+  { wordOrder, byteOrder }: ValueOrder,
+  start: number,
+  cells: number,
+  i: number,
+): number {
+  const word = words[start + (wordOrder === 'little' ? cells - 1 - i : i)] as number;
+  return byteOrder === 'little' ? ((word & 0xff) << 8) | (word >>> 8) : word;
 }
 
 /** Words between memory order and big-endian order; its own inverse. */

@@ -26,6 +26,7 @@ import type {
 } from '../transport/transport.js';
 import { type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
+import { PendingReplies } from './pending-replies.js';
 import { Turns } from './turns.js';
 
 export interface LineContext {
@@ -53,8 +54,7 @@ export class Line implements LineHandler {
   readonly name: string;
   readonly bus: Bus;
   readonly #traffic: LineTraffic;
-  /** Replies whose plans are being played, the oldest first. */
-  readonly #pending = new Set<LineReply>();
+  readonly #pending: PendingReplies;
   readonly #log: Logger;
   readonly #turns = new Turns();
   #definition: LineDefinition;
@@ -70,6 +70,9 @@ export class Line implements LineHandler {
     this.#definition = definition;
     this.bus = new Bus(busLine(definition), units, faults);
     this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log);
+    this.#pending = new PendingReplies((seq, request, answer, report) =>
+      this.#traffic.replied(seq, request, answer, report),
+    );
     this.#transport = this.#newTransport(definition);
   }
 
@@ -101,7 +104,7 @@ export class Line implements LineHandler {
 
   /** The reply that has been under way for longest, if there is one. */
   get oldestPending(): LineReply | undefined {
-    return this.#pending.values().next().value;
+    return this.#pending.oldest;
   }
 
   /** The serial side of the line, where it has one. */
@@ -171,15 +174,7 @@ export class Line implements LineHandler {
     const seq = this.#traffic.asked(request, framing);
     const answer = this.bus.answer(request) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
-    const reply: LineReply = {
-      plan: answer.plan,
-      played: (report) => {
-        this.#pending.delete(reply);
-        this.#traffic.replied(seq, request, answer, report);
-      },
-    };
-    this.#pending.add(reply);
-    return reply;
+    return this.#pending.add(seq, request, answer);
   }
 
   event(event: LineEvent): void {

@@ -3,8 +3,9 @@ import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
 import type { Reader } from './bytes.js';
 import { EVENT_KINDS, type EventKind, type EventOf, type TrafficEvent } from './event.js';
+import { plainReplyEvent } from './plain-reply-record.js';
 import { readPlan } from './plan-record.js';
-import { AT_ONCE, FRAMING_NAMES, LAST_WITH_UNIT, STATES, TEST_STATES } from './record-codes.js';
+import { AT_ONCE, FRAMING_NAMES, LAST_WITH_UNIT, PLAIN, STATES, TEST_STATES } from './record-codes.js';
 
 /** What can be told of a record without reading all of it. */
 export interface RecordOutline {
@@ -21,12 +22,17 @@ type Place = Pick<TrafficEvent, 'seq' | 'line' | 'time'>;
 /**
  * Reads the event that was written. Properties are named one by one all over, because spreading takes ten times as long
  * (10 µs for an event), and a filter may read 100,000 of them.
+ * @param before reads the event whose record is right before, from the same reader
  */
-export function readEvent(r: Reader, { seq, line, time }: Place): TrafficEvent {
+export function readEvent(r: Reader, { seq, line, time }: Place, before: () => TrafficEvent): TrafficEvent {
   const { kind, unitId = 0, functionCode = 0 } = readOutline(r);
   const at = r.number() ?? 0;
   switch (kind) {
     case 'reply': {
+      if (r.byte() === PLAIN) {
+        const bytes = r.bytes();
+        return plainReplyEvent(bytes, { seq, line, time, at }, before() as EventOf<'request'>);
+      }
       const [clientId, client] = readClient(r);
       const framing = readFraming(r);
       const [request, requestedAt] = [r.number() ?? 0, r.number() ?? 0];

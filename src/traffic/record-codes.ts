@@ -37,6 +37,10 @@ export const KIND_CODES = Object.fromEntries(EVENT_KINDS.map((kind, code) => [ki
 /** Of the kinds whose records have a unit identifier and a function code right behind the kind. */
 export const LAST_WITH_UNIT = KIND_CODES.reply;
 
+/** Whether a reply is written as `plain-reply-record.ts` says. */
+export const PLAIN = 1;
+export const NOT_PLAIN = 0;
+
 /** Bytes that came all at once, on a line where characters take no time. */
 export const AT_ONCE = 1;
 export const OVER_TIME = 0;

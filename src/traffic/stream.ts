@@ -57,6 +57,8 @@ export class TrafficStream {
   readonly #listeners = new Set<Listener>();
   #first = 1;
   #last = 0;
+  /** The event that was kept last. */
+  #newest: NewEvent | undefined;
   #wallOffset = 0;
   #wallReadAt = Number.NEGATIVE_INFINITY;
 
@@ -116,11 +118,16 @@ export class TrafficStream {
 
   /** The event with this sequence number; undefined when it is not kept. */
   read(seq: number): TrafficEvent | undefined {
-    const reader = this.#readerAt(seq);
-    if (!reader) return undefined;
+    return seq < this.#first || seq > this.#last ? undefined : this.#read(this.#blockOf(seq), seq);
+  }
+
+  #read(block: Block, seq: number): TrafficEvent {
+    const { reader, starts, first } = block;
+    reader.at = starts[seq - first] as number;
     const line = this.#lines[reader.word()] as string;
     const time = reader.number() ?? 0;
-    return readEvent(reader, { seq, line, time });
+    // The record before is there as long as its block, even if its event is given up.
+    return readEvent(reader, { seq, line, time }, () => this.#read(block, seq - 1));
   }
 
   /** What `read` would return, in outline: this costs a tenth of it. */
@@ -137,6 +144,7 @@ export class TrafficStream {
   clear(): void {
     this.#first = this.#last + 1;
     this.#blocks.length = 0;
+    this.#newest = undefined;
     this.#size = 0;
   }
 
@@ -153,11 +161,12 @@ export class TrafficStream {
   }
 
   #keep(seq: number, lineNumber: number, time: number, event: NewEvent): void {
-    const { writer, starts } = this.#blockFor(HEAD_SIZE + sizeOf(event), seq);
+    const { writer, starts, first } = this.#blockFor(HEAD_SIZE + sizeOf(event), seq);
     starts.push(writer.at);
     writer.word(lineNumber);
     writer.number(time);
-    writeEvent(writer, event);
+    writeEvent(writer, event, seq, seq > first ? this.#newest : undefined);
+    this.#newest = event;
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 

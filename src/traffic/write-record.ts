@@ -2,8 +2,18 @@ import type { ActedFault } from '../faults/apply.js';
 import type { Framing } from '../protocol/framing.js';
 import { sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf, EventOf, NewEvent, Received } from './event.js';
+import { plainReplyBytes } from './plain-reply-record.js';
 import { sizeOfPlan, writePlan } from './plan-record.js';
-import { AT_ONCE, FRAMING_CODES, KIND_CODES, OVER_TIME, STATES, TEST_STATES } from './record-codes.js';
+import {
+  AT_ONCE,
+  FRAMING_CODES,
+  KIND_CODES,
+  NOT_PLAIN,
+  OVER_TIME,
+  PLAIN,
+  STATES,
+  TEST_STATES,
+} from './record-codes.js';
 
 /** No fewer bytes than a record takes besides its bytes, texts and steps. */
 const FIXED_SIZE = 128;
@@ -35,15 +45,19 @@ export function sizeOf(event: NewEvent): number {
   }
 }
 
-/** Writes an event. `sizeOf` tells how much room it needs. */
-export function writeEvent(w: Writer, event: NewEvent): void {
+/**
+ * Writes an event. `sizeOf` tells how much room it needs.
+ * @param seq of the event
+ * @param before the event whose record is right before; undefined where that is in other memory
+ */
+export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewEvent | undefined): void {
   w.byte(KIND_CODES[event.kind]);
   switch (event.kind) {
     case 'reply':
       w.byte(event.unitId);
       w.byte(event.functionCode);
       w.number(event.at);
-      writeReply(w, event);
+      writeReply(w, event, plainReplyBytes(event, seq, before));
       return;
     case 'line':
       w.number(event.at);
@@ -87,7 +101,17 @@ export function writeEvent(w: Writer, event: NewEvent): void {
   }
 }
 
-function writeReply(w: Writer, event: Omit<EventOf<'reply'>, 'seq' | 'line' | 'time'>): void {
+function writeReply(
+  w: Writer,
+  event: Omit<EventOf<'reply'>, 'seq' | 'line' | 'time'>,
+  plain: Uint8Array | undefined,
+): void {
+  if (plain !== undefined) {
+    w.byte(PLAIN);
+    w.bytes(plain);
+    return;
+  }
+  w.byte(NOT_PLAIN);
   writeClient(w, event);
   writeFraming(w, event.framing);
   w.number(event.request);

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bitsAt, concatBytes, hex, packBits, packWords, wordAt, wordsAt } from '../../src/protocol/bytes.js';
+import {
+  bitsAt,
+  concatBytes,
+  copyOf,
+  hex,
+  newBytes,
+  packBits,
+  packWords,
+  putBytes,
+  wordAt,
+  wordsAt,
+} from '../../src/protocol/bytes.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { byte, word } from './arbitrary-request.js';
 
@@ -35,5 +46,32 @@ describe('words and bits in bytes', () => {
 
   it('writes bytes as people read them', () => {
     expect(hex(bytesOf('01 03 00 0A FF'))).toBe('01 03 00 0a ff');
+  });
+
+  it('copies any number of bytes from any place', () => {
+    const bytes = Buffer.from(Array.from({ length: 600 }, (_, i) => i & 0xff));
+    for (const length of [0, 1, 12, 63, 64, 65, 259, 500]) {
+      const copy = copyOf(bytes, 7, 7 + length);
+      expect([...copy]).toEqual([...bytes.subarray(7, 7 + length)]);
+      const target = new Uint8Array(600);
+      putBytes(target, 3, copy);
+      expect([...target.subarray(3, 3 + length)]).toEqual([...copy]);
+    }
+    const copy = copyOf(bytes);
+    bytes.fill(0);
+    expect(copy[600 - 1]).toBe(599 & 0xff);
+  });
+
+  it('gives new bytes that are zero and that nobody else has', () => {
+    const many = [1, 64, 65, 260, 4096, 5000, 100].flatMap((length) =>
+      Array.from({ length: 40 }, () => newBytes(length)),
+    );
+    many.forEach((bytes, i) => {
+      expect(bytes.every((byte) => byte === 0)).toBe(true);
+      bytes.fill(i & 0xff);
+    });
+    many.forEach((bytes, i) => {
+      expect(bytes.every((byte) => byte === (i & 0xff))).toBe(true);
+    });
   });
 });

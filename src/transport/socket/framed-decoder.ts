@@ -48,11 +48,14 @@ export class FramedDecoder implements StreamDecoder {
     return concatBytes(...found, this.#waiting, this.#rest);
   }
 
-  push(chunk: Uint8Array, at: number): void {
-    this.#rest = this.#rest.length > 0 ? concatBytes(this.#rest, chunk) : chunk;
+  push(memory: Uint8Array, length: number, at: number): void {
+    this.#rest = concatBytes(this.#rest, memory.subarray(0, length));
     this.#restAt = at;
     if (this.#next >= this.#found.length) this.#search();
   }
+
+  /** `push` has made a copy: framers keep views of what they get. */
+  keep(): void {}
 
   silence(): void {
     this.#found = [...this.#found.slice(this.#next), ...this.#told(this.#framer.silence())];

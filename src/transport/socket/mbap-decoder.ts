@@ -1,3 +1,4 @@
+import { copyOf } from '../../protocol/bytes.js';
 import type { AduContent } from '../../protocol/framing.js';
 import { decodeMbap } from '../../protocol/mbap.js';
 import type { Decoded, StreamDecoder } from './stream-decoder.js';
@@ -9,7 +10,12 @@ const NOTHING = new Uint8Array(0);
  */
 export class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
+  /** What was pushed and not given out is from `#start` to `#end`. */
   #input: Uint8Array = NOTHING;
+  #start = 0;
+  #end = 0;
+  /** Whether `#input` is the memory of the last read. */
+  #isBorrowed = false;
   /** Reused for each request, because all requests pass here and throughput matters. */
   readonly #request: { kind: 'request'; content: AduContent; adu: Uint8Array } = {
     kind: 'request',
@@ -18,44 +24,51 @@ export class MbapDecoder implements StreamDecoder {
   };
 
   get pending(): boolean {
-    return this.#input.length > 0;
+    return this.#start < this.#end;
   }
 
   get unread(): Uint8Array {
-    return this.#input;
+    return copyOf(this.#input, this.#start, this.#end);
   }
 
-  push(chunk: Uint8Array): void {
-    this.#input = this.#input.length === 0 ? chunk : joined(this.#input, chunk);
+  push(memory: Uint8Array, length: number): void {
+    if (this.pending) {
+      const joined = new Uint8Array(this.#end - this.#start + length);
+      joined.set(this.#input.subarray(this.#start, this.#end));
+      joined.set(memory.subarray(0, length), this.#end - this.#start);
+      this.#take(joined, joined.length, false);
+    } else this.#take(memory, length, true);
+  }
+
+  keep(): void {
+    if (!this.#isBorrowed) return;
+    if (this.pending) {
+      const rest = this.unread;
+      this.#take(rest, rest.length, false);
+    } else this.clear();
   }
 
   next(): Decoded {
-    const input = this.#input;
-    const decoded = decodeMbap(input);
-    if (decoded.kind === 'more') {
-      // A copy: a few bytes must not hold on to a large read.
-      this.#input = input.length === 0 ? NOTHING : input.slice();
-      return decoded;
-    }
+    const start = this.#start;
+    const decoded = decodeMbap(this.#input, start, this.#end);
+    if (decoded.kind === 'more') return decoded;
     if (decoded.kind === 'invalid') return { kind: 'invalid', reason: `not Modbus TCP: ${decoded.reason}` };
-    const last = decoded.length === input.length;
-    this.#input = last ? NOTHING : input.subarray(decoded.length);
+    this.#start = start + decoded.length;
     this.#request.content = decoded.frame;
-    this.#request.adu = last ? input : input.subarray(0, decoded.length);
+    this.#request.adu = copyOf(this.#input, start, this.#start);
     return this.#request;
   }
 
   silence(): void {}
 
   clear(): void {
-    this.#input = NOTHING;
+    this.#take(NOTHING, 0, false);
   }
-}
 
-/** Joins by hand: `concatBytes` costs more, and every request of a client that writes in pieces comes here. */
-function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(head.length + tail.length);
-  bytes.set(head);
-  bytes.set(tail, head.length);
-  return bytes;
+  #take(input: Uint8Array, length: number, isBorrowed: boolean): void {
+    this.#input = input;
+    this.#start = 0;
+    this.#end = length;
+    this.#isBorrowed = isBorrowed;
+  }
 }

@@ -1,9 +1,9 @@
 import type { AduContent } from '../../protocol/framing.js';
 import type { LineEvent } from '../transport.js';
 
-/** What a decoder found next in a stream. Valid until the decoder is called again. */
+/** What a decoder found next in a stream. The object is valid until the decoder is called again. */
 export type Decoded =
-  /** `content.pdu` is a copy, `adu` may be a view of the read it came with. */
+  /** Copies. */
   | { readonly kind: 'request'; readonly content: AduContent; readonly adu: Uint8Array }
   /** Bytes that are not for us, or that nobody can understand. */
   | {
@@ -26,10 +26,15 @@ export interface StreamDecoder {
   readonly pending: boolean;
   /** Whether bytes wait for the rest of their frame. */
   readonly incomplete: boolean;
-  /** All bytes that were pushed and that `next` has not given out. */
+  /** A copy of all bytes that were pushed and that `next` has not given out. */
   readonly unread: Uint8Array;
-  /** Takes the bytes of one read, at most 64 KiB, received at `at`. */
-  push(chunk: Uint8Array, at: number): void;
+  /**
+   * Takes the bytes of one read, the first `length` of `memory`, at most 64 KiB, received at `at`. What `memory` has may
+   * change only after `keep`.
+   */
+  push(memory: Uint8Array, length: number, at: number): void;
+  /** Copies what `next` has not given out, because the memory of the read is used for another one. */
+  keep(): void;
   next(): Decoded;
   /** The rest of an incomplete frame will not come. `next` reports its bytes as noise, never as a request. */
   silence(): void;

@@ -1,7 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { clientAddress } from './address.js';
 import type { Binding, BindingContext, Bound } from './binding.js';
+import { type Channel, StreamChannel } from './channel.js';
 import type { ClientIdentity } from './client-list.js';
+import { DirectChannel } from './direct-channel.js';
 import { cannotListen, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
 
@@ -22,7 +24,7 @@ export class TcpBinding implements Binding {
   /** @param accepted takes over each connection; without it, every connection becomes a client at once */
   constructor(
     context: BindingContext,
-    accepted: (accepted: Accepted) => void = (plain) => admit(context, plain, plain.raw),
+    accepted: (accepted: Accepted) => void = (plain) => admitPlain(context, plain),
   ) {
     this.#context = context;
     this.#server = createServer({
@@ -62,22 +64,27 @@ export class TcpBinding implements Binding {
   }
 }
 
+function admitPlain(context: BindingContext, accepted: Accepted): void {
+  const channel = DirectChannel.of(accepted.raw) ?? new StreamChannel(accepted.raw);
+  admit(context, { ...accepted, raw: channel.socket }, channel);
+}
+
 /**
  * Makes a connection a client if there is room.
- * @param socket carries the requests: the connection itself, or TLS on it
+ * @param channel carries the requests: the connection itself, or TLS on it
  * @param role the role that the client's certificate gives it
  */
 export function admit(
   { clients, handler, framing }: BindingContext,
   { client, clientId, raw }: Accepted,
-  socket: Socket,
+  channel: Channel,
   role?: string,
 ): void {
   const identity = { client, clientId };
   if (clients.makeRoom(identity)) {
-    clients.add(new TcpConnection({ identity, socket, raw, framing, handler, clients }), role);
+    clients.add(new TcpConnection({ identity, channel, raw, framing, handler, clients }), role);
   } else {
-    socket.on('error', () => {});
-    socket.destroy();
+    channel.socket.on('error', () => {});
+    channel.socket.destroy();
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
+import type { Channel } from './channel.js';
 import type { Client, ClientIdentity, ClientList } from './client-list.js';
 import { decoderOf } from './decoder-of.js';
 import { ReplyQueue } from './reply-queue.js';
@@ -21,9 +22,9 @@ const CLOSED_BY_PLAN = 'closed as the reply plan said';
 
 export interface TcpConnectionOptions {
   readonly identity: ClientIdentity;
-  /** Carries the requests and replies; it must allow half-open. */
-  readonly socket: Socket;
-  /** The TCP connection itself, which is below `socket` where that is a TLS one. */
+  /** Carries the requests and replies; its socket must allow half-open. */
+  readonly channel: Channel;
+  /** The TCP connection itself, which is below the channel's socket where that is a TLS one. */
   readonly raw: Socket;
   /** What the line speaks at the moment. */
   readonly framing: () => Framing;
@@ -64,17 +65,18 @@ export class TcpConnection implements Client {
   #isGone = false;
 
   /** Starts reading at once. */
-  constructor({ identity, socket, raw, framing, handler, clients }: TcpConnectionOptions) {
+  constructor({ identity, channel, raw, framing, handler, clients }: TcpConnectionOptions) {
     this.client = identity.client;
     this.clientId = identity.clientId;
     this.activeAt = this.#receivedAt = performance.now();
+    const { socket } = channel;
     this.#socket = socket;
     this.#handler = handler;
     this.#clients = clients;
     this.#lineFraming = framing;
     this.#framing = framing();
     this.#decoder = this.#newDecoder();
-    this.#outlet = new TcpOutlet(socket, raw, () => this.#continue());
+    this.#outlet = new TcpOutlet(channel, raw, () => this.#continue());
     this.#replies = new ReplyQueue({
       outlet: this.#outlet,
       advanced: () => {
@@ -82,7 +84,7 @@ export class TcpConnection implements Client {
         this.#continue();
       },
     });
-    socket.on('data', (chunk) => this.#receive(chunk));
+    channel.read((bytes, length) => this.#receive(bytes, length));
     socket.on('end', () => {
       this.#inputEnded = true;
       this.#endIfDone();
@@ -127,7 +129,7 @@ export class TcpConnection implements Client {
     return this.#replies.length <= MAX_PENDING && !this.#isBehind;
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(bytes: Uint8Array, length: number): void {
     if (!this.#open) {
       // As on a device that has closed: a reset answers the next bytes from the client.
       if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
@@ -135,9 +137,10 @@ export class TcpConnection implements Client {
     }
     this.#receivedAt = performance.now();
     this.#followFraming();
-    // Not a Buffer: its slice() is a view, and a kept PDU would keep the whole read.
-    this.#decoder.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), this.#receivedAt);
-    if (this.#work()) this.#watchSilence(this.#receivedAt);
+    this.#decoder.push(bytes, length, this.#receivedAt);
+    const finished = this.#work();
+    this.#decoder.keep();
+    if (finished) this.#watchSilence(this.#receivedAt);
   }
 
   /** Takes up reading again after a wait, if the reason for the wait is over. */
@@ -243,7 +246,7 @@ export class TcpConnection implements Client {
     this.#framing = framing;
     const { unread } = this.#decoder;
     this.#decoder = this.#newDecoder();
-    if (this.#open) this.#decoder.push(unread, this.#receivedAt);
+    if (this.#open) this.#decoder.push(unread, unread.length, this.#receivedAt);
   }
 
   #newDecoder(): StreamDecoder {

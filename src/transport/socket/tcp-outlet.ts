@@ -1,14 +1,22 @@
 import type { Socket } from 'node:net';
+import { putBytes } from '../../protocol/bytes.js';
 import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
+import type { Channel } from './channel.js';
 import type { Outlet, StepFailure } from './outlet.js';
 
 /** Room for a few replies. */
 const FIRST_ROOM = 512;
+/** Room that is kept for later replies: a few kB for each of many clients. */
+const MAX_KEPT_ROOM = 4096;
 /** Plans with more steps than this are too rare to keep room for them. */
 const MANY_STEPS = 64;
 /** The longest array of bytes that V8 keeps on its heap. */
 const MAX_ON_HEAP = 64;
+/** A reply on V8's heap is copied here and written at once: the system can't be given bytes that may move. */
+const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
+
+const NOTHING = new Uint8Array(0);
 
 type Tell = (report: PlayReport) => void;
 
@@ -31,12 +39,13 @@ interface Untaken {
  * stream would keep each reply as objects of many times its length, and the limit for unread replies is in bytes.
  */
 export class TcpOutlet implements Outlet {
+  readonly #channel: Channel;
   readonly #socket: Socket;
   readonly #raw: Socket;
   readonly #taken: (error?: Error | null) => void;
   /** Bytes that the socket was not given yet, at the beginning of `#room`. */
   #held = 0;
-  #room = new Uint8Array(0);
+  #room = NOTHING;
   #holds = false;
   /** Number of all bytes so far, including those held here. */
   #length = 0;
@@ -52,12 +61,13 @@ export class TcpOutlet implements Outlet {
   #isAbandoned = false;
 
   /**
-   * @param socket takes the replies
-   * @param raw the connection below `socket` where that is a TLS one, which can't reset; otherwise the same
+   * @param channel takes the replies
+   * @param raw the connection below the channel's socket where that is a TLS one, which can't reset; otherwise the same
    * @param taken called when the operating system has taken what was written
    */
-  constructor(socket: Socket, raw: Socket, taken: () => void) {
-    this.#socket = socket;
+  constructor(channel: Channel, raw: Socket, taken: () => void) {
+    this.#channel = channel;
+    this.#socket = channel.socket;
     this.#raw = raw;
     this.#taken = (error) => {
       if (error) return;
@@ -100,7 +110,7 @@ export class TcpOutlet implements Outlet {
         this.#length += step.bytes.length;
         this.#needs[this.#steps++] = this.#length;
         if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
-        else this.#write(offHeap(step.bytes));
+        else this.#write(step.bytes);
         return undefined;
       case 'close':
         // A reset does not wait for earlier bytes.
@@ -126,10 +136,13 @@ export class TcpOutlet implements Outlet {
   flush(): void {
     this.#holds = false;
     if (this.#held === 0 || !this.#socket.writable) return;
-    const bytes = this.#room.subarray(0, this.#held);
-    this.#room = new Uint8Array(0);
+    const [room, held] = [this.#room, this.#held];
+    const written = this.#writeNow(room, held);
     this.#held = 0;
-    this.#write(bytes);
+    // The stream keeps what it gets until the system takes it.
+    if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NOTHING;
+    if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
+    this.#countTaken();
     this.#tellTaken();
   }
 
@@ -153,8 +166,21 @@ export class TcpOutlet implements Outlet {
   }
 
   #write(bytes: Uint8Array): void {
-    this.#socket.write(bytes, this.#taken);
+    const { length } = bytes;
+    if (length > MAX_ON_HEAP) {
+      const written = this.#writeNow(bytes, length);
+      if (written < length) this.#socket.write(bytes.subarray(written), this.#taken);
+    } else {
+      putBytes(offHeap, 0, bytes);
+      const written = this.#writeNow(offHeap, length);
+      if (written < length) this.#socket.write(Buffer.from(offHeap.subarray(written, length)), this.#taken);
+    }
     this.#countTaken();
+  }
+
+  /** Writes what the system takes at once, unless earlier bytes wait in the stream. @returns how many bytes it took */
+  #writeNow(bytes: Uint8Array, length: number): number {
+    return this.#socket.writableLength === 0 ? this.#channel.writeNow(bytes, length) : 0;
   }
 
   /** Node reports that nothing is left of a write even if it failed or was called off. */
@@ -192,15 +218,4 @@ export class TcpOutlet implements Outlet {
     this.#room.set(bytes, this.#held);
     this.#held = length;
   }
-}
-
-/**
- * Copies bytes from the heap into Node's buffer pool. Otherwise a socket would first move each such array to memory of
- * its own, which costs more.
- */
-function offHeap(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > MAX_ON_HEAP) return bytes;
-  const buffer = Buffer.allocUnsafe(bytes.length);
-  buffer.set(bytes);
-  return buffer;
 }

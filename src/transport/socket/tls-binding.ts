@@ -1,5 +1,6 @@
 import type { TlsFiles } from '../settings.js';
 import type { Binding, BindingContext, Bound } from './binding.js';
+import { StreamChannel } from './channel.js';
 import { cannotListen } from './listen.js';
 import { type Accepted, admit, TcpBinding } from './tcp-binding.js';
 import { readTlsCredentials } from './tls-credentials.js';
@@ -48,7 +49,7 @@ export class TlsBinding implements Binding {
     this.#handshakes?.begin(accepted.raw, (handshake) => {
       const { client, clientId } = accepted;
       // Only now may it take the place of another: anybody can begin a handshake.
-      if (handshake.ok) admit(this.#context, accepted, handshake.socket, handshake.role);
+      if (handshake.ok) admit(this.#context, accepted, new StreamChannel(handshake.socket), handshake.role);
       else clients.turnAway({ client, clientId }, handshake.reason, handshake.text);
     });
   }

@@ -1,0 +1,74 @@
+import type { Answer } from '../bus/bus.js';
+import type { PlayReport } from '../protocol/play-report.js';
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { LineReply, LineRequest } from '../transport/transport.js';
+
+/** Called when the plan of a reply has ended. @param seq of the request in the traffic */
+export type Replied = (seq: number, request: LineRequest, answer: Answer, report: PlayReport) => void;
+
+/** A request that was answered, until the plan of the answer has been played. */
+class PendingReply implements LineReply {
+  older: PendingReply | undefined;
+  newer: PendingReply | undefined;
+  readonly request: LineRequest;
+  readonly answer: Answer;
+  readonly seq: number;
+  readonly #replies: PendingReplies;
+
+  constructor(replies: PendingReplies, seq: number, request: LineRequest, answer: Answer) {
+    this.#replies = replies;
+    this.seq = seq;
+    this.request = request;
+    this.answer = answer;
+  }
+
+  get plan(): ReplyPlan {
+    return this.answer.plan;
+  }
+
+  played(report: PlayReport): void {
+    this.#replies.ended(this, report);
+  }
+}
+
+/**
+ * The replies of a line whose plans are being played. A linked list and not a `Set`: each request would leave a hole in
+ * the table of a set, which V8 then builds anew all the time, in memory that every scavenge of the garbage collector looks
+ * through.
+ */
+export class PendingReplies {
+  readonly #replied: Replied;
+  #oldest: PendingReply | undefined;
+  #newest: PendingReply | undefined;
+
+  constructor(replied: Replied) {
+    this.#replied = replied;
+  }
+
+  /** The reply that has been under way for longest, if there is one. */
+  get oldest(): LineReply | undefined {
+    return this.#oldest;
+  }
+
+  /** Adds the newest reply, which leaves when it is played. @param seq of the request in the traffic */
+  add(seq: number, request: LineRequest, answer: Answer): LineReply {
+    const reply = new PendingReply(this, seq, request, answer);
+    reply.older = this.#newest;
+    if (this.#newest) this.#newest.newer = reply;
+    else this.#oldest = reply;
+    this.#newest = reply;
+    return reply;
+  }
+
+  /** The plan of a reply has ended, as its transport reports once. */
+  ended(reply: PendingReply, report: PlayReport): void {
+    const { older, newer, seq, request, answer } = reply;
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+    reply.older = undefined;
+    reply.newer = undefined;
+    this.#replied(seq, request, answer, report);
+  }
+}
