@@ -61,7 +61,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     isSecure: credentials !== undefined,
   });
   const guard = accessGuard(access);
-  const turns = new LoopTurns();
+  const turns = new LoopTurns(() => simulator.traffic.last);
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),

@@ -19,7 +19,7 @@ afterEach(async () => {
 async function connected(descriptors?: number) {
   const waiting: (() => void)[] = [];
   server = createServer((_, response) => waiting.push(() => response.end('done')));
-  limitConnections(server, new LoopTurns(), 8, descriptors);
+  limitConnections(server, new LoopTurns(() => 0), 8, descriptors);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const client = new RawClient((server.address() as AddressInfo).port);
   return { client, waiting };
@@ -49,7 +49,7 @@ test('a request waits until those before it on its connection are answered', asy
     begun.push(request.url ?? '');
     waiting.push(() => response.end(request.url));
   });
-  const turnOf = limitConnections(server, new LoopTurns());
+  const turnOf = limitConnections(server, new LoopTurns(() => 0));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const client = new RawClient((server.address() as AddressInfo).port);
   const paths = ['/a', '/b', '/c'];

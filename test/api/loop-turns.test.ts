@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { LoopTurns } from '../../src/api/loop-turns.js';
 
+/** Lines on which something passes all the time. */
+let passed = 0;
+const busy = () => ++passed;
+
 /** The number of turns of the event loop since the call. */
 function countTurns(): { count: number } {
   const turns = { count: 0 };
@@ -13,7 +17,7 @@ function countTurns(): { count: number } {
 }
 
 test('each piece of work has a turn of the event loop of its own, in the order of asking', async () => {
-  const loop = new LoopTurns();
+  const loop = new LoopTurns(busy);
   const turns = countTurns();
   const done: { piece: number; turn: number }[] = [];
   await new Promise<void>((resolve) => {
@@ -25,7 +29,7 @@ test('each piece of work has a turn of the event loop of its own, in the order o
 });
 
 test('work asked for by a piece of work has a later turn', async () => {
-  const loop = new LoopTurns();
+  const loop = new LoopTurns(busy);
   const turns = countTurns();
   const [first, second] = await new Promise<[number, number]>((resolve) => {
     loop.take(() => {
@@ -37,7 +41,7 @@ test('work asked for by a piece of work has a later turn', async () => {
 });
 
 test('a long piece of work is followed by a rest of at least its own length', async () => {
-  const loop = new LoopTurns();
+  const loop = new LoopTurns(busy);
   const burn = (ms: number) => {
     const end = performance.now() + ms;
     while (performance.now() < end);
@@ -54,8 +58,8 @@ test('a long piece of work is followed by a rest of at least its own length', as
 });
 
 /** How long `count` pieces take together, in ms. */
-function timeOf(count: number, work: () => void, laterMs?: number): Promise<number> {
-  const loop = new LoopTurns();
+function timeOf(count: number, work: () => void, laterMs?: number, traffic = busy): Promise<number> {
+  const loop = new LoopTurns(traffic);
   const startedAt = performance.now();
   return new Promise((resolve) => {
     for (let piece = 0; piece < count; piece++) loop.take(work, laterMs);
@@ -74,4 +78,10 @@ test('many short pieces of work together take a third of the time at most', asyn
 
 test('what a piece causes at other times is rested for, too', async () => {
   expect(await timeOf(50, () => {}, 0.5)).toBeGreaterThanOrEqual(45);
+});
+
+test('while nothing passes the lines, nobody rests', async () => {
+  const quiet = () => 0;
+  // With rests this would take 200 s, more than the time limit of a test.
+  expect(await timeOf(100, () => {}, 1000, quiet)).toBeLessThan(100_000);
 });
