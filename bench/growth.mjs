@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { startProgram } from '../test/support/program.mjs';
 import { idleClients, readRegisters } from './growth-load.mjs';
-import { CORE, canPin, pin, processorTime } from './processes.mjs';
+import { CORE, canPin, pin } from './processes.mjs';
 import { machine, printTable } from './report.mjs';
+import { runTime } from './run-time.mjs';
 
 /*
  * node bench/growth.mjs [--only rules] [--requests 8000]
@@ -154,9 +155,9 @@ async function costsOf(points, requests) {
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [i, { load, pid }] of servers.entries()) {
-      const usedBefore = processorTime(pid);
+      const usedBefore = runTime(pid);
       await readRegisters({ ...load, requests });
-      if (round > 0) measured[i]?.push((1000 * (processorTime(pid) - usedBefore)) / requests);
+      if (round > 0) measured[i]?.push((runTime(pid) - usedBefore) / requests);
     }
   }
   for (const { end } of servers) await end();

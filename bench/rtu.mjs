@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { dist, startProgram } from '../test/support/program.mjs';
 import { latenessPlot } from './plot.mjs';
-import { CORE, message, pin, processorTime, start, stop } from './processes.mjs';
+import { CORE, message, pin, start, stop } from './processes.mjs';
 import { machine, ms, printTable, spread } from './report.mjs';
+import { runTime } from './run-time.mjs';
 
 const ROUNDS = 5;
 const REST_PER_SECOND = 500;
@@ -41,7 +42,7 @@ const device = { registers: { holding: [{ address: 0, quantity: 10, value: 4711,
  * @typedef {object} Measured
  * @property {number[]} samples of all rounds, ms
  * @property {number[]} medians one of each round, ms
- * @property {number[]} times processor time of the server for a request, one of each round, ms
+ * @property {number[]} times processor time of the server for a request, one of each round, µs
  * @property {number} lost
  */
 
@@ -66,7 +67,7 @@ async function benchEager() {
     const floor = figures(measured[0]);
     contenders.forEach(({ what }, i) => {
       const { median, p99, max, time, lost } = figures(measured[i]);
-      const values = [ms(median), ms(p99), ms(max), Math.round(1000 * time), lost];
+      const values = [ms(median), ms(p99), ms(max), Math.round(time), lost];
       const times = [median / floor.median, p99 / floor.p99];
       const text = `median <= ${EAGER_MEDIAN} x, is ${times[0].toFixed(2)}; p99 <= ${EAGER_P99} x, is ${times[1].toFixed(2)}`;
       const reached = times[0] <= EAGER_MEDIAN && times[1] <= EAGER_P99;
@@ -116,7 +117,7 @@ async function benchOnTime() {
           ms(p99),
           ms(max),
           early,
-          Math.round(1000 * time),
+          Math.round(time),
           lost,
         ],
         budget: {
@@ -183,20 +184,19 @@ function nothing() {
 /** One round; adds what was measured to `measured`. */
 async function measure({ client, pid }, load, measured) {
   const told = message(client);
-  const usedBefore = processorTime(pid);
+  const usedBefore = runTime(pid);
   client.send(load);
   const { samples, lost } = await told;
-  measured.times.push((processorTime(pid) - usedBefore) / load.transactions);
+  measured.times.push((runTime(pid) - usedBefore) / load.transactions);
   measured.samples.push(...samples);
   measured.medians.push(spread(samples).median);
   measured.lost += lost;
 }
 
-/** The time is a mean, because the system counts it in hundredths of a second. @param {Measured} measured */
+/** @param {Measured} measured */
 function figures({ samples, medians, times, lost }) {
-  const time = times.reduce((sum, each) => sum + each, 0) / times.length;
   const { p99, max } = spread(samples);
-  return { median: spread(medians).median, p99, max, time, lost };
+  return { median: spread(medians).median, p99, max, time: spread(times).median, lost };
 }
 
 async function floorAtTerminal() {
