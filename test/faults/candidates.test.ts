@@ -169,6 +169,16 @@ describe('rules that are found by line, unit, function and address', () => {
     );
   });
 
+  it('tell requests apart by their second range', () => {
+    const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0.5 });
+    rules.set(ruleOf([{ delay: 1 }], { when: { address: 10 } }));
+    const acting = ['17 0003 0002 000A 0001 02 0001', '17 0003 0002 0014 0001 02 0001'].map((request) => {
+      const ranges = addressRanges(bytesOf(request));
+      return rules.match({ line: BENCH, unitId: 1, device: 'meter', functionCode: 23, ranges }).length;
+    });
+    expect(acting).toEqual([1, 0]);
+  });
+
   it('go on acting after more different requests than are kept', () => {
     const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0.5 });
     rules.set(ruleOf([{ delay: 1 }], { when: { address: 700 } }));
