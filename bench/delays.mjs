@@ -48,7 +48,7 @@ async function rowsOf({ what: lineName, serial }) {
     },
   });
   pin(program.pid, CORE.server);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), T35, dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
   await message(client);
   pin(client.pid, CORE.client);
   const rows = [];
@@ -75,7 +75,7 @@ async function measure(url, client, faults, step) {
     body: JSON.stringify({ do: faults }),
   });
   const told = message(client);
-  client.send(TRANSACTIONS);
+  client.send({ transactions: TRANSACTIONS, pause: T35 + LATE_MS });
   const { lost } = await told;
   const { exchanges } = await ask(`${url}/api/v1/exchanges?limit=${TRANSACTIONS}`);
   const deviations = exchanges

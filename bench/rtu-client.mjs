@@ -4,13 +4,14 @@ import { pathToFileURL } from 'node:url';
 import koffi from 'koffi';
 
 /*
- * rtu-client.mjs master|PATH PAUSE DIST
+ * rtu-client.mjs master|PATH DIST
  *
- * When told a number of transactions, sends the same request again and again and measures the time from writing it to the first byte of the answer. Its
- * end of the line is the master side of a new pseudo-terminal (it then tells the path of the other side), or the
- * terminal PATH. It waits inside poll(2), so no event loop of its own is measured.
+ * When told `{transactions, pause}`, sends the same request again and again, `pause` ms after each answer, and measures
+ * the time from writing it to the first byte of the answer. Its end of the line is the master side of a new
+ * pseudo-terminal (it then tells the path of the other side), or the terminal PATH. It waits inside poll(2), so no event
+ * loop of its own is measured.
  */
-const [, , place, pause, dist] = process.argv;
+const [, , place, dist] = process.argv;
 
 /** Function 3, 10 registers from address 0 of unit 1; 25 bytes are the answer. */
 const REQUEST = Buffer.from('01030000000ac5cd', 'hex');
@@ -25,12 +26,13 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 const { fd, path } = await open();
 process.send({ path });
-process.on('message', (transactions) => {
+process.on('message', ({ transactions, pause }) => {
   const samples = [];
   let lost = 0;
   for (let i = 0; i < transactions; i++) {
-    // Not in step with anything: between one pause and half a millisecond more.
-    Atomics.wait(sleeper, 0, 0, Number(pause) + Math.random() / 2);
+    // Not in step with anything: up to half a pause, and half a millisecond at most, more or less.
+    const apart = Math.min(0.5, pause / 2);
+    Atomics.wait(sleeper, 0, 0, pause + apart * (2 * Math.random() - 1));
     const turnaround = exchange();
     if (turnaround === undefined) lost++;
     else samples.push(turnaround);

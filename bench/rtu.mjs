@@ -1,124 +1,214 @@
+import { writeFileSync } from 'node:fs';
 import { dist, startProgram } from '../test/support/program.mjs';
+import { latenessPlot } from './plot.mjs';
 import { CORE, message, pin, start, stop } from './processes.mjs';
-import { ms, printTable, spread } from './report.mjs';
+import { machine, ms, printTable, spread } from './report.mjs';
+import { runTime } from './run-time.mjs';
 
-const ROUNDS = 4;
-const TRANSACTIONS_A_ROUND = 500;
+const ROUNDS = 5;
 const REST_PER_SECOND = 500;
-/** How late the median may be after t3.5. */
-const LATE_MS = 0.5;
-const EAGER_TIMES_FLOOR = 1.3;
-const LOADED_TIMES_IDLE = 2;
+/** Times of the floor that an eager reply may take. */
+const EAGER_MEDIAN = 1.15;
+const EAGER_P99 = 1.3;
+/** How late after t3.5, in ms. */
+const LATE_MEDIAN = 0.25;
+const LATE_P99 = 1.5;
+const LOADED_TIMES_IDLE = 1.5;
 
-const T35 = { 9600: 38_500 / 9600, 115200: 1.75 };
+/** Requests a round, and how long after a reply the next one comes, in ms. */
+const PAUSES = [
+  { pause: 0.25, transactions: 500 },
+  { pause: 4, transactions: 150 },
+  { pause: 20, transactions: 50 },
+];
+const ON_TIME = { pause: 4, transactions: 100 };
+const BESIDE_REST = { pause: 2, transactions: 300 };
+
+const BAUD_RATES = [9600, 19200, 38400, 57600, 115200];
+/** 38.5 bits up to 19200 baud, and 1.75 ms above. */
+const t35Of = (baudRate) => (baudRate > 19200 ? 1.75 : 38_500 / baudRate);
 const device = { registers: { holding: [{ address: 0, quantity: 10, value: 4711, write: true }] } };
 
 /**
- * A server with its client, and what was measured.
+ * A server with its client.
  * @typedef {object} Contender
  * @property {string} what
+ * @property {number} pid of the server
  * @property {import('node:child_process').ChildProcess} client
  * @property {() => Promise<unknown>} end
- * @property {number[]} samples ms
+ */
+
+/**
+ * @typedef {object} Measured
+ * @property {number[]} samples of all rounds, ms
+ * @property {number[]} medians one of each round, ms
+ * @property {number[]} times processor time of the server for a request, one of each round, µs
  * @property {number} lost
  */
 
 /** RTU turnaround: how long after a request the answer begins. */
 export async function benchRtu() {
+  await benchEager();
+  const onTime = await benchOnTime();
+  await benchBesideRest();
+  const file = process.env.MODBUS_SIM_PLOT;
+  if (file !== undefined) writeFileSync(file, latenessPlot(onTime, machine()));
+}
+
+async function benchEager() {
+  const contenders = [
+    await floorAtTerminal(),
+    await oursAtTerminal(115200, 'eager'),
+    await oursAtVirtualLine(115200, 'eager'),
+  ];
   const rows = [];
-  for (const baudRate of [115200, 9600]) rows.push(...(await eagerRows(baudRate)));
-  for (const baudRate of [115200, 9600]) rows.push(...(await onTimeRows(baudRate)));
-  rows.push(...(await restRows(115200)));
+  for (const { pause, transactions } of PAUSES) {
+    const measured = await byTurns(contenders, { pause, transactions });
+    const floor = figures(measured[0]);
+    contenders.forEach(({ what }, i) => {
+      const { median, p99, max, time, lost } = figures(measured[i]);
+      const values = [ms(median), ms(p99), ms(max), Math.round(time), lost];
+      const times = [median / floor.median, p99 / floor.p99];
+      const text = `median <= ${EAGER_MEDIAN} x, is ${times[0].toFixed(2)}; p99 <= ${EAGER_P99} x, is ${times[1].toFixed(2)}`;
+      const reached = times[0] <= EAGER_MEDIAN && times[1] <= EAGER_P99;
+      rows.push({ what: `${what}, ${pause} ms apart`, values, ...(i > 0 && { budget: { text, reached } }) });
+    });
+  }
+  for (const { end } of contenders) await end();
   printTable(
-    `RTU turnaround, ${ROUNDS * TRANSACTIONS_A_ROUND} x function 3 with 10 registers; ms from writing the request to the first byte of the answer`,
-    'A terminal: the client has the master side of a pseudo-terminal, the server opens the other side through serialport;\n' +
-      'that is where the floor is. A virtual line: the simulator has the master side, without serialport. Neither has a\n' +
-      `baud rate: the wire takes no time. Those of one baud rate by turns, ${TRANSACTIONS_A_ROUND} each. Early: answers before t3.5.`,
-    ['median', 'p99', 'max', 'early', 'lost'],
+    'RTU turnaround, eager, function 3 with 10 registers; ms from writing the request to the first byte of the answer',
+    'The floor is a bare serialport that answers fixed bytes at the 8th byte. A terminal: the client has the master side of\n' +
+      'a pseudo-terminal, the server opens the other side, as a real port. A virtual line: the simulator has the master\n' +
+      `side. Neither has a baud rate: the wire takes no time. By turns ${ROUNDS} rounds; the median is that of the rounds' medians.`,
+    ['median', 'p99', 'max', 'server µs each', 'lost'],
     rows,
   );
 }
 
-async function eagerRows(baudRate) {
-  const [floor, ...ours] = await byTurns([
-    await floorAtTerminal(baudRate),
-    await oursAtTerminal(baudRate, 'eager'),
-    await oursAtVirtualLine(baudRate, 'eager'),
-  ]);
-  const floorMedian = spread(floor.samples).median;
-  const budget = ({ median }) => times(median, floorMedian, EAGER_TIMES_FLOOR, 'median');
-  return [row(floor), ...ours.map((each) => row(each, undefined, budget))];
-}
-
-async function onTimeRows(baudRate) {
-  const t35 = T35[baudRate];
-  const text = `0 early, median <= ${ms(t35 + LATE_MS)}`;
-  const budget = ({ median, early }) => ({ text, reached: early === 0 && median <= t35 + LATE_MS });
-  const contenders = [await oursAtTerminal(baudRate, 't3.5'), await oursAtVirtualLine(baudRate, 't3.5')];
-  return (await byTurns(contenders)).map((each) => row(each, t35, budget));
-}
-
-async function restRows(baudRate) {
-  const t35 = T35[baudRate];
-  const [idle] = await byTurns([await oursAtVirtualLine(baudRate, 't3.5')]);
-  const contender = await oursAtVirtualLine(baudRate, 't3.5');
-  const load = start('rest-load.mjs', contender.program.restUrl(), REST_PER_SECOND);
-  pin(load.pid, CORE.client);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  const loaded = (await byTurns([{ ...contender, end: async () => {} }]))[0];
-  const told = message(load);
-  load.kill('SIGTERM');
-  const { perSecond } = await told;
-  await contender.end();
-  const idleP99 = spread(idle.samples).p99;
-  return [
-    row({ ...idle, what: `ours, virtual line, t3.5, ${baudRate}, idle` }, t35),
-    row({ ...loaded, what: `the same under ${Math.round(perSecond)} REST requests/s` }, t35, ({ p99 }) =>
-      times(p99, idleP99, LOADED_TIMES_IDLE, 'p99'),
-    ),
-  ];
-}
-
-/** Measures round by round, so that what else the machine does hits all contenders; then ends them. */
-async function byTurns(contenders) {
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const contender of contenders) {
-      const told = message(contender.client);
-      contender.client.send(TRANSACTIONS_A_ROUND);
-      const { samples, lost } = await told;
-      contender.samples.push(...samples);
-      contender.lost += lost;
-    }
+/** @returns {Promise<{name: string, late: number[]}[]>} how late each reply was, in ms */
+async function benchOnTime() {
+  const contenders = [];
+  for (const baudRate of BAUD_RATES) {
+    contenders.push({ baudRate, ...(await oursAtVirtualLine(baudRate, 't3.5')) });
   }
+  for (const baudRate of [9600, 115200]) {
+    contenders.push({ baudRate, ...(await oursAtTerminal(baudRate, 't3.5')) });
+  }
+  const measured = await byTurns(contenders, ON_TIME);
   for (const { end } of contenders) await end();
-  return contenders;
+  const series = contenders.map(({ what, baudRate }, i) => ({
+    name: what,
+    late: measured[i].samples.map((sample) => sample - t35Of(baudRate)),
+  }));
+  printTable(
+    `RTU turnaround, t3.5, ${ROUNDS} x ${ON_TIME.transactions} requests each; ms after t3.5`,
+    'Late by the clock of the client, which counts from writing the request to having the first byte: the way of both through\n' +
+      'the kernel is in it. Early: answers before t3.5.',
+    ['t3.5', 'median late', 'p99 late', 'max late', 'early', 'server µs each', 'lost'],
+    series.map(({ name, late }, i) => {
+      const { median, p99, max } = spread(late);
+      const early = late.filter((each) => each < 0).length;
+      const { time, lost } = figures(measured[i]);
+      return {
+        what: name,
+        values: [
+          ms(t35Of(contenders[i].baudRate)),
+          ms(median),
+          ms(p99),
+          ms(max),
+          early,
+          Math.round(time),
+          lost,
+        ],
+        budget: {
+          text: `0 early, median <= ${LATE_MEDIAN}, p99 <= ${LATE_P99}`,
+          reached: early === 0 && median <= LATE_MEDIAN && p99 <= LATE_P99,
+        },
+      };
+    }),
+  );
+  return series;
 }
 
-function row({ what, samples, lost }, t35, budgetOf) {
-  const { median, p99, max } = spread(samples);
-  const early = t35 === undefined ? undefined : samples.filter((sample) => sample < t35).length;
-  const values = [ms(median), ms(p99), ms(max), early ?? '', lost];
-  return { what, values, budget: budgetOf?.({ median, p99, early }) };
-}
-
-/** @returns {{text: string, reached: boolean}} */
-function times(measured, reference, limit, name) {
-  const text = `${name} <= ${limit} x, is ${(measured / reference).toFixed(2)} x`;
-  return { text, reached: measured <= limit * reference };
-}
-
-async function floorAtTerminal(baudRate) {
-  const client = start('rtu-client.mjs', 'master', T35[baudRate], dist);
-  const { path } = await message(client);
-  const floor = start('rtu-floor.mjs', path);
-  await message(floor);
-  return contender(`floor: serialport answers at the 8th byte, ${baudRate}`, client, floor.pid, () =>
-    stop(floor),
+/** Idle and under load by turns, on the same server. */
+async function benchBesideRest() {
+  const contender = await oursAtVirtualLine(115200, 't3.5');
+  const [idle, loaded] = [nothing(), nothing()];
+  let perSecond = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    await measure(contender, BESIDE_REST, idle);
+    const load = start('rest-load.mjs', contender.program.restUrl(), REST_PER_SECOND);
+    pin(load.pid, CORE.client);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await measure(contender, BESIDE_REST, loaded);
+    const told = message(load);
+    load.kill('SIGTERM');
+    perSecond += (await told).perSecond / ROUNDS;
+  }
+  await contender.end();
+  const [calm, busy] = [figures(idle), figures(loaded)];
+  const values = ({ median, p99, max, lost }) => [ms(median), ms(p99), ms(max), lost];
+  const share = busy.p99 / calm.p99;
+  printTable(
+    `RTU turnaround beside REST, virtual line, t3.5 (1.750) at 115200; ms`,
+    `${ROUNDS} x ${BESIDE_REST.transactions} requests each, by turns.`,
+    ['median', 'p99', 'max', 'lost'],
+    [
+      { what: 'idle', values: values(calm) },
+      {
+        what: `under ${Math.round(perSecond)} REST requests/s`,
+        values: values(busy),
+        budget: {
+          text: `p99 <= ${LOADED_TIMES_IDLE} x, is ${share.toFixed(2)}`,
+          reached: share <= LOADED_TIMES_IDLE,
+        },
+      },
+    ],
   );
 }
 
+/** Measures round by round, so that what else the machine does hits all contenders. */
+async function byTurns(contenders, load) {
+  const measured = contenders.map(nothing);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [i, contender] of contenders.entries()) await measure(contender, load, measured[i]);
+  }
+  return measured;
+}
+
+/** @returns {Measured} */
+function nothing() {
+  return { samples: [], medians: [], times: [], lost: 0 };
+}
+
+/** One round; adds what was measured to `measured`. */
+async function measure({ client, pid }, load, measured) {
+  const told = message(client);
+  const usedBefore = runTime(pid);
+  client.send(load);
+  const { samples, lost } = await told;
+  measured.times.push((runTime(pid) - usedBefore) / load.transactions);
+  measured.samples.push(...samples);
+  measured.medians.push(spread(samples).median);
+  measured.lost += lost;
+}
+
+/** @param {Measured} measured */
+function figures({ samples, medians, times, lost }) {
+  const { p99, max } = spread(samples);
+  return { median: spread(medians).median, p99, max, time: spread(times).median, lost };
+}
+
+async function floorAtTerminal() {
+  const client = start('rtu-client.mjs', 'master', dist);
+  const { path } = await message(client);
+  const floor = start('rtu-floor.mjs', path);
+  await message(floor);
+  return contender('floor: serialport answers at the 8th byte', client, floor.pid, () => stop(floor));
+}
+
 async function oursAtTerminal(baudRate, turnaround) {
-  const client = start('rtu-client.mjs', 'master', T35[baudRate], dist);
+  const client = start('rtu-client.mjs', 'master', dist);
   const { path } = await message(client);
   const program = await startOurs(path, baudRate, turnaround);
   // A port may be opened in the middle of a frame, so it waits for a silence first.
@@ -128,7 +218,7 @@ async function oursAtTerminal(baudRate, turnaround) {
 
 async function oursAtVirtualLine(baudRate, turnaround) {
   const program = await startOurs('virtual', baudRate, turnaround);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), T35[baudRate], dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
   await message(client);
   return {
     ...contender(`ours, virtual line, ${turnaround}, ${baudRate}`, client, program.pid, program.stop),
@@ -137,14 +227,14 @@ async function oursAtVirtualLine(baudRate, turnaround) {
 }
 
 /** @returns {Contender} */
-function contender(what, client, serverPid, stopServer) {
+function contender(what, client, pid, stopServer) {
   pin(client.pid, CORE.client);
-  pin(serverPid, CORE.server);
+  pin(pid, CORE.server);
   const end = async () => {
     await stopServer();
     await stop(client);
   };
-  return { what, client, end, samples: [], lost: 0 };
+  return { what, client, pid, end };
 }
 
 function startOurs(path, baudRate, turnaround) {

@@ -1,4 +1,5 @@
 import { benchDelays } from './delays.mjs';
+import { benchGrowth } from './growth.mjs';
 import { CORE, canPin } from './processes.mjs';
 import { machine, printJson, say } from './report.mjs';
 import { benchRest } from './rest.mjs';
@@ -6,9 +7,10 @@ import { benchRtu } from './rtu.mjs';
 import { benchMemory, benchStart } from './start.mjs';
 import { benchTcp } from './tcp.mjs';
 import { benchValues } from './values.mjs';
+import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu delays tcp rest values start memory]
+ * npm run bench [-- [--json] rtu waits delays tcp rest values growth start memory]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -16,10 +18,12 @@ import { benchValues } from './values.mjs';
  */
 const SECTIONS = {
   rtu: benchRtu,
+  waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,
   rest: benchRest,
   values: benchValues,
+  growth: benchGrowth,
   start: benchStart,
   memory: benchMemory,
 };

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startProgram } from '../test/support/program.mjs';
+import { soakEndurance } from './soak/endurance.mjs';
 import { Master } from './soak/master.mjs';
 import { soakMutated } from './soak/mutated.mjs';
 import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
@@ -7,11 +8,13 @@ import { randomNumbers, soakDevice, transactions } from './soak/requests.mjs';
 /*
  * node scripts/soak.mjs [--transactions 1000] [--seed 1] [--json]
  * node scripts/soak.mjs --mutated 1000000 [--seed 1] [--json]
+ * node scripts/soak.mjs --minutes 60 [--seed 1] [--json]
  *
  * Runs the built program with eight paced virtual lines at once, 9600 and 115200 baud with each way in which adapters
  * hand over bytes, and a master on each that reads and writes. Exits with 1 when a request was lost, or answered wrong
  * or before t3.5. With --mutated, damaged frames are fed to the framers instead: 1 when one of them was executed, or a
- * good frame between them was lost.
+ * good frame between them was lost. With --minutes, lines of all kinds are used for so long, by clients that come and go,
+ * beside fault rules and REST: 1 when a request was lost, or memory, descriptors or times grew.
  */
 
 const { values } = parseArgs({
@@ -19,6 +22,7 @@ const { values } = parseArgs({
     transactions: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     mutated: { type: 'string' },
+    minutes: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -43,6 +47,38 @@ if (values.mutated !== undefined) {
     console.log(`in ${((performance.now() - began) / 1000).toFixed(0)} s; seed ${seed}`);
   }
   process.exit(results.every(({ executed, lost }) => executed + lost === 0) ? 0 : 1);
+}
+
+if (values.minutes !== undefined) {
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0 && minutes <= 100_000)) {
+    console.error('--minutes is a number of minutes, more than 0');
+    process.exit(2);
+  }
+  const { parts, problems } = await soakEndurance(minutes, seed);
+  if (values.json) console.log(JSON.stringify({ parts, problems }));
+  else {
+    const round = (/** @type {number} */ value) => Number(value.toFixed(1));
+    console.table(parts.map(({ lines, memory, ...rest }) => ({ memory: round(memory), ...rest })));
+    for (const [name, part] of [
+      ['second', parts[1]],
+      ['last', parts.at(-1)],
+    ])
+      if (typeof part === 'object')
+        console.table(
+          Object.entries(part.lines).map(([line, { requests, median, p99 }]) => ({
+            [`${name} part`]: line,
+            requests,
+            'median ms': round(median),
+            'p99 ms': round(p99),
+          })),
+        );
+    for (const problem of problems) console.error(problem);
+    console.log(
+      `${minutes} minutes in ${parts.length} parts; seed ${seed}: ${problems.length === 0 ? 'no drift' : 'FAILED'}`,
+    );
+  }
+  process.exit(problems.length === 0 ? 0 : 1);
 }
 
 /** @type {readonly {baudRate: number, chunk: 1 | 8 | 16 | 'usb', t35: number}[]} */

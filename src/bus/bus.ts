@@ -192,6 +192,7 @@ export class Bus {
       ranges: addressRanges(pdu),
     };
     const acting = this.#faults.match(facts);
+    if (acting.length === 0) return { plan: this.#trueReply(station, request), acted: NO_FAULTS };
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
     const now = () => performance.now();

@@ -1,6 +1,6 @@
 import { MAX_SEED, type Random, seededRandom } from '../random.js';
-import { lackOf } from './ability.js';
-import { matchesRequest, type RequestFacts } from './condition.js';
+import { Candidates } from './candidates.js';
+import type { RequestFacts } from './condition.js';
 import type { FaultRule } from './rule.js';
 import { isOpen } from './window.js';
 
@@ -27,8 +27,8 @@ export interface RuleStatus {
 }
 
 interface Entry {
-  rule: FaultRule;
-  seed: number;
+  readonly rule: FaultRule;
+  readonly seed: number;
   matches: number;
   hits: number;
   lastHit: Date | undefined;
@@ -45,7 +45,7 @@ export interface RuleSource {
   random(): number;
 }
 
-/** More rules than this are taken for a mistake, because every request is checked against every rule. */
+/** More rules than this are taken for a mistake. A request that was not seen before is checked against all of them. */
 export const MAX_RULES = 256;
 
 export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
@@ -56,6 +56,8 @@ export class FaultRules {
   changes = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
+  /** Undefined after a change, until the next request. */
+  #candidates: Candidates<Entry> | undefined;
 
   constructor(source: RuleSource) {
     this.#source = source;
@@ -85,20 +87,23 @@ export class FaultRules {
     const since = this.#source.uptime();
     const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined, since };
     this.changes++;
+    this.#candidates = undefined;
     this.#entries.set(rule.name, entry);
     return this.#status(entry);
   }
 
   remove(name: string): boolean {
     this.changes++;
+    this.#candidates = undefined;
     return this.#entries.delete(name);
   }
 
   /** The rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
-    for (const entry of this.#entries.values()) {
-      const random = this.#turn(entry, facts);
+    this.#candidates ??= new Candidates([...this.#entries.values()]);
+    for (const entry of this.#candidates.of(facts)) {
+      const random = this.#turn(entry);
       if (random) acting.push({ rule: entry.rule, random });
     }
     return acting;
@@ -108,12 +113,12 @@ export class FaultRules {
     return this.#entries.size === 0;
   }
 
-  /** The random source for this request when the rule acts. Each match has its own, whether or not the rule acts. */
-  #turn(entry: Entry, facts: RequestFacts): Random | undefined {
-    const { when, values } = entry.rule;
-    // If the line supports none of the rule's faults, the request must not use up the rule's count.
-    const isAble = entry.rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
-    if (!isAble || !matchesRequest(when, values, facts)) return undefined;
+  /**
+   * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether or not
+   * the rule acts.
+   */
+  #turn(entry: Entry): Random | undefined {
+    const { when } = entry.rule;
     if (!this.#isOpen(entry)) return undefined;
     entry.matches++;
     if (when.count !== undefined && entry.hits >= when.count) return undefined;

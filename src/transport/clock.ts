@@ -1,3 +1,5 @@
+import { sleep } from './sleep.js';
+
 /**
  * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass their
  * own.
@@ -6,8 +8,9 @@ export interface Clock {
   /** Only the difference between two of these times means something. */
   now(): number;
   /**
-   * Calls back as soon as possible at or after `at`, never before and never at once. The last 2 ms are spent in turns
-   * of the event loop, so use this for replies and not for frequent waits. Returns a function that calls it off.
+   * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is spent in
+   * turns of the event loop (see `sleep.ts`), so use this for replies and not for frequent waits. Returns a function
+   * that calls it off.
    */
   callAt(at: number, callback: () => void): () => void;
   /**
@@ -18,11 +21,6 @@ export interface Clock {
   callAfter(ms: number, callback: () => void): () => void;
 }
 
-/**
- * The event loop's timers fire up to two ms early or late. So a precise wait spends its last ms in turns of the loop.
- */
-const WATCHED_MS = 1.2;
-
 /** How long bytes that have arrived may take to reach us through the kernel and the event loop. */
 const READING_MS = 3;
 
@@ -32,22 +30,14 @@ export const systemClock: Clock = {
   now,
 
   callAt(at, callback) {
-    let timeout: NodeJS.Timeout | undefined;
-    let immediate: NodeJS.Immediate | undefined;
-
+    let wake: () => void;
     const wait = () => {
       const remaining = at - now();
       if (remaining <= 0) callback();
-      else if (remaining > WATCHED_MS + 1) timeout = setTimeout(wait, remaining - WATCHED_MS);
-      else immediate = setImmediate(wait);
+      else wake = sleep(remaining, wait);
     };
-    if (at - now() > WATCHED_MS + 1) wait();
-    else immediate = setImmediate(wait);
-
-    return () => {
-      clearTimeout(timeout);
-      clearImmediate(immediate);
-    };
+    wake = sleep(Math.max(0, at - now()), wait);
+    return () => wake();
   },
 
   callAfter(ms, callback) {

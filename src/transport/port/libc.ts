@@ -19,6 +19,10 @@ export interface Libc {
   pollNow(fd: number): number;
   /** Locks the file for this open descriptor alone, or fails at once when another one has it locked (flock(2)). */
   lockNow(fd: number): number;
+  /** A descriptor that is readable from a time on. */
+  timerfdCreate(clock: number, flags: number): number;
+  /** Sets the time, from now, of such a descriptor. `time` is a `struct itimerspec` with 64-bit fields. */
+  timerfdSettime(fd: number, time: Uint8Array): number;
 }
 
 /** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
@@ -100,6 +104,7 @@ function bind(define: (name: string, args: string[]) => Native): Libc {
   const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
   const poll = define('poll', ['void *', 'ulong', 'int']);
   const flock = define('flock', ['int', 'int']);
+  const settime = define('timerfd_settime', ['int', 'int', 'void *', 'void *']);
   return {
     posixOpenpt: define('posix_openpt', ['int']),
     grantpt: define('grantpt', ['int']),
@@ -115,5 +120,7 @@ function bind(define: (name: string, args: string[]) => Native): Libc {
       return result < 0 ? result : entry.readInt16LE(6);
     },
     lockNow: (fd) => flock(fd, LOCK_EX | LOCK_NB),
+    timerfdCreate: define('timerfd_create', ['int', 'int']),
+    timerfdSettime: (fd, time) => settime(fd, 0, time, null),
   };
 }

@@ -1,4 +1,5 @@
 import type { SerialSettings } from '../settings.js';
+import { useKernelTimer } from '../sleep.js';
 import { realPathOf } from './adapter.js';
 import { defaultLink, makeDefaultDirectory } from './default-link.js';
 import type { Pacing } from './pacing.js';
@@ -7,7 +8,9 @@ import { openRealPort } from './real-port.js';
 import { isClientSide, openVirtualPort } from './virtual-port.js';
 
 /** Opens the port of a serial line: a real one, or a pseudo-terminal. */
-export function openPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+export async function openPort(settings: SerialSettings, listener: PortListener): Promise<OpenResult> {
+  // Only serial lines wait precisely. What takes time to load is loaded before anything waits.
+  await useKernelTimer();
   return settings.path === 'virtual' ? openVirtual(settings, listener) : openReal(settings, listener);
 }
 

@@ -8,13 +8,14 @@ import type { LibcResult } from './libc.js';
 import { createMarkDecoder } from './parity-marks.js';
 import type { BytePort, PortFacts, PortListener } from './port.js';
 import { isPseudoTerminal } from './port-path.js';
+import { startReader } from './port-reader.js';
 import { startWriter } from './port-writer.js';
 import { closePort, setLines } from './real-port-binding.js';
 import type { Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
 import { setRts } from './rts-line.js';
 import { type TransmitterState, transmitterState } from './transmitter.js';
-import { startWatchdog } from './watchdog.js';
+import { hangUpOf, startWatchdog } from './watchdog.js';
 
 /** An open port, set up and verified. */
 export interface OpenedPort {
@@ -58,6 +59,16 @@ export function runPort(opened: OpenedPort): BytePort {
   };
   const rts = direction.rts && switchByRts(direction.rts);
   const stopWatching = startWatchdog({ path, device, fd, loaded }, gone);
+  const stopReading = startReader({
+    port,
+    heard: receiver(facts.parityMarks, listener, () => isOpen),
+    hangUp() {
+      const open = fd();
+      if (!loaded.ok || open === undefined) return 'hung up (end of file)';
+      return hangUpOf(loaded.libc, open);
+    },
+    gone,
+  });
 
   function switchByRts(switching: RtsSwitching): RtsSwitch {
     const time = characterTime(settings);
@@ -79,6 +90,7 @@ export function runPort(opened: OpenedPort): BytePort {
   async function shut(isThere: boolean): Promise<void> {
     isOpen = false;
     stopWatching();
+    stopReading();
     shutting.abort();
     // The break is ended first, because drivers differ in what closing does to a break.
     if (isThere) await breaking;
@@ -90,12 +102,7 @@ export function runPort(opened: OpenedPort): BytePort {
     await closePort(port);
   }
 
-  port.on(
-    'data',
-    receiver(facts.parityMarks, listener, () => isOpen),
-  );
   port.on('close', (error: Error | null) => gone(`hung up (${error?.message ?? 'closed'})`));
-  port.on('end', () => gone('hung up (end of file)'));
   port.on('error', (error: Error) => gone(error.message));
 
   const holdBreak = async (ms: number): Promise<string | undefined> => {
@@ -138,9 +145,10 @@ function receiver(
   listener: PortListener,
   isOpen: () => boolean,
 ): (chunk: Uint8Array) => void {
-  const decoder = parityMarks ? createMarkDecoder() : undefined;
+  if (!parityMarks) return (chunk) => listener.onData(chunk);
+  const decoder = createMarkDecoder();
   return (chunk) => {
-    for (const received of decoder?.push(chunk) ?? [{ kind: 'bytes', bytes: chunk }]) {
+    for (const received of decoder.push(chunk)) {
       if (!isOpen()) return;
       if (received.kind === 'bytes') listener.onData(received.bytes);
       else listener.onDamaged(received.bytes);

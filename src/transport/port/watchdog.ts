@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
-import { type LibcResult, POLLHUP } from './libc.js';
+import { type Libc, type LibcResult, POLLHUP } from './libc.js';
 import { statOf } from './port-path.js';
 
 /**
- * How often an open port is looked at, in ms. A hang-up between two reads can leave serialport's binding spinning
- * with no event (serialport/bindings-cpp issue 162), so its own notice of an unplugged adapter is not enough.
+ * How often an open port is looked at, in ms. A name that vanished or leads to another device makes nothing readable,
+ * and drivers differ in whether they hang up, so the notice that a read gives of an unplugged adapter is not enough.
  */
 const WATCHDOG_INTERVAL = 500;
 
@@ -34,11 +34,12 @@ function problemOf({ path, device, fd, loaded }: Watched): string | undefined {
   const open = fd();
   if (open === undefined) return 'closed';
   // The name may be there (again) while the device behind the descriptor is dead.
-  if (loaded.ok && hungUp(loaded.libc.pollNow(open))) return 'hung up (POLLHUP)';
-  return undefined;
+  return loaded.ok ? hangUpOf(loaded.libc, open) : undefined;
 }
 
-/** A negative result is an errno of poll(2). None of them means that the device is gone. */
-function hungUp(events: number): boolean {
-  return events >= 0 && (events & POLLHUP) !== 0;
+/** That the device behind an open descriptor is dead, as a reason; undefined while it is not. */
+export function hangUpOf(libc: Libc, fd: number): string | undefined {
+  const events = libc.pollNow(fd);
+  // A negative result is an errno of poll(2). None of them means that the device is gone.
+  return events >= 0 && (events & POLLHUP) !== 0 ? 'hung up (POLLHUP)' : undefined;
 }

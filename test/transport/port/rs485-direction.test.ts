@@ -35,6 +35,8 @@ function newDriver({
     ptsnameR: () => -1,
     tcflush: () => -1,
     pollNow: () => 0,
+    timerfdCreate: () => -1,
+    timerfdSettime: () => -1,
     lockNow: () => -1,
   };
   const open = (settings?: Rs485Settings) => openDirection(3, settings, { ok: true, libc });

@@ -1,0 +1,89 @@
+import { lackOf } from './ability.js';
+import { matchesRequest, type RequestFacts } from './condition.js';
+import type { FaultRule } from './rule.js';
+
+/** Something that belongs to a rule. */
+interface OfRule {
+  readonly rule: FaultRule;
+}
+
+/** The rules for the requests to one unit with one function, and those of them for each request that was seen. */
+interface Group<Entry> {
+  readonly device: string;
+  readonly entries: readonly Entry[];
+  /** By `rangesKey`. Undefined when the addresses and the quantities of a request change nothing. */
+  readonly byRanges: Map<number | string, readonly Entry[]> | undefined;
+}
+
+/**
+ * How many different requests are kept for each unit and function. A master asks for the same few again and again. One
+ * that asks for something else each time fills the memory no further than this.
+ */
+const MAX_KEPT = 1024;
+
+/**
+ * Finds the rules that are for a request without asking each of them: what a rule says about a request is the same
+ * each time (time, counts and probability are no part of it), so the answers are kept by line, unit, function and
+ * addresses. Asking each of 256 rules would take longer than all the rest of a reply.
+ */
+export class Candidates<Entry extends OfRule> {
+  readonly #entries: readonly Entry[];
+  /** By unit and function. A line that is defined anew is another object, and may support other faults. */
+  readonly #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
+
+  /** @param entries in the order in which their rules act */
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries;
+  }
+
+  /** Those that are for the request, in order. A line need support only one of the faults of a rule. */
+  of(facts: RequestFacts): readonly Entry[] {
+    const { entries, byRanges } = this.#groupOf(facts);
+    if (byRanges === undefined) return entries;
+    const key = rangesKey(facts);
+    const kept = byRanges.get(key);
+    if (kept !== undefined) return kept;
+    const found = entries.filter(({ rule }) => matchesRequest(rule.when, rule.values, facts));
+    if (byRanges.size >= MAX_KEPT) byRanges.clear();
+    byRanges.set(key, found);
+    return found;
+  }
+
+  #groupOf(facts: RequestFacts): Group<Entry> {
+    let groups = this.#lines.get(facts.line);
+    if (groups === undefined) {
+      groups = new Map();
+      this.#lines.set(facts.line, groups);
+    }
+    const key = (facts.unitId << 8) | facts.functionCode;
+    const present = groups.get(key);
+    // Another device may have got the unit identifier.
+    if (present !== undefined && present.device === facts.device) return present;
+    const group = this.#makeGroup(facts);
+    groups.set(key, group);
+    return group;
+  }
+
+  #makeGroup(facts: RequestFacts): Group<Entry> {
+    const entries = this.#entries.filter(({ rule }) => {
+      const { line, unit, function: code } = rule.when;
+      // If the line supports none of the rule's faults, the request must not use up the rule's count.
+      const isAble = rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
+      return isAble && matchesRequest({ line, unit, function: code }, undefined, facts);
+    });
+    const readsRanges = entries.some(
+      ({ rule: { when, values } }) =>
+        when.address !== undefined || when.quantity !== undefined || values !== undefined,
+    );
+    return { device: facts.device, entries, byRanges: readsRanges ? new Map() : undefined };
+  }
+}
+
+/** The same for two requests when their ranges are. Only function 23 has two, and only it pays for a text. */
+function rangesKey({ ranges }: RequestFacts): number | string {
+  const [first, second] = ranges;
+  if (first === undefined) return -1;
+  const key = first.address * 0x10000 + first.quantity;
+  if (second === undefined) return key;
+  return ranges.map(({ address, quantity }) => `${address} ${quantity}`).join();
+}

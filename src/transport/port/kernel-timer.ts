@@ -1,0 +1,75 @@
+import { closeSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+import { loadLibc } from './libc.js';
+
+/** Wakes the event loop at one time. Setting another time takes the place of the one before. */
+export interface WakeUp {
+  /** @param ms from now, more than 0 */
+  set(ms: number): void;
+  /** Does not keep the process alive from now on. */
+  clear(): void;
+}
+
+/** Flags of timerfd_create(2), as for open(2). */
+const CLOCK_MONOTONIC = 1;
+const TFD_NONBLOCK = 0o4000;
+const TFD_CLOEXEC = 0o2000000;
+
+/** `struct itimerspec`, four words of 64 bits: interval (none), then seconds and ns of the first time. */
+const ITIMERSPEC_BYTES = 32;
+const SECONDS_AT = 16;
+const NANOSECONDS_AT = 24;
+
+/** Where the fields have 64 bits, whatever C library it is. */
+const KNOWN_MACHINES = ['x64', 'arm64', 'riscv64', 'loong64'];
+
+/** `EVENTS` of serialport's poller, which does not export them. */
+const READABLE = 1;
+const NOTHING = 0;
+
+/**
+ * A timer of the kernel, timerfd(2). The event loop's own timers know whole milliseconds; this one wakes the loop within
+ * 0.1 ms (median, measured), so there is little left to wait for in turns of the loop.
+ * @param woken is called once after each `set`, soon after the time; if the poller fails, before it
+ * @returns undefined where it can't be had: no koffi, no serialport, a machine of 32 bits, or a worker thread, where
+ *   serialport's poller would wake the loop of another thread
+ */
+export async function openKernelTimer(woken: () => void): Promise<WakeUp | undefined> {
+  if (!isMainThread || !KNOWN_MACHINES.includes(process.arch)) return undefined;
+  const [loaded, binding] = await Promise.all([loadLibc(), loadBinding()]);
+  if (!loaded.ok || binding === undefined) return undefined;
+  const { libc } = loaded;
+  const fd = libc.timerfdCreate(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd < 0) return undefined;
+  // The poller watches any descriptor; only its port knows how to make one.
+  const { poller } = new binding.LinuxPortBinding(fd, NO_OPTIONS);
+  const time = Buffer.alloc(ITIMERSPEC_BYTES);
+  if (poller === undefined) {
+    closeSync(fd);
+    return undefined;
+  }
+  // A timer that went off stays readable until it is set again, and the poller tells it once for each time it is asked.
+  poller.on('readable', woken);
+  return {
+    set(ms) {
+      const seconds = Math.floor(ms / 1000);
+      time.writeBigInt64LE(BigInt(seconds), SECONDS_AT);
+      // Zero would stop the timer.
+      time.writeBigInt64LE(BigInt(Math.max(1, Math.round((ms - seconds * 1000) * 1e6))), NANOSECONDS_AT);
+      libc.timerfdSettime(fd, time);
+      poller.poll(READABLE);
+    },
+    clear: () => poller.poll(NOTHING),
+  };
+}
+
+/** The poller needs none of the settings of a port. */
+const NO_OPTIONS = {} as never;
+
+async function loadBinding(): Promise<typeof import('@serialport/bindings-cpp') | undefined> {
+  try {
+    return await import('@serialport/bindings-cpp');
+  } catch {
+    return undefined;
+  }
+}
