@@ -23,7 +23,7 @@ import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { KeepingUp } from './keeping-up.js';
-import { Line, type LineContext, type LineOutcome, type WantedLine } from './line.js';
+import { Line, type LineContext, type LineOutcome, type LineTools, type WantedLine } from './line.js';
 import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
 import { TrafficFiles } from './traffic-file/traffic-files.js';
@@ -70,12 +70,15 @@ export class Simulator {
   /** Where relative paths begin. */
   readonly directory: string;
   readonly #configuration: Configuration;
+  readonly #tools: LineTools | undefined;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
-  constructor(configuration: Configuration, log: Logger) {
+  /** @param tools how lines get their transports; tests pass their own */
+  constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
     const { devices, lines, faults, directory, traffic } = configuration;
     this.#configuration = configuration;
+    this.#tools = tools;
     this.directory = directory;
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
@@ -272,6 +275,7 @@ export class Simulator {
       faults: this.faults.rules,
       traffic: this.traffic,
       log: this.#log.child({ line: name }),
+      ...(this.#tools && { tools: this.#tools }),
     };
     const line = new Line(wanted.definition, wanted.units, context);
     this.#lines.set(name, line);

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
+import { LineLeases } from '../../testing/line-leases.js';
 import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
 import { additionRoutes } from './additions.js';
@@ -31,7 +32,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
-    app.register(testRoutes(simulator, answers));
+    app.register(testRoutes(simulator, new LineLeases(), answers));
     app.register(captureRoutes(simulator, answers));
     app.register(trafficFileRoutes(simulator));
     app.register(trafficRoutes(simulator, answers));

@@ -1,6 +1,7 @@
 import { At } from '../../schema/at.js';
 import { Findings, type Mistakes } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { LineLeases } from '../line-leases.js';
 import type { Report } from '../report/report.js';
 import { readScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
@@ -25,14 +26,16 @@ export type TestStart =
 /** The sections that only a bench of its own has. A program would run on this machine with the rights of this one. */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
-/** The tests on a running bench. At most one runs on a line at a time: two would take each other's faults for their own. */
+/** The tests on a running bench. */
 export class TestRuns {
   readonly #bench: Simulator;
+  readonly #leases: LineLeases;
   readonly #runs = new Map<number, TestRun>();
   #last = 0;
 
-  constructor(bench: Simulator) {
+  constructor(bench: Simulator, leases: LineLeases) {
     this.#bench = bench;
+    this.#leases = leases;
   }
 
   /** Starts a scenario. */
@@ -47,15 +50,19 @@ export class TestRuns {
       at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
     }
     if (!scenario || findings.count > 0) return { ok: false, issues: findings };
-    const busy = this.#busyLine(scenario.lines);
-    if (busy !== undefined) return { ok: false, busy };
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return { ok: false, busy: `line ${closed} is not open` };
+    const id = this.#last + 1;
+    const holder = { name: `test ${id}`, isOver: false };
+    const busy = this.#leases.take(scenario.lines, holder);
+    if (busy) return { ok: false, busy: `${busy.name} runs on line ${busy.line}; DELETE stops it` };
     const run = new TestRun(this.#bench, scenario);
-    const id = ++this.#last;
+    this.#last = id;
     this.#runs.set(id, run);
     this.#forgetOld();
-    void run.run();
+    void run.run().finally(() => {
+      holder.isOver = true;
+    });
     return { ok: true, test: known(id, run) };
   }
 
@@ -75,14 +82,6 @@ export class TestRuns {
 
   stopAll(): void {
     for (const id of this.#runs.keys()) this.stop(id);
-  }
-
-  #busyLine(lines: readonly string[]): string | undefined {
-    for (const [id, run] of this.#runs) {
-      const line = run.isOver ? undefined : run.scenario.lines.find((each) => lines.includes(each));
-      if (line !== undefined) return `test ${id} runs on line ${line}; DELETE stops it`;
-    }
-    return undefined;
   }
 
   #forgetOld(): void {

@@ -1,0 +1,58 @@
+import type { Exam } from './exam.js';
+import type { Exchange } from './exchange.js';
+import { median } from './rhythm.js';
+
+/** How the client goes on after a poll that was answered as usual. */
+export interface UsualNext {
+  /** The question that mostly comes next. */
+  readonly question: string;
+  /** When it comes after the request of the poll, in ms. */
+  readonly afterMs: number;
+  /** Differences up to this are no difference, in ms. */
+  readonly tolerance: number;
+}
+
+/** Two times are told apart when they differ by more than this, in ms, whatever the client's jitter is. */
+const FINEST_MS = 5;
+const SAME_PART = 0.1;
+
+/** What usually comes after the disturbed question, from everything that was heard without a fault. */
+export function usualNext(exam: Exam): UsualNext | undefined {
+  const all = exam.log.after(0).filter(({ request }) => request.clientId === exam.target.clientId);
+  const followers = all.flatMap((each, i) => {
+    const next = all[i + 1];
+    const isUsual = each.question === exam.target.key && !each.isSpoilt && next && !next.isSpoilt;
+    return isUsual ? [{ question: next.question, afterMs: next.at - each.at }] : [];
+  });
+  const most = mostFrequent(followers.map(({ question }) => question));
+  if (most === undefined) return undefined;
+  const times = followers.filter(({ question }) => question === most).map(({ afterMs }) => afterMs);
+  const afterMs = median(times);
+  const jitter = median(times.map((time) => Math.abs(time - afterMs)));
+  return { question: most, afterMs, tolerance: Math.max(FINEST_MS, 4 * jitter, afterMs * SAME_PART) };
+}
+
+function mostFrequent(names: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/**
+ * What a client did about a spoilt reply. `again`: it asked the same question before its time. `as usual`: it went on as
+ * after a good reply. `later`: it went on as usual, but later. `otherwise`: another question came than usual. `nothing`:
+ * it asked nothing more.
+ */
+export type Reaction = 'again' | 'as usual' | 'later' | 'otherwise' | 'nothing';
+
+/** @param next the first request of the client after the spoilt one */
+export function reactionOf(exam: Exam, spoilt: Exchange, next: Exchange | undefined): Reaction {
+  if (!next) return 'nothing';
+  const usual = usualNext(exam);
+  const afterMs = next.at - spoilt.at;
+  const isSame = next.question === spoilt.question;
+  if (!usual || next.question !== usual.question) return isSame ? 'again' : 'otherwise';
+  if (Math.abs(afterMs - usual.afterMs) <= usual.tolerance) return 'as usual';
+  if (afterMs > usual.afterMs) return 'later';
+  return isSame ? 'again' : 'as usual';
+}
