@@ -3,6 +3,7 @@ import { Findings, type Mistakes } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LineLeases } from '../line-leases.js';
 import type { Report } from '../report/report.js';
+import { Progress } from './progress.js';
 import { readScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
@@ -56,13 +57,18 @@ export class TestRuns {
     const holder = { name: `test ${id}`, isOver: false };
     const busy = this.#leases.take(scenario.lines, holder);
     if (busy) return { ok: false, busy: `${busy.name} runs on line ${busy.line}; DELETE stops it` };
-    const run = new TestRun(this.#bench, scenario);
+    const progress = new Progress(this.#bench, scenario.lines, id);
+    const run = new TestRun(this.#bench, scenario, (finding, number) => progress.ended(finding, number));
     this.#last = id;
     this.#runs.set(id, run);
     this.#forgetOld();
-    void run.run().finally(() => {
-      holder.isOver = true;
-    });
+    progress.began(scenario.name);
+    void run
+      .run()
+      .then((report) => progress.over(report))
+      .finally(() => {
+        holder.isOver = true;
+      });
     return { ok: true, test: known(id, run) };
   }
 
@@ -75,9 +81,13 @@ export class TestRuns {
     return Array.from(this.#runs, ([id, run]) => known(id, run));
   }
 
-  /** Ends a test; the report on what it has done stays. Does nothing for one that is over. */
-  stop(id: number): void {
-    this.#runs.get(id)?.end('inconclusive', 'the test was stopped before its end');
+  /**
+   * Ends a test; the report on what it has done stays. Does nothing for one that is over.
+   * @param failure why the step that runs has failed; without it, that step is inconclusive
+   */
+  stop(id: number, failure?: string): void {
+    if (failure !== undefined) this.#runs.get(id)?.end('fail', failure);
+    else this.#runs.get(id)?.end('inconclusive', 'the test was stopped before its end');
   }
 
   stopAll(): void {
