@@ -6,6 +6,7 @@ import type { Clock } from '../../transport/clock.js';
 import { type Exchange, wentWell } from './exchange.js';
 import type { ExchangeLog } from './exchange-log.js';
 import type { Found } from './found.js';
+import type { Outage } from './outage.js';
 import type { Question } from './rhythm.js';
 
 /** The line as checks need it. Times in ms. */
@@ -49,6 +50,7 @@ export interface ExamParts {
   readonly log: ExchangeLog;
   readonly found: Found;
   readonly rules: FaultRules;
+  readonly outage: Outage;
   /** All questions that the client asks, as watching has shown them. */
   readonly questions: readonly Question[];
   /** The one that is disturbed. */
@@ -187,6 +189,18 @@ export class Exam {
     return { at, since, spoilt, notAchieved, result };
   }
 
+  /**
+   * Closes the line with all its connections for some time, and opens it again. Where that fails, the examination ends.
+   * @returns when it was open again, in ms
+   */
+  async outage(ms: number): Promise<number> {
+    const { outage } = this.#parts;
+    await outage.begin();
+    await this.watch(ms);
+    const problem = await outage.end();
+    return problem === undefined ? this.clock.now() : forever();
+  }
+
   /** The exchanges of the disturbed question after this sequence number. */
   askedAfter(seq: number): readonly Exchange[] {
     return this.log.after(seq).filter(({ question }) => question === this.target.key);
@@ -231,4 +245,8 @@ export class Exam {
       ...(range && { address: range.address, quantity: range.quantity }),
     };
   }
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
 }

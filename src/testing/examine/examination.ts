@@ -14,6 +14,7 @@ import { Exam, type ExaminedLine, type ExamParts } from './exam.js';
 import { ExchangeLog } from './exchange-log.js';
 import { type Found, foundText, parametersOf } from './found.js';
 import { framesOf } from './frames.js';
+import { Outage } from './outage.js';
 import { inOrder } from './plan.js';
 import { watchClient } from './watching.js';
 
@@ -57,6 +58,7 @@ export class Examination {
   readonly #told: Told;
   readonly #begun: number;
   readonly #log: ExchangeLog;
+  readonly #outage: Outage;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
@@ -76,6 +78,7 @@ export class Examination {
     this.#clock = clock;
     this.#told = told;
     this.#begun = clock.now();
+    this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#others = new Set(this.#rules.list().map(({ rule }) => rule.name));
     this.#log = new ExchangeLog(() => this.#ownRules().reduce((sum, { hits }) => sum + hits, 0));
     this.#ended = new Promise((resolve) => {
@@ -109,10 +112,15 @@ export class Examination {
       const text = `the limit of ${durationText(this.order.limitMs)} was reached before`;
       this.#end({ verdict: 'not run', text });
     });
-    const end = await Promise.race([this.#ended, this.#runAll()]);
+    let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
     this.#exam?.end();
     this.#removeRules();
+    const problem = await this.#outage.end();
+    if (problem !== undefined) {
+      end = { verdict: 'error', text: problem };
+      this.#conclusions.push(problem);
+    }
     if (!end) await this.#lastReplies();
     for (const [i, check] of this.checks.slice(this.#findings.length).entries()) {
       const isNext = i === 0 && end?.verdict === 'error';
@@ -168,6 +176,7 @@ export class Examination {
       log: this.#log,
       found: this.found,
       rules: this.#rules,
+      outage: this.#outage,
       onEvent: this.#onEvent,
       ...watched,
     };
@@ -210,7 +219,7 @@ export class Examination {
     if (event.line !== this.order.line.name) return;
     this.#log.add(event);
     for (const listener of this.#listeners) listener();
-    if (event.kind === 'line' && CLOSED.has(event.state)) {
+    if (event.kind === 'line' && CLOSED.has(event.state) && !this.#outage.isOn) {
       this.#end({ verdict: 'error', text: `line ${event.line} was closed: ${event.text}` });
     }
   }

@@ -21,7 +21,9 @@ export type Mistake =
   | 'asks while a reply is pending'
   | 'ignores t3.5'
   /** Never connects again after the connection was closed. */
-  | 'never reconnects';
+  | 'never reconnects'
+  /** TCP: opens a connection for each request. */
+  | 'connects for each request';
 
 /** How a model client behaves. Times in ms. */
 export interface Habits {
@@ -44,6 +46,8 @@ export interface Habits {
   readonly jitterMs: number;
   /** TCP: closes the connection on a time-out and connects anew for the next request. */
   readonly reconnectsOnTimeout: boolean;
+  /** TCP: closes the connection when it has given up a question after all its attempts. */
+  readonly reconnectsOnGivingUp: boolean;
   /** TCP: before connecting again. */
   readonly reconnectPauseMs: number;
   readonly mistakes: readonly Mistake[];
@@ -61,6 +65,7 @@ export const FAULTLESS: Habits = {
   busyPauseMs: 100,
   jitterMs: 0,
   reconnectsOnTimeout: false,
+  reconnectsOnGivingUp: true,
   reconnectPauseMs: 100,
   mistakes: [],
 };

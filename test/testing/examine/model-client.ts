@@ -89,7 +89,8 @@ export class ModelClient {
 
   /** Asks until there is a reply or all attempts are used up. */
   async #ask(question: ModelQuestion): Promise<Uint8Array | undefined> {
-    const { attempts, pausesMs, busyPauseMs, reconnectsOnTimeout } = this.habits;
+    const { attempts, pausesMs, busyPauseMs, reconnectsOnTimeout, reconnectsOnGivingUp } = this.habits;
+    if (this.#makes('connects for each request')) this.#wire.close();
     for (let attempt = 1; attempt <= attempts && !this.#isStopped; attempt++) {
       if (attempt > 1) await this.#sleep(pausesMs[attempt - 2] ?? 0);
       if (!(await this.#connected())) continue;
@@ -107,6 +108,7 @@ export class ModelClient {
       } else if (BUSY.includes(exception) && busyPauseMs !== undefined) await this.#sleep(busyPauseMs);
       else return undefined;
     }
+    if (reconnectsOnGivingUp) this.#wire.close();
     if (this.#makes('stops after an outage')) this.stop();
     return undefined;
   }
