@@ -1,7 +1,13 @@
 import type { Check } from './check.js';
 import { wrongCrc } from './checks/damaged/wrong-crc.js';
 import { exception2 } from './checks/exceptions/exception-2.js';
+import { attempts } from './checks/time/attempts.js';
+import { deadUnit } from './checks/time/dead-unit.js';
+import { outage5, outage60 } from './checks/time/outage.js';
+import { pauses } from './checks/time/pauses.js';
 import { timeOut } from './checks/time/time-out.js';
+import { timeOutMargins } from './checks/time/time-out-margins.js';
+import { trickleGaps, trickleSlow } from './checks/time/trickle.js';
 import { pollPeriod } from './checks/watching/poll-period.js';
 
 /** All checks, in the order in which they are shown. */
@@ -10,6 +16,14 @@ export const CHECKS: readonly Check[] = [
   pollPeriod,
   // time
   timeOut,
+  timeOutMargins,
+  attempts,
+  pauses,
+  outage5,
+  outage60,
+  deadUnit,
+  trickleSlow,
+  trickleGaps,
   // damaged
   wrongCrc,
   // exceptions

@@ -80,8 +80,7 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
     silent: { question: first.question, afterMs: median(waits) },
     closedAfterMs,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
-    tolerance:
-      FINEST_MS + spreadOf(usualFollowers(exam), next.question) + Math.max(...waits) - Math.min(...waits),
+    tolerance: FINEST_MS + jitterOf(exam) + Math.max(...waits) - Math.min(...waits),
     atOnceMs: exam.line.t35 + AT_ONCE_MS,
     evidence,
   };
@@ -154,10 +153,11 @@ async function spoilAndWait(exam: Exam, faults: readonly object[], usualMs: numb
   return { spoilt: first, next: nextOf(exam, first), closedAfterMs };
 }
 
-/** How much the times to the usual next question differ: half of the span that nine of ten are in. */
-function spreadOf(followers: ReturnType<typeof usualFollowers>, question: string): number {
-  const times = followers.flatMap(({ poll, next }) =>
-    next.question === question ? [next.at - poll.at] : [],
+/** How much the times to the usual next question differ: half of the span that nine of ten are in, in ms. */
+export function jitterOf(exam: Exam): number {
+  const usual = usualNext(exam)?.question;
+  const times = usualFollowers(exam).flatMap(({ poll, next }) =>
+    next.question === usual ? [next.at - poll.at] : [],
   );
   const sorted = times.sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;

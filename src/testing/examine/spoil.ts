@@ -45,8 +45,10 @@ export async function spoilOne(exam: Exam, faults: Disturbance['faults']): Promi
 export function nextOf(exam: Exam, { seq, request: { clientId } }: Exchange): Exchange | undefined {
   const after = exam.log.after(seq);
   if (clientId === 0) return after[0];
+  const same = after.find(({ request }) => request.clientId === clientId);
+  if (same) return same;
   const others = new Set(
     exam.log.newest().flatMap((each) => (each.seq < seq ? [each.request.clientId] : [])),
   );
-  return after.find(({ request }) => request.clientId === clientId || !others.has(request.clientId));
+  return after.find(({ request }) => !others.has(request.clientId));
 }
