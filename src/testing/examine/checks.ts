@@ -5,6 +5,13 @@ import { listenerGone } from './checks/connections/listener-gone.js';
 import { resetInReply } from './checks/connections/reset-in-reply.js';
 import { wrongCrc } from './checks/damaged/wrong-crc.js';
 import { exception2 } from './checks/exceptions/exception-2.js';
+import { attempts } from './checks/time/attempts.js';
+import { deadUnit } from './checks/time/dead-unit.js';
+import { outage5, outage60 } from './checks/time/outage.js';
+import { pauses } from './checks/time/pauses.js';
+import { timeOut } from './checks/time/time-out.js';
+import { timeOutMargins } from './checks/time/time-out-margins.js';
+import { trickleGaps, trickleSlow } from './checks/time/trickle.js';
 import { broadcastPause } from './checks/watching/broadcast-pause.js';
 import { connectionsReused } from './checks/watching/connections-reused.js';
 import { legalRequests } from './checks/watching/legal-requests.js';
@@ -22,6 +29,15 @@ export const CHECKS: readonly Check[] = [
   broadcastPause,
   connectionsReused,
   // time
+  timeOut,
+  timeOutMargins,
+  attempts,
+  pauses,
+  outage5,
+  outage60,
+  deadUnit,
+  trickleSlow,
+  trickleGaps,
   // damaged
   wrongCrc,
   // exceptions

@@ -4,6 +4,7 @@ import { type Exchange, exchangeOf } from './exchange.js';
 /** Of each kind, the newest so many are kept: a client may flood the line for the whole examination. */
 const MOST_KEPT = 20_000;
 const DROPPED_AT_ONCE = 5_000;
+const MOST_NEWEST = 2_000;
 
 /** Everything that was heard of the client, in its order. */
 export class ExchangeLog {
@@ -54,6 +55,12 @@ export class ExchangeLog {
   after(seq: number): readonly Exchange[] {
     this.settle();
     return behind(this.#exchanges, seq);
+  }
+
+  /** The newest exchanges, the oldest of them first: enough to know the rhythm of any client. */
+  newest(): readonly Exchange[] {
+    this.settle();
+    return this.#exchanges.slice(-MOST_NEWEST);
   }
 
   /** What is no request and no reply, after this sequence number: damage, clients that come and go, notices. */

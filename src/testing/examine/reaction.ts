@@ -1,5 +1,5 @@
 import type { Exam } from './exam.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, wentWell } from './exchange.js';
 import { median } from './rhythm.js';
 
 /** How the client goes on after a poll that was answered as usual. */
@@ -18,11 +18,8 @@ const SAME_PART = 0.1;
 
 /** What usually comes after the disturbed question, from everything that was heard without a fault. */
 export function usualNext(exam: Exam): UsualNext | undefined {
-  const all = exam.log.after(0).filter(({ request }) => request.clientId === exam.target.clientId);
-  const followers = all.flatMap((each, i) => {
-    const next = all[i + 1];
-    const isUsual = each.question === exam.target.key && !each.isSpoilt && next && !next.isSpoilt;
-    return isUsual ? [{ question: next.question, afterMs: next.at - each.at }] : [];
+  const followers = usualFollowers(exam).map(({ poll, next }) => {
+    return { question: next.question, afterMs: next.at - poll.at };
   });
   const most = mostFrequent(followers.map(({ question }) => question));
   if (most === undefined) return undefined;
@@ -30,6 +27,20 @@ export function usualNext(exam: Exam): UsualNext | undefined {
   const afterMs = median(times);
   const jitter = median(times.map((time) => Math.abs(time - afterMs)));
   return { question: most, afterMs, tolerance: Math.max(FINEST_MS, 4 * jitter, afterMs * SAME_PART) };
+}
+
+/** Polls that went well at the first attempt, each with the request that the same client sent next. */
+export function usualFollowers(exam: Exam): { readonly poll: Exchange; readonly next: Exchange }[] {
+  const followers: { poll: Exchange; next: Exchange }[] = [];
+  const before = new Map<number, { readonly poll: Exchange; readonly isRepetition: boolean }>();
+  for (const next of exam.log.newest()) {
+    const { clientId } = next.request;
+    const { poll, isRepetition } = before.get(clientId) ?? {};
+    const isUsual = poll?.question === exam.target.key && wentWell(poll) && !isRepetition;
+    if (isUsual && !next.isSpoilt) followers.push({ poll, next });
+    before.set(clientId, { poll: next, isRepetition: poll !== undefined && !wentWell(poll) });
+  }
+  return followers;
 }
 
 function mostFrequent(names: readonly string[]): string | undefined {

@@ -41,6 +41,14 @@ export async function spoilOne(exam: Exam, faults: Disturbance['faults']): Promi
   };
 }
 
-function nextOf(exam: Exam, { seq }: Exchange): Exchange | undefined {
-  return exam.log.after(seq)[0];
+/** The first request of the same client after an exchange. On TCP it may have connected anew for it. */
+export function nextOf(exam: Exam, { seq, request: { clientId } }: Exchange): Exchange | undefined {
+  const after = exam.log.after(seq);
+  if (clientId === 0) return after[0];
+  const same = after.find(({ request }) => request.clientId === clientId);
+  if (same) return same;
+  const others = new Set(
+    exam.log.newest().flatMap((each) => (each.seq < seq ? [each.request.clientId] : [])),
+  );
+  return after.find(({ request }) => !others.has(request.clientId));
 }

@@ -9,6 +9,8 @@ const PATIENCE_MS = 30_000;
 /** The client is watched for this long at least, and for so many polls of the question that will be disturbed. */
 const SHORTEST_MS = 2_000;
 const POLLS = 8;
+/** The rhythm is looked for so often, in ms: to find it in many requests takes a millisecond. */
+const LOOK_EVERY_MS = 100;
 /** With fewer polls the rhythm of the client is not known. */
 const FEWEST_POLLS = 3;
 /** Watching takes at most this part of the limit. */
@@ -53,10 +55,14 @@ export async function watchClient(
   }
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
-  const target = () => targetOf(questionsIn(log.after(0)), unitId);
-  const polls = () => target()?.asked.length ?? 0;
-  await wait(() => clock.now() - startedAt >= SHORTEST_MS && polls() > POLLS, longest);
-  const questions = questionsIn(log.after(0));
+  let lookAt = startedAt + SHORTEST_MS;
+  const isKnown = () => {
+    if (clock.now() < lookAt) return false;
+    lookAt = clock.now() + LOOK_EVERY_MS;
+    return (targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0) > POLLS;
+  };
+  await wait(isKnown, longest);
+  const questions = questionsIn(log.newest());
   const chosen = targetOf(questions, unitId);
   const within = durationText(Math.round(clock.now() - startedAt));
   if (chosen && chosen.asked.length >= FEWEST_POLLS) return { questions, target: chosen };

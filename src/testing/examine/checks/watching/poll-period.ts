@@ -24,7 +24,7 @@ export const pollPeriod: Check = {
     const { target, log } = exam;
     const enough = () => (exam.askedAfter(exam.since).length > MORE_POLLS ? true : undefined);
     await exam.until(enough, LONGEST_MS);
-    const questions = questionsIn(log.after(0)).filter(
+    const questions = questionsIn(log.newest()).filter(
       ({ intervals }) => intervals.length >= FEWEST_INTERVALS,
     );
     const polled = questions.find(({ key }) => key === target.key);
