@@ -1,8 +1,9 @@
-/** A test or an examination, while it works on lines. */
-export interface LineHolder {
-  /** `test 3`. */
-  readonly name: string;
-  readonly isOver: boolean;
+/** What works on lines of a bench: a test or an examination. */
+export interface Lease {
+  /** Counts tests and examinations together, from 1. */
+  readonly id: number;
+  /** Others can have the lines from now on. */
+  end(): void;
 }
 
 /**
@@ -10,21 +11,26 @@ export interface LineHolder {
  * faults for their own.
  */
 export class LineLeases {
-  readonly #holders = new Map<string, LineHolder>();
+  /** Who has each line, as `test 3`. */
+  readonly #holders = new Map<string, string>();
+  #last = 0;
 
   /**
-   * Takes all of these lines, or none. A lease ends when its holder is over.
-   * @returns who has one of the lines, undefined when they were taken
+   * Takes all of these lines, or none.
+   * @returns who has one of the lines, as a sentence
    */
-  take(
-    lines: readonly string[],
-    holder: LineHolder,
-  ): { readonly line: string; readonly name: string } | undefined {
+  take(lines: readonly string[], kind: 'test' | 'examination'): Lease | string {
     for (const line of lines) {
       const other = this.#holders.get(line);
-      if (other && !other.isOver) return { line, name: other.name };
+      if (other !== undefined) return `${other} runs on line ${line}; DELETE stops it`;
     }
+    const id = ++this.#last;
+    const holder = `${kind} ${id}`;
     for (const line of lines) this.#holders.set(line, holder);
-    return undefined;
+    return { id, end: () => this.#free(holder) };
+  }
+
+  #free(holder: string): void {
+    for (const [line, other] of this.#holders) if (other === holder) this.#holders.delete(line);
   }
 }

@@ -135,6 +135,7 @@ export class Examination {
   get report(): Report {
     const { line, seed } = this.order;
     const found = foundText(this.found);
+    const bench = this.#bench;
     return {
       kind: 'examination',
       name: `the client on line ${line.name}`,
@@ -146,8 +147,12 @@ export class Examination {
       seed,
       conclusions: [this.#refusal ?? (found || 'No time was measured'), ...this.#conclusions].map(sentence),
       parameters: parametersOf(this.found),
+      found: { ...this.found },
       findings: this.#findings,
-      configuration: [...configurationText(this.#bench.running)].join(''),
+      // It may be long, and not everybody who looks at a report wants it.
+      get configuration() {
+        return [...configurationText(bench.running)].join('');
+      },
       versions: versions(),
     };
   }
@@ -193,7 +198,7 @@ export class Examination {
   }
 
   #add(
-    { id, title, does, matters, rule, source }: Check,
+    { id, group, title, does, matters, rule, source }: Check,
     outcome: Outcome | { readonly verdict: 'not run' | 'error'; readonly summary: string },
     durationMs: number,
   ): void {
@@ -208,7 +213,7 @@ export class Examination {
         return framesOf(evidence);
       },
       durationMs,
-      background: `${does} ${matters} ${rule} Source: ${source}`,
+      about: { group, does, matters, rule, source },
     };
     if ('conclusion' in outcome && outcome.conclusion) this.#conclusions.push(outcome.conclusion);
     this.#findings.push(finding);

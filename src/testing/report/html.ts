@@ -56,15 +56,12 @@ function summaryHtml({ kind, findings }: ReportView, number: number): string {
   return `<h2>${heading}</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
 }
 
-function findingHtml(
-  { id, title, verdict, summary, background, frames, strip }: FindingView,
-  number: number,
-) {
+function findingHtml({ id, title, verdict, summary, about, frames, strip }: FindingView, number: number) {
   return [
     `<section class="finding" id="${anchor(number, id)}">`,
     `<header><h3>${escaped(`${id} ${title}`)}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
-    background === undefined ? '' : `<p class="soft">${escaped(background)}</p>`,
+    about === undefined ? '' : `<p class="soft">${escaped(about.does)}</p>`,
     strip.length === 0 ? '' : `<div class="scroll">${stripSvg(strip)}</div>`,
     frames.length === 0 ? '' : framesHtml(frames),
     '</section>',
