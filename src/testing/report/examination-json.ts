@@ -93,18 +93,31 @@ export function examinationJson(report: ReportView): string {
     ...examinationSummary(report),
     checks: findings.map((finding) => ({ ...checkJson(finding), frames: framesJson(finding) })),
     startedAt: new Date(startedAt).toISOString(),
-    durationMs,
+    durationMs: tenths(durationMs),
     versions: versions.map((each) => ({ ...each })),
   };
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-function foundJson({ pausesMs, timeoutMs, ...others }: NonNullable<Report['found']> = {}): Summary['found'] {
+function foundJson({
+  timeoutMs,
+  attempts,
+  pausesMs,
+  pollPeriodMs,
+}: NonNullable<Report['found']> = {}): Summary['found'] {
   return {
-    ...(timeoutMs && { timeoutMs: { ...timeoutMs } }),
-    ...others,
-    ...(pausesMs && { pausesMs: [...pausesMs] }),
+    ...(timeoutMs && {
+      timeoutMs: { value: tenths(timeoutMs.value), plusMinus: tenths(timeoutMs.plusMinus) },
+    }),
+    ...(attempts !== undefined && { attempts }),
+    ...(pausesMs && { pausesMs: pausesMs.map(tenths) }),
+    ...(pollPeriodMs !== undefined && { pollPeriodMs: tenths(pollPeriodMs) }),
   };
+}
+
+/** Nothing is measured more exactly. */
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
 
 function checkJson({
@@ -115,7 +128,7 @@ function checkJson({
   summary,
   durationMs,
 }: Pick<FindingView, 'id' | 'about' | 'title' | 'verdict' | 'summary' | 'durationMs'>) {
-  return { id, group: about?.group ?? '', title, verdict, summary, durationMs };
+  return { id, group: about?.group ?? '', title, verdict, summary, durationMs: tenths(durationMs) };
 }
 
 function framesJson({ frames }: FindingView): ExaminationJson['checks'][number]['frames'] {

@@ -44,7 +44,7 @@ export const legalRequests: Check = {
         damaged.slice(0, MOST_SHOWN),
       );
     }
-    const count = first.size === 1 ? 'its one question is' : `all ${first.size} questions are`;
+    const count = first.size === 1 ? 'its one question is' : `its ${first.size} questions are`;
     return pass(`${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
   },
 };
