@@ -39,7 +39,7 @@ type Told = (finding: Finding, number: number) => void;
 
 /** Why an examination ends early. */
 interface End {
-  readonly verdict: Extract<Verdict, 'not run' | 'error'>;
+  readonly verdict: Extract<Verdict, 'not run' | 'error' | 'fail'>;
   readonly text: string;
 }
 
@@ -99,7 +99,12 @@ export class Examination {
     return this.#refusal;
   }
 
-  /** Ends the examination; what was found so far stays. */
+  /** Ends the examination; what was found so far stays, and the check that runs gets this verdict. */
+  end(verdict: 'fail' | 'error', text: string): void {
+    this.#end({ verdict, text });
+  }
+
+  /** Ends the examination; what was not reached is not run. */
   stop(): void {
     this.#end({ verdict: 'not run', text: 'the examination was stopped before' });
   }
@@ -116,8 +121,8 @@ export class Examination {
     this.#removeRules();
     if (!end) await this.#lastReplies();
     for (const [i, check] of this.checks.slice(this.#findings.length).entries()) {
-      const isNext = i === 0 && end?.verdict === 'error';
-      this.#add(check, { verdict: isNext ? 'error' : 'not run', summary: end?.text ?? '' }, 0);
+      const verdict = i === 0 && end ? end.verdict : 'not run';
+      this.#add(check, { verdict, summary: end?.text ?? '' }, 0);
     }
     this.#unsubscribe();
     this.#endedAt = this.#clock.now();
@@ -188,7 +193,7 @@ export class Examination {
 
   #add(
     { id, title, does, matters, rule, source }: Check,
-    outcome: Ended | { readonly verdict: 'not run'; readonly summary: string },
+    outcome: Ended | { readonly verdict: End['verdict']; readonly summary: string },
     durationMs: number,
   ): void {
     const evidence = 'evidence' in outcome ? outcome.evidence : [];

@@ -46,6 +46,8 @@ export interface Habits {
   readonly reconnectsOnTimeout: boolean;
   /** TCP: before connecting again. */
   readonly reconnectPauseMs: number;
+  /** TCP: a repetition has the transaction identifier of the first attempt. */
+  readonly repeatsTransaction: boolean;
   readonly mistakes: readonly Mistake[];
 }
 
@@ -62,6 +64,7 @@ export const FAULTLESS: Habits = {
   jitterMs: 0,
   reconnectsOnTimeout: false,
   reconnectPauseMs: 100,
+  repeatsTransaction: false,
   mistakes: [],
 };
 
