@@ -4,7 +4,7 @@ import type { Exam } from './exam.js';
 import type { Exchange } from './exchange.js';
 
 /** In the order in which they are shown. Those that only watch come first. */
-export type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections';
+type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections';
 
 /** What a check has found. */
 export interface Outcome {

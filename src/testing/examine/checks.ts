@@ -31,10 +31,10 @@ export const CHECKS: readonly Check[] = [
   // time
   timeOut,
   timeOutMargins,
-  attempts,
-  pauses,
   outage5,
   outage60,
+  attempts,
+  pauses,
   deadUnit,
   trickleSlow,
   trickleGaps,

@@ -1,4 +1,3 @@
-import { characterTime, t15, t35 } from '../../protocol/timing.js';
 import { seededRandom } from '../../random.js';
 import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
@@ -9,13 +8,15 @@ import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import { durationText } from '../scenario/words.js';
-import type { Check, Outcome } from './check.js';
-import { Exam, type ExaminedLine, type ExamParts } from './exam.js';
+import type { Check } from './check.js';
+import { Exam, type ExamParts } from './exam.js';
+import { examinedLine } from './examined-line.js';
 import { ExchangeLog } from './exchange-log.js';
 import { type Found, foundText, parametersOf } from './found.js';
 import { framesOf } from './frames.js';
 import { Outage } from './outage.js';
 import { inOrder } from './plan.js';
+import { type Ended, runCheck } from './run-check.js';
 import { watchClient } from './watching.js';
 
 /** What is to be examined. */
@@ -39,7 +40,7 @@ type Told = (finding: Finding, number: number) => void;
 
 /** Why an examination ends early. */
 interface End {
-  readonly verdict: Extract<Verdict, 'not run' | 'error'>;
+  readonly verdict: Extract<Verdict, 'not run' | 'error' | 'fail'>;
   readonly text: string;
 }
 
@@ -101,7 +102,12 @@ export class Examination {
     return this.#refusal;
   }
 
-  /** Ends the examination; what was found so far stays. */
+  /** Ends the examination; what was found so far stays, and the check that runs gets this verdict. */
+  end(verdict: 'fail' | 'error', text: string): void {
+    this.#end({ verdict, text });
+  }
+
+  /** Ends the examination; what was not reached is not run. */
   stop(): void {
     this.#end({ verdict: 'not run', text: 'the examination was stopped before' });
   }
@@ -123,8 +129,8 @@ export class Examination {
     }
     if (!end) await this.#lastReplies();
     for (const [i, check] of this.checks.slice(this.#findings.length).entries()) {
-      const isNext = i === 0 && end?.verdict === 'error';
-      this.#add(check, { verdict: isNext ? 'error' : 'not run', summary: end?.text ?? '' }, 0);
+      const verdict = i === 0 && end ? end.verdict : 'not run';
+      this.#add(check, { verdict, summary: end?.text ?? '' }, 0);
     }
     this.#unsubscribe();
     this.#endedAt = this.#clock.now();
@@ -189,17 +195,19 @@ export class Examination {
       const startedAt = this.#clock.now();
       const exam = new Exam(parts, check.id, seededRandom(seed, number + 1));
       this.#exam = exam;
-      const outcome = await outcomeOf(check, exam);
+      const { outcome, hasStopped } = await runCheck(check, exam);
       exam.end();
       this.#removeRules();
       this.#add(check, outcome, this.#clock.now() - startedAt);
+      if (hasStopped)
+        return { verdict: 'not run', text: `the client polls no more since the check ${check.id}` };
     }
     return undefined;
   }
 
   #add(
     { id, group, title, does, matters, rule, source }: Check,
-    outcome: Outcome | { readonly verdict: 'not run' | 'error'; readonly summary: string },
+    outcome: Ended | { readonly verdict: End['verdict']; readonly summary: string },
     durationMs: number,
   ): void {
     const evidence = 'evidence' in outcome ? outcome.evidence : [];
@@ -251,33 +259,6 @@ export class Examination {
 /** Names of rules as `Exam.disturb` makes them. */
 function isOurs(name: string): boolean {
   return name.startsWith('examine-');
-}
-
-/** A check disturbs a client only while it polls as usual. */
-async function outcomeOf(check: Check, exam: Exam): Promise<Outcome | { verdict: 'error'; summary: string }> {
-  try {
-    if (check.group !== 'watching' && !(await exam.recover())) {
-      const summary = 'before the check the client did not poll as usual, so it was not disturbed';
-      return { verdict: 'inconclusive', summary, evidence: exam.log.after(exam.since).slice(-4) };
-    }
-    return await check.run(exam);
-  } catch (error) {
-    return { verdict: 'error', summary: `the check itself has failed: ${(error as Error).message}` };
-  }
-}
-
-function examinedLine({ name, definition }: Line): ExaminedLine {
-  const { kind, framing } = definition;
-  if (kind !== 'serial') return { name, kind, framing, characterTime: 0, t35: 0, t15: 0 };
-  const { baudRate } = definition;
-  return {
-    name,
-    kind,
-    framing,
-    characterTime: characterTime(definition),
-    t35: definition.timing.t35 ?? t35(baudRate),
-    t15: t15(baudRate),
-  };
 }
 
 function sentence(text: string): string {

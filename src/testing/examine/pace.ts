@@ -14,6 +14,8 @@ interface Next {
 export interface Pace {
   readonly usual: Next;
   readonly silent: Next;
+  /** The shortest time after which a client without a reply was seen to go on. */
+  readonly soonestMs: number;
   /** The client closed its connection so long after a request without a reply; undefined where it did not. */
   readonly closedAfterMs: number | undefined;
   /** The usual time from a request to its reply. */
@@ -78,6 +80,7 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
   return {
     usual: { question: next.question, afterMs: next.afterMs },
     silent: { question: first.question, afterMs: median(waits) },
+    soonestMs: Math.min(...waits),
     closedAfterMs,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
     tolerance: FINEST_MS + jitterOf(exam) + Math.max(...waits) - Math.min(...waits),

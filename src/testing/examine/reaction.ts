@@ -56,14 +56,16 @@ function mostFrequent(names: readonly string[]): string | undefined {
  */
 export type Reaction = 'again' | 'as usual' | 'later' | 'otherwise' | 'nothing';
 
-/** @param next the first request of the client after the spoilt one */
-export function reactionOf(exam: Exam, spoilt: Exchange, next: Exchange | undefined): Reaction {
+/**
+ * @param next the first request of the client after the spoilt one
+ * @param laterMs the reply ended so much later than usual; a client that took it may ask later by as much
+ */
+export function reactionOf(exam: Exam, spoilt: Exchange, next: Exchange | undefined, laterMs = 0): Reaction {
   if (!next) return 'nothing';
   const usual = usualNext(exam);
   const afterMs = next.at - spoilt.at;
   const isSame = next.question === spoilt.question;
   if (!usual || next.question !== usual.question) return isSame ? 'again' : 'otherwise';
-  if (Math.abs(afterMs - usual.afterMs) <= usual.tolerance) return 'as usual';
-  if (afterMs > usual.afterMs) return 'later';
-  return isSame ? 'again' : 'as usual';
+  if (afterMs > usual.afterMs + laterMs + usual.tolerance) return 'later';
+  return isSame && afterMs < usual.afterMs - usual.tolerance ? 'again' : 'as usual';
 }

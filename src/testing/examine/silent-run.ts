@@ -1,5 +1,5 @@
 import type { Exam } from './exam.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, transactionOf } from './exchange.js';
 import { jitterOf } from './pace.js';
 import { usualNext } from './reaction.js';
 import { nextOf } from './spoil.js';
@@ -60,8 +60,18 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
     }
   }
   const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
-  const attempts = after ? asked.length : attemptsIn(exam, intervals, habit);
+  const attempts = after
+    ? asked.length
+    : (attemptsByTransaction(exam, asked) ?? attemptsIn(exam, intervals, habit));
   return { asked, after, intervals, attempts };
+}
+
+/** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
+function attemptsByTransaction({ line }: Exam, asked: readonly Exchange[]): number | undefined {
+  const [first, second] = asked.map(transactionOf);
+  if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
+  const other = asked.findIndex((each) => transactionOf(each) !== first);
+  return other < 0 ? undefined : other;
 }
 
 /**

@@ -42,6 +42,19 @@ describe('the attempts and the pauses between them', () => {
     }
   });
 
+  it('are told from polls by the transaction identifier', async () => {
+    const habits = { attempts: 3, timeoutMs: 500, periodMs: 100, rhythm: 'grid' as const };
+    const tell = async (repeatsTransaction: boolean) => {
+      const { examination } = await examineModel({
+        on: 'tcp',
+        habits: { ...habits, repeatsTransaction },
+        checks: ['attempts'],
+      });
+      return examination.found.attempts;
+    };
+    expect([await tell(true), await tell(false)]).toEqual([3, undefined]);
+  });
+
   it('tells growing pauses', async () => {
     const habits = { attempts: 4, timeoutMs: 200, periodMs: 2000, pausesMs: [100, 200, 400] };
     const { report, finding } = await examineModel({ habits, checks: ['pauses'] });

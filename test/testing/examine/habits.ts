@@ -50,6 +50,8 @@ export interface Habits {
   readonly reconnectsOnGivingUp: boolean;
   /** TCP: before connecting again. */
   readonly reconnectPauseMs: number;
+  /** TCP: a repetition has the transaction identifier of the first attempt. */
+  readonly repeatsTransaction: boolean;
   readonly mistakes: readonly Mistake[];
 }
 
@@ -67,6 +69,7 @@ export const FAULTLESS: Habits = {
   reconnectsOnTimeout: false,
   reconnectsOnGivingUp: true,
   reconnectPauseMs: 100,
+  repeatsTransaction: false,
   mistakes: [],
 };
 

@@ -89,11 +89,13 @@ export class ModelClient {
 
   /** Asks until there is a reply or all attempts are used up. */
   async #ask(question: ModelQuestion): Promise<Uint8Array | undefined> {
-    const { attempts, pausesMs, busyPauseMs, reconnectsOnTimeout, reconnectsOnGivingUp } = this.habits;
+    const { attempts, pausesMs, busyPauseMs, repeatsTransaction } = this.habits;
+    const { reconnectsOnTimeout, reconnectsOnGivingUp } = this.habits;
     if (this.#makes('connects for each request')) this.#wire.close();
     for (let attempt = 1; attempt <= attempts && !this.#isStopped; attempt++) {
       if (attempt > 1) await this.#sleep(pausesMs[attempt - 2] ?? 0);
       if (!(await this.#connected())) continue;
+      if (attempt === 1 || !repeatsTransaction) this.#transaction = (this.#transaction + 1) & 0xffff;
       const result = await this.#attempt(question);
       if (result.kind === 'closed') continue;
       if (result.kind === 'none') {
@@ -131,7 +133,6 @@ export class ModelClient {
       await this.#sleep(this.#lastByteAt + this.#t35 - this.#clock.now());
     }
     if (!this.#makes('takes late replies')) this.#received = new Uint8Array();
-    this.#transaction = (this.#transaction + 1) & 0xffff;
     const id = this.#transaction;
     const adu = isSerial ? encodeRtu(unitId, pdu) : SOCKET.encode({ unitId, transactionId: id, pdu });
     this.#wire.send(adu);

@@ -140,6 +140,6 @@ export async function untilOver<Result>(clock: VirtualClock, over: Promise<Resul
   const settled = over.finally(() => {
     isOver = true;
   });
-  while (!isOver) await clock.advanceAsync(50);
+  while (!isOver) await clock.advanceAsync(250);
   return settled;
 }

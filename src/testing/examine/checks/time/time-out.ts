@@ -63,9 +63,9 @@ class Bounds {
   /** A poll came at no multiple of the poll period. */
   isOffGrid = false;
 
-  constructor({ replyMs, silent, closedAfterMs, evidence }: Pace) {
+  constructor({ replyMs, soonestMs, closedAfterMs, evidence }: Pace) {
     this.low = replyMs;
-    this.high = closedAfterMs ?? silent.afterMs;
+    this.high = closedAfterMs ?? soonestMs;
     this.highest = evidence;
   }
 

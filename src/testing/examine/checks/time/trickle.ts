@@ -1,4 +1,5 @@
 import { type Check, fail, inconclusive, pass } from '../../check.js';
+import { type Exchange, repliedFrom, repliedUntil } from '../../exchange.js';
 import { numberText } from '../../found.js';
 import { reactionOf } from '../../reaction.js';
 import { spoilOne } from '../../spoil.js';
@@ -6,6 +7,11 @@ import { spoilOne } from '../../spoil.js';
 /** Pauses inside a frame, in parts of t1.5 and t3.5. */
 const WITHIN_T15 = 0.8;
 const OVER_T35 = 2;
+
+/** How much longer than without pauses the reply took, in ms; 0 when it was not sent to its end. */
+function longerBy(spoilt: Exchange): number {
+  return (repliedUntil(spoilt) ?? 0) - (repliedFrom(spoilt) ?? 0);
+}
 
 /** Bytes that come slowly, but as the specification allows. */
 export const trickleSlow: Check = {
@@ -24,7 +30,7 @@ export const trickleSlow: Check = {
     if (typeof seen === 'string') return inconclusive(seen);
     const { spoilt, next, afterMs = 0, evidence } = seen;
     const told = `pauses of ${numberText(gap)} ms in a reply`;
-    switch (reactionOf(exam, spoilt, next)) {
+    switch (reactionOf(exam, spoilt, next, longerBy(spoilt))) {
       case 'as usual':
         return pass(`took the reply with ${told}`, evidence);
       case 'again':
@@ -61,7 +67,7 @@ export const trickleGaps: Check = {
     const seen = await spoilOne(exam, [{ split: { at: 'each', gap } }]);
     if (typeof seen === 'string') return inconclusive(seen);
     const { spoilt, next, afterMs = 0, evidence } = seen;
-    const reaction = reactionOf(exam, spoilt, next);
+    const reaction = reactionOf(exam, spoilt, next, longerBy(spoilt));
     if (!(await exam.recover())) {
       return fail('did not poll as before afterwards', evidence, 'loses its step at pauses in a reply');
     }
