@@ -18,6 +18,8 @@ import { Outage } from './outage.js';
 import { inOrder } from './plan.js';
 import { type Ended, runCheck } from './run-check.js';
 import { watchClient } from './watching.js';
+import { MARK_RULE, Testimony } from './witness/testimony.js';
+import type { Witness } from './witness/witness.js';
 
 /** What is to be examined. */
 export interface ExaminationOrder {
@@ -28,6 +30,8 @@ export interface ExaminationOrder {
   /** In ms; what is not reached by then is not run. */
   readonly limitMs: number;
   readonly seed: number;
+  /** What shows the values that the client has read; undefined where nothing does. */
+  readonly witness?: Witness | undefined;
 }
 
 /** Replies to the last requests are waited for so long. */
@@ -81,7 +85,7 @@ export class Examination {
     this.#begun = clock.now();
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#others = new Set(this.#rules.list().map(({ rule }) => rule.name));
-    this.#log = new ExchangeLog(() => this.#ownRules().reduce((sum, { hits }) => sum + hits, 0));
+    this.#log = new ExchangeLog(() => this.#spoiling().reduce((sum, { hits }) => sum + hits, 0));
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -181,6 +185,8 @@ export class Examination {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
+    const { witness } = this.order;
+    const of = { rules: this.#rules, line: line.name, target: watched.target };
     const parts: ExamParts = {
       clock: this.#clock,
       line: examinedLine(line),
@@ -189,6 +195,7 @@ export class Examination {
       rules: this.#rules,
       outage: this.#outage,
       onEvent: this.#onEvent,
+      testimony: witness && new Testimony(witness, of),
       ...watched,
     };
     for (const [number, check] of this.checks.entries()) {
@@ -248,6 +255,10 @@ export class Examination {
 
   #ownRules() {
     return this.#rules.list().filter(({ rule }) => isOurs(rule.name) && !this.#others.has(rule.name));
+  }
+
+  #spoiling() {
+    return this.#ownRules().filter(({ rule }) => rule.name !== MARK_RULE);
   }
 
   #removeRules(): void {

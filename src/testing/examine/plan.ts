@@ -6,7 +6,7 @@ import type { Check } from './check.js';
 import { CHECKS } from './checks.js';
 
 /** The checks that a line can carry. */
-function checksFor({ definition, bus }: Line, checks = CHECKS): Check[] {
+export function checksFor({ definition, bus }: Line, checks = CHECKS): Check[] {
   return checks.filter(
     ({ transports, abilities = [] }) =>
       (transports === undefined || transports.includes(definition.kind)) &&

@@ -95,8 +95,10 @@ describe('/api/v1/examinations', () => {
     ['unit', { line: 'bus', unit: 256 }],
     ['limit', { line: 'bus', limit: 'soon' }],
     ['nonsense', { line: 'bus', nonsense: 1 }],
-    ['witness', { line: 'bus', witness: { command: 'cat value' } }],
-    ['witness', { line: 'bus', witness: { url: 'http://192.168.0.1/' } }],
+    ['unit', { line: 'bus', unit: 99 }],
+    ['witness.command', { line: 'bus', witness: { command: 'cat value' } }],
+    ['witness.url', { line: 'bus', witness: { url: 'http://192.168.0.1/' } }],
+    ['witness.register', { line: 'bus', witness: { register: 'nobody.value' } }],
   ])('names a mistake in %s', async (path, order) => {
     const { status, body } = await post(await start(), order);
     expect(status).toBe(400);
