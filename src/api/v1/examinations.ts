@@ -27,6 +27,17 @@ const detailQuery = z.strictObject({
     .describe('With `false`, the report is left out, which is short enough to be asked for often.'),
 });
 
+const stopQuery = z.strictObject({
+  failure: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe(
+      'Why the check that runs has failed: the client has died. Without it, that check is `not run`.',
+    ),
+});
+
 const checksQuery = z.strictObject({
   line: z.string().optional().describe('Only the checks that can be run on this line.'),
 });
@@ -188,12 +199,13 @@ export function examinationRoutes(
           description: 'Its faults are removed. What it has found stays readable.',
           tags: ['tests'],
           params: examinationParams,
-          response: { 204: z.null().describe('It is over.'), 404: errorSchema },
+          querystring: stopQuery,
+          response: { 204: z.null().describe('It is over.'), 400: errorSchema, 404: errorSchema },
         },
       },
-      async ({ params: { id } }, reply) => {
+      async ({ params: { id }, query: { failure } }, reply) => {
         if (!runs.get(Number(id))) return reply.code(404).send(unknownExamination(id));
-        runs.stop(Number(id));
+        runs.stop(Number(id), failure);
         return reply.code(204).send(null);
       },
     );

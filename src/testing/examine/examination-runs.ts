@@ -62,9 +62,13 @@ export class ExaminationRuns {
     return this.#runs.entries().map(([id, run]) => known(id, run));
   }
 
-  /** Ends an examination; what it has found stays. Does nothing for one that is over. */
-  stop(id: number): void {
-    this.#runs.get(id)?.stop();
+  /**
+   * Ends an examination; what it has found stays. Does nothing for one that is over.
+   * @param failure why the check that runs has failed; without it, that check is not run
+   */
+  stop(id: number, failure?: string): void {
+    if (failure !== undefined) this.#runs.get(id)?.end('fail', failure);
+    else this.#runs.get(id)?.stop();
   }
 
   stopAll(): void {

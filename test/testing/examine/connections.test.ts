@@ -6,8 +6,9 @@ inVirtualTime();
 
 const CONNECTIONS = ['closed-after-reply', 'reset-in-reply', 'listener-gone', 'half-open'];
 
+/** A client that takes time-outs for a sign that its connection is dead. */
 const examine = (habits: Partial<Habits> = {}, checks = ['connections'], seed = 1) =>
-  examineModel({ on: 'tcp', habits, checks, seed });
+  examineModel({ on: 'tcp', habits: { reconnectsOnGivingUp: true, ...habits }, checks, seed });
 
 describe('the examination of connections', () => {
   it.each([1, 2, 3])('passes a client that comes back, with seed %d', async (seed) => {
