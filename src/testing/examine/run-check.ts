@@ -1,5 +1,6 @@
 import type { Check, Outcome } from './check.js';
 import type { Exam } from './exam.js';
+import { helpedByNewConnection } from './help.js';
 
 /** What became of a check that was run. */
 export type Ended = Outcome | { readonly verdict: 'error'; readonly summary: string };
@@ -19,7 +20,7 @@ export async function runCheck(
   exam: Exam,
 ): Promise<{ readonly outcome: Ended; readonly hasStopped: boolean }> {
   if (check.group === 'watching') return { outcome: await outcomeOf(check, exam), hasStopped: false };
-  if (!(await exam.recover())) {
+  if (!(await exam.recover()) && !(await helpedByNewConnection(exam))) {
     const summary = 'before the check the client did not poll as usual, so it was not disturbed';
     const evidence = exam.log.after(exam.since).slice(-LAST_FRAMES);
     return { outcome: { verdict: 'inconclusive', summary, evidence }, hasStopped: await polledNoMore(exam) };

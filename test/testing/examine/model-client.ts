@@ -143,6 +143,7 @@ export class ModelClient {
       }
       await this.#sleep(this.habits.reconnectPauseMs);
     }
+    this.#received = new Uint8Array();
     return this.#wire.open();
   }
 
