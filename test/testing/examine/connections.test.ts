@@ -52,7 +52,7 @@ describe('the examination of connections', () => {
 
 describe('a client that has lost its place in the stream of replies', () => {
   it('gets a new connection, so that the checks that follow can be run', async () => {
-    const habits = { mistakes: ['takes late replies'] as const };
+    const habits = { mistakes: ['takes late replies'] as const, reconnectsOnGivingUp: false };
     const { report } = await examine(habits, ['extended-reply', 'exception-1', 'exception-3']);
     const verdicts = Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts).toMatchObject({
