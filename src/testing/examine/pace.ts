@@ -22,6 +22,8 @@ export interface Pace {
   readonly replyMs: number;
   /** Times that differ by no more are the same. */
   readonly tolerance: number;
+  /** How far a time-out that was found may be wrong besides its bounds. */
+  readonly uncertainty: number;
   /** A client that is behind its rhythm asks again within this time after a reply. */
   readonly atOnceMs: number;
   /** The polls without replies, and what came next. */
@@ -76,6 +78,7 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
     return 'not the same question comes each time after a poll without a reply';
   }
   const waits = silent.map(({ afterMs }) => afterMs);
+  const tolerance = FINEST_MS + 2 * jitterOf(exam) + Math.max(...waits) - Math.min(...waits);
   const closedAfterMs = closings.length === SILENCES ? Math.min(...closings) : undefined;
   return {
     usual: { question: next.question, afterMs: next.afterMs },
@@ -83,8 +86,10 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
     soonestMs: Math.min(...waits),
     closedAfterMs,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
-    tolerance: FINEST_MS + jitterOf(exam) + Math.max(...waits) - Math.min(...waits),
-    atOnceMs: exam.line.t35 + AT_ONCE_MS,
+    tolerance,
+    // Where the next question tells both cases apart, the jitter of the client does not matter.
+    uncertainty: first.question === next.question ? tolerance : FINEST_MS,
+    atOnceMs: exam.line.t35 + AT_ONCE_MS + tolerance - FINEST_MS,
     evidence,
   };
 }

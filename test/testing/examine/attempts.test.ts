@@ -26,7 +26,8 @@ describe('the attempts and the pauses between them', () => {
         timeout: 60_000,
       }, async () => {
         const mistakes: string[] = [];
-        for (const shape of shapes([timeoutMs], [20, 3000])) mistakes.push(...(await mistakesOf(shape, on)));
+        for (const shape of shapes([timeoutMs], on === 'serial' ? [20, 3000] : [300]))
+          mistakes.push(...(await mistakesOf(shape, on)));
         expect(mistakes).toEqual([]);
       });
     }

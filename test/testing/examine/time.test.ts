@@ -26,6 +26,16 @@ describe('the group time passes a faultless client', () => {
   }
 });
 
+describe('the group time passes a client that connects anew', () => {
+  it('after each time-out', { timeout: 30_000 }, async () => {
+    const habits = { questions: SEVERAL, reconnectsOnTimeout: true };
+    const { report, examination } = await examineModel({ on: 'tcp', habits, checks: ['time'] });
+    expect(report.findings.filter(({ verdict }) => verdict !== 'pass').map(({ id }) => id)).toEqual([]);
+    expect(Math.abs((examination.found.timeoutMs?.value ?? 0) - 500)).toBeLessThanOrEqual(10);
+    expect(examination.found.attempts).toBe(3);
+  });
+});
+
 describe('the group time finds', () => {
   it('a client that does not ask again', async () => {
     const habits = { questions: SEVERAL, attempts: 1 };

@@ -9,6 +9,8 @@ const PROMISED_MS = 3;
 const PROMISED_PART = 0.02;
 /** What is aimed at is better than that, because clocks and clients are not exact. */
 const AIM = 0.6;
+/** How late the machine reads a request is not known, so no smaller part of the promise is claimed. */
+const LEAST_ERROR = 0.5;
 const MOST_PROBES = 40;
 /** Parts of a poll period by which a delay is shortened, so that it ends between the moments of a grid. */
 const OFF_GRID = [0.37, 0.21];
@@ -116,9 +118,17 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
     const lateMs = bounds.low - part * exam.periodMs;
     if (isOnGrid(exam, pace) && !bounds.isOffGrid && lateMs > pace.replyMs) await look(lateMs);
   }
-  const { low, high } = bounds;
+  // On a busy machine a reply may be late, or read late. What then contradicts itself makes the error larger.
+  const { low: taken, high: refused } = bounds;
+  if (taken > pace.replyMs) await look(taken);
+  await look(refused);
+  const low = Math.min(bounds.low, bounds.high);
+  const high = Math.max(bounds.low, bounds.high);
   return {
-    found: { value: (low + high) / 2, plusMinus: (high - low) / 2 + pace.tolerance },
+    found: {
+      value: (low + high) / 2,
+      plusMinus: Math.max((high - low) / 2 + pace.uncertainty, LEAST_ERROR * promised(high)),
+    },
     isSure: bounds.isOffGrid || !isOnGrid(exam, pace),
     probes,
     evidence: [...bounds.lowest, ...bounds.highest],
