@@ -1,6 +1,25 @@
 import type { Check } from './check.js';
+import { duplicate } from './checks/damaged/duplicate-reply.js';
+import { extended } from './checks/damaged/extended-reply.js';
+import { fewerRegisters } from './checks/damaged/fewer-registers.js';
+import { junk } from './checks/damaged/junk.js';
+import { lateReply } from './checks/damaged/late-reply.js';
+import { noiseBefore } from './checks/damaged/noise-before.js';
+import { split } from './checks/damaged/split-reply.js';
+import { truncated } from './checks/damaged/truncated-reply.js';
+import { wrongByteCount } from './checks/damaged/wrong-byte-count.js';
 import { wrongCrc } from './checks/damaged/wrong-crc.js';
+import { wrongFunction } from './checks/damaged/wrong-function.js';
+import { wrongTransaction } from './checks/damaged/wrong-transaction.js';
+import { wrongUnit } from './checks/damaged/wrong-unit.js';
+import { exception1 } from './checks/exceptions/exception-1.js';
 import { exception2 } from './checks/exceptions/exception-2.js';
+import { exception3 } from './checks/exceptions/exception-3.js';
+import { exception4 } from './checks/exceptions/exception-4.js';
+import { exception5 } from './checks/exceptions/exception-5.js';
+import { exception6 } from './checks/exceptions/exception-6.js';
+import { exception10 } from './checks/exceptions/exception-10.js';
+import { exception11 } from './checks/exceptions/exception-11.js';
 import { attempts } from './checks/time/attempts.js';
 import { deadUnit } from './checks/time/dead-unit.js';
 import { outage5, outage60 } from './checks/time/outage.js';
@@ -26,7 +45,26 @@ export const CHECKS: readonly Check[] = [
   trickleGaps,
   // damaged
   wrongCrc,
+  truncated,
+  extended,
+  noiseBefore,
+  junk,
+  wrongUnit,
+  wrongFunction,
+  wrongByteCount,
+  fewerRegisters,
+  duplicate,
+  split,
+  wrongTransaction,
+  lateReply,
   // exceptions
+  exception1,
   exception2,
+  exception3,
+  exception4,
+  exception5,
+  exception6,
+  exception10,
+  exception11,
   // connections
 ];

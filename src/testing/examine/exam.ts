@@ -1,12 +1,13 @@
 import { ruleSchema } from '../../faults/rule.js';
 import type { FaultRules } from '../../faults/rules.js';
-import { addressRanges } from '../../protocol/address-range.js';
 import type { Random } from '../../random.js';
 import type { Clock } from '../../transport/clock.js';
+import { conditionsOf } from './conditions.js';
 import { type Exchange, wentWell } from './exchange.js';
 import type { ExchangeLog } from './exchange-log.js';
 import type { Found } from './found.js';
 import type { Question } from './rhythm.js';
+import type { Testimony } from './witness/testimony.js';
 
 /** The line as checks need it. Times in ms. */
 export interface ExaminedLine {
@@ -53,6 +54,8 @@ export interface ExamParts {
   readonly questions: readonly Question[];
   /** The one that is disturbed. */
   readonly target: Question;
+  /** What shows the values that the client has read; undefined where nothing does. */
+  readonly testimony: Testimony | undefined;
   /** Calls back after each event of the line; returns a function that ends it. */
   readonly onEvent: (listener: () => void) => () => void;
 }
@@ -74,6 +77,8 @@ export class Exam {
   readonly found: Found;
   readonly questions: readonly Question[];
   readonly target: Question;
+  /** What shows the values that the client has read; undefined where nothing does. See `believed.ts`. */
+  readonly testimony: Testimony | undefined;
   /** Of this check alone. The same seed gives the same numbers. */
   readonly random: Random;
   /** Everything with a higher sequence number came after the check began. */
@@ -93,6 +98,7 @@ export class Exam {
     this.found = parts.found;
     this.questions = parts.questions;
     this.target = parts.target;
+    this.testimony = parts.testimony;
     this.random = random;
     this.since = parts.log.last;
     this.#name = name;
@@ -221,14 +227,7 @@ export class Exam {
   }
 
   #conditions(scope: NonNullable<Disturbance['scope']>): object {
-    const { unitId, functionCode, pdu } = this.target;
     if (scope === 'line') return {};
-    if (scope === 'unit') return { unit: unitId };
-    const [range] = addressRanges(pdu);
-    return {
-      unit: unitId,
-      function: functionCode,
-      ...(range && { address: range.address, quantity: range.quantity }),
-    };
+    return scope === 'unit' ? { unit: this.target.unitId } : conditionsOf(this.target);
   }
 }

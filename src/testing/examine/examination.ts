@@ -17,6 +17,8 @@ import { framesOf } from './frames.js';
 import { inOrder } from './plan.js';
 import { type Ended, runCheck } from './run-check.js';
 import { watchClient } from './watching.js';
+import { MARK_RULE, Testimony } from './witness/testimony.js';
+import type { Witness } from './witness/witness.js';
 
 /** What is to be examined. */
 export interface ExaminationOrder {
@@ -27,6 +29,8 @@ export interface ExaminationOrder {
   /** In ms; what is not reached by then is not run. */
   readonly limitMs: number;
   readonly seed: number;
+  /** What shows the values that the client has read; undefined where nothing does. */
+  readonly witness?: Witness | undefined;
 }
 
 /** Replies to the last requests are waited for so long. */
@@ -78,7 +82,7 @@ export class Examination {
     this.#told = told;
     this.#begun = clock.now();
     this.#others = new Set(this.#rules.list().map(({ rule }) => rule.name));
-    this.#log = new ExchangeLog(() => this.#ownRules().reduce((sum, { hits }) => sum + hits, 0));
+    this.#log = new ExchangeLog(() => this.#spoiling().reduce((sum, { hits }) => sum + hits, 0));
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -168,6 +172,8 @@ export class Examination {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
+    const { witness } = this.order;
+    const of = { rules: this.#rules, line: line.name, target: watched.target };
     const parts: ExamParts = {
       clock: this.#clock,
       line: examinedLine(line),
@@ -175,6 +181,7 @@ export class Examination {
       found: this.found,
       rules: this.#rules,
       onEvent: this.#onEvent,
+      testimony: witness && new Testimony(witness, of),
       ...watched,
     };
     for (const [number, check] of this.checks.entries()) {
@@ -234,6 +241,10 @@ export class Examination {
 
   #ownRules() {
     return this.#rules.list().filter(({ rule }) => isOurs(rule.name) && !this.#others.has(rule.name));
+  }
+
+  #spoiling() {
+    return this.#ownRules().filter(({ rule }) => rule.name !== MARK_RULE);
   }
 
   #removeRules(): void {
