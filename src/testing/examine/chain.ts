@@ -1,5 +1,5 @@
 import type { Exam } from './exam.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, repliedUntil } from './exchange.js';
 import { jitterOf } from './pace.js';
 import { nextOf } from './spoil.js';
 
@@ -66,15 +66,32 @@ export function isBroken<Whole extends object>(chain: Whole | BrokenChain): chai
   return 'why' in chain;
 }
 
-/** Which of two other chains a chain has gone on like; undefined when that can't be told. */
-export function likeWhich(exam: Exam, chain: Chain, one: Chain, other: Chain): 'one' | 'other' | undefined {
+/**
+ * Whether a client went on as after a good reply, or as without one; undefined when that can't be told.
+ * @param good the same chain with a good reply at its end
+ * @param lost the same chain without a reply at its end
+ */
+export function likeWhich(
+  exam: Exam,
+  chain: Chain,
+  { good, lost }: { readonly good: Chain; readonly lost: Chain },
+): 'good' | 'lost' | undefined {
   const questionsOf = ({ asked }: Chain) => asked.map(({ question }) => question).join();
-  if (new Set([chain, one, other].map(questionsOf)).size > 1) return undefined;
+  if (new Set([chain, good, lost].map(questionsOf)).size > 1) return undefined;
   const tolerance = FINEST_MS + 2 * jitterOf(exam);
-  const isLike = (a: Chain, b: Chain, within: number) => {
-    return a.next.question === b.next.question && Math.abs(a.afterMs - b.afterMs) <= within;
+  // A client that takes what is in its buffer goes on before a reply could have come.
+  const earlier = tolerance + replyTime(good.asked.at(-1));
+  const isNear = ({ next, afterMs }: Chain, to: Chain, before: number) => {
+    const difference = afterMs - to.afterMs;
+    return next.question === to.next.question && difference >= -before && difference <= tolerance;
   };
-  if (isLike(one, other, 2 * tolerance)) return undefined;
-  if (isLike(chain, one, tolerance)) return 'one';
-  return isLike(chain, other, tolerance) ? 'other' : undefined;
+  if (isNear(lost, good, earlier + tolerance) || isNear(good, lost, 2 * tolerance)) return undefined;
+  if (isNear(chain, good, earlier)) return 'good';
+  return isNear(chain, lost, tolerance) ? 'lost' : undefined;
+}
+
+/** From a request to the end of its reply, in ms. */
+function replyTime(exchange: Exchange | undefined): number {
+  if (!exchange) return 0;
+  return (repliedUntil(exchange) ?? exchange.at) - exchange.at;
 }

@@ -13,6 +13,12 @@ export type Mistake =
   | 'ignores the unit'
   | 'ignores the function'
   | 'ignores the byte count'
+  /** Takes what comes in one piece for a whole reply. */
+  | 'takes one read for a reply'
+  /** Has read 0 when it gets an exception. */
+  | 'takes exceptions for zeros'
+  /** Never asks again after an exception. */
+  | 'stops after an exception'
   /** Asks again at once, without end, when it gets an exception. */
   | 'repeats after exceptions without end'
   /** Never asks again after a request without any reply. */
@@ -48,6 +54,8 @@ export interface Habits {
   readonly reconnectPauseMs: number;
   /** TCP: a repetition has the transaction identifier of the first attempt. */
   readonly repeatsTransaction: boolean;
+  /** Where it writes the first register of the first question after reading it; nowhere with undefined. */
+  readonly writesBack: { readonly unitId: number; readonly address: number } | undefined;
   readonly mistakes: readonly Mistake[];
 }
 
@@ -65,6 +73,7 @@ export const FAULTLESS: Habits = {
   reconnectsOnTimeout: false,
   reconnectPauseMs: 100,
   repeatsTransaction: false,
+  writesBack: undefined,
   mistakes: [],
 };
 

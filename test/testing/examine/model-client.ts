@@ -83,8 +83,25 @@ export class ModelClient {
       if (i > 0) await this.#sleep(this.habits.betweenMs);
       if (this.#isStopped) return;
       const pdu = await this.#ask(question);
-      if (pdu) this.values.set(question, pdu);
+      if (!pdu) continue;
+      this.values.set(question, pdu);
+      if (i === 0) await this.#writeBack(pdu);
     }
+  }
+
+  /** What a panel or a gateway does that passes on what it has read. */
+  async #writeBack([, , high = 0, low = 0]: Uint8Array): Promise<void> {
+    const { writesBack, betweenMs } = this.habits;
+    if (!writesBack) return;
+    const { unitId, address } = writesBack;
+    await this.#sleep(betweenMs);
+    await this.#ask({ unitId, pdu: Uint8Array.of(6, address >> 8, address & 0xff, high, low) });
+  }
+
+  /** The first register of a question as it was read last. */
+  wordOf(question: ModelQuestion): number | undefined {
+    const [, , high = 0, low = 0] = this.values.get(question) ?? [];
+    return this.values.has(question) ? (high << 8) | low : undefined;
   }
 
   /** Asks until there is a reply or all attempts are used up. */
@@ -102,6 +119,8 @@ export class ModelClient {
       }
       const [code = 0, exception = 0] = result.pdu;
       if ((code & EXCEPTION) === 0) return result.pdu;
+      if (this.#makes('takes exceptions for zeros')) return Uint8Array.of(code, 2, 0, 0);
+      if (this.#makes('stops after an exception')) this.stop();
       if (this.#makes('repeats after exceptions without end')) {
         await this.#sleep(AT_ONCE_MS);
         attempt = 0;
@@ -156,7 +175,8 @@ export class ModelClient {
   }
 
   #rtuReply(unitId: number, asked: Uint8Array): Uint8Array | undefined {
-    const size = rtuSize(this.#received);
+    const isOneRead = this.#makes('takes one read for a reply') && this.#received.length > 0;
+    const size = isOneRead ? this.#received.length : rtuSize(this.#received);
     if (size === undefined || this.#received.length < size) return undefined;
     const frame = this.#received.slice(0, size);
     const whole = this.#received;
@@ -167,8 +187,10 @@ export class ModelClient {
   }
 
   #tcpReply(unitId: number, asked: Uint8Array, id: number): Uint8Array | undefined {
-    while (this.#received.length >= 8) {
-      const size = 6 + (((this.#received[4] as number) << 8) | (this.#received[5] as number));
+    const isOneRead = this.#makes('takes one read for a reply');
+    while (this.#received.length >= (isOneRead ? 1 : 8)) {
+      const length = 6 + (((this.#received[4] as number) << 8) | (this.#received[5] as number));
+      const size = isOneRead ? this.#received.length : length;
       if (this.#received.length < size) return undefined;
       const frame = this.#received.slice(0, size);
       this.#received = this.#received.slice(size);

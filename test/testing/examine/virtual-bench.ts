@@ -5,6 +5,7 @@ import type { Check } from '../../../src/testing/examine/check.js';
 import { CHECKS } from '../../../src/testing/examine/checks.js';
 import { Examination } from '../../../src/testing/examine/examination.js';
 import { chosenChecks } from '../../../src/testing/examine/plan.js';
+import type { Witness } from '../../../src/testing/examine/witness/witness.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { SerialLine } from '../../../src/transport/serial/serial-line.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -14,8 +15,14 @@ import { ModelClient } from './model-client.js';
 import { VirtualSerial } from './virtual-port.js';
 import { VirtualTcp } from './virtual-tcp.js';
 
+/** The register that a model client writes back to. */
+export const SEEN = 100;
+
 const REGISTERS = {
-  holding: [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i), write: true }],
+  holding: [
+    { address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i), write: true },
+    { address: SEEN, name: 'seen', write: true },
+  ],
 };
 
 const DEVICES = { meter: { registers: REGISTERS }, relay: { registers: REGISTERS } };
@@ -93,6 +100,8 @@ interface Wanted {
   readonly unitId?: number;
   readonly limitMs?: number;
   readonly seed?: number;
+  /** Makes the witness for the client that is examined. */
+  readonly witness?: (client: ModelClient, bench: VirtualBench) => Witness;
   /** Called when a check is over. */
   readonly told?: (finding: Finding) => void;
 }
@@ -109,8 +118,8 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
 }> {
   const { on, habits } = wanted;
   const bench = await virtualBench(on);
-  const { examination } = newExamination(bench, wanted);
   const client = bench.client(habits);
+  const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
   void client.poll();
   const report = await untilOver(bench.clock, examination.run());
   client.stop();
@@ -125,12 +134,13 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
 export function newExamination(
   { simulator, clock }: Pick<VirtualBench, 'simulator' | 'clock'>,
   { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, told }: Wanted,
+  witness?: Witness,
 ): { readonly examination: Examination } {
   const line = simulator.lines.get('bus');
   const chosen = line && chosenChecks(checks, line, table);
   if (!line || chosen === undefined) throw new Error('no line');
   if (typeof chosen === 'string') throw new Error(chosen);
-  const order = { line, unitId, checks: chosen, limitMs, seed };
+  const order = { line, unitId, checks: chosen, limitMs, seed, witness };
   return { examination: new Examination(simulator, order, told, clock) };
 }
 

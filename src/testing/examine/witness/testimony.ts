@@ -129,18 +129,11 @@ export class Testimony {
   }
 
   async #learn(exam: Exam): Promise<string | undefined> {
-    const before = await this.#witness.read();
     for (const step of STEPS) {
       const marks = marksFor(this.#target, step);
       if (typeof marks === 'string') return marks;
-      const texts: string[] = [];
-      for (const words of marks) {
-        const isNew = (text: string) => !texts.includes(text) && !(before.ok && before.text === text);
-        const text = await this.#follow(exam, words, isNew);
-        if (text === undefined) break;
-        texts.push(text);
-      }
-      if (texts.length === marks.length) {
+      const texts = await this.#textsFor(exam, marks);
+      if (texts) {
         [this.#marks, this.#texts] = [marks, texts];
         return undefined;
       }
@@ -150,16 +143,39 @@ export class Testimony {
     return `the witness does not follow the values of the replies (${this.name} ${told})`;
   }
 
+  /** What the witness shows for each mark; undefined when it does not show a new text for each. */
+  async #textsFor(exam: Exam, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
+    // What the witness showed of earlier replies is over when the last mark has been sent for a while.
+    const last = marks.at(-1) ?? [];
+    if (!(await this.#polledWith(exam, last))) return undefined;
+    await exam.watch(PATIENCE_MS);
+    const before = await this.#witness.read();
+    const texts: string[] = [];
+    for (const words of marks) {
+      const isOld = (text: string) => words !== last && before.ok && text === before.text;
+      const text = await this.#follow(exam, words, (shown) => !texts.includes(shown) && !isOld(shown));
+      if (text === undefined) return undefined;
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /** Gives the replies a value. @returns false when the client does not read it */
+  async #polledWith(exam: Exam, words: readonly number[]): Promise<boolean> {
+    const since = exam.log.last;
+    this.#put(words);
+    const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
+    const limit = Math.max(POLL_MS, POLL_PERIODS * exam.periodMs);
+    return (await exam.until(polled, limit)) === true;
+  }
+
   /** Gives the replies a value and waits until the witness has shown the same accepted text twice. */
   async #follow(
     exam: Exam,
     words: readonly number[],
     accepts: (text: string) => boolean,
   ): Promise<string | undefined> {
-    const since = exam.log.last;
-    this.#put(words);
-    const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
-    if (!(await exam.until(polled, Math.max(POLL_MS, POLL_PERIODS * exam.periodMs)))) return undefined;
+    if (!(await this.#polledWith(exam, words))) return undefined;
     const begin = exam.clock.now();
     const patience = this.#texts.length > 0 ? this.patienceMs + 2 * exam.periodMs : PATIENCE_MS;
     let last: string | undefined;

@@ -26,7 +26,7 @@ export async function compare(
   if (isBroken(left)) return left;
   const taken = await runChain(exam, ifTaken);
   if (isBroken(taken)) return taken;
-  const like = likeWhich(exam, chain, taken, left);
-  const answer = like === 'one' ? 'taken' : like === 'other' ? 'left' : 'unclear';
+  const like = likeWhich(exam, chain, { good: taken, lost: left });
+  const answer = like === 'good' ? 'taken' : like === 'lost' ? 'left' : 'unclear';
   return { answer, chain, evidence: [...chain.asked, chain.next, ...left.asked, left.next] };
 }

@@ -13,6 +13,8 @@ export interface Damage extends Described {
   readonly what: string;
   /** The reply is there undamaged, with more bytes around it, so its own value may be taken. */
   readonly isIntact?: boolean;
+  /** The undamaged reply comes first, so a client that goes on as usual has done nothing wrong. */
+  readonly isHarmless?: boolean;
   /** @returns the faults, or why this client's question can't be damaged like this */
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
@@ -27,7 +29,7 @@ after a good reply and there is no witness.`;
 
 /** The check that a client does not take a damaged reply. */
 export function damageCheck(damage: Damage): Check {
-  const { what, isIntact = false, faults, ...described } = damage;
+  const { what, isIntact = false, isHarmless, faults, ...described } = damage;
   return {
     ...described,
     group: 'damaged',
@@ -60,7 +62,10 @@ interface Seen {
   readonly belief: Believed;
 }
 
-function verdict({ what, isIntact }: Damage, { reaction, told, seen: { evidence }, belief }: Seen): Outcome {
+function verdict(
+  { what, isIntact, isHarmless }: Damage,
+  { reaction, told, seen: { evidence }, belief }: Seen,
+): Outcome {
   const isSpoilt = belief.kind === 'other' || (belief.kind === 'sent' && isIntact !== true);
   if (isSpoilt) {
     const ever = belief.isForEver ? ', and did not come back to the true value' : '';
@@ -70,7 +75,8 @@ function verdict({ what, isIntact }: Damage, { reaction, told, seen: { evidence 
   if (belief.kind === 'kept' || belief.kind === 'sent') {
     return pass(`${told}; ${belief.text}`, [...evidence, ...belief.evidence]);
   }
-  if (reaction === 'again' || reaction === 'later') return pass(told, evidence);
+  const isRight = reaction === 'again' || reaction === 'later' || isHarmless === true;
+  if (isRight) return pass(told, evidence);
   return inconclusive(`${told}; the line does not show if it took the value, ${belief.text}`, evidence);
 }
 

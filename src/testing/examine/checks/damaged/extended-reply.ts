@@ -13,5 +13,6 @@ export const extended = damageCheck({
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch late',
   isIntact: true,
+  isHarmless: true,
   faults: () => [{ extend: MORE_BYTES }],
 });
