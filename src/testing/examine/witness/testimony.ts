@@ -177,9 +177,9 @@ export class Testimony {
   ): Promise<string | undefined> {
     if (!(await this.#polledWith(exam, words))) return undefined;
     const begin = exam.clock.now();
-    const patience = this.#texts.length > 0 ? this.patienceMs + 2 * exam.periodMs : PATIENCE_MS;
+    const limit = PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
     let last: string | undefined;
-    while (exam.clock.now() - begin < patience + PATIENCE_PERIODS * exam.periodMs) {
+    while (exam.clock.now() - begin < limit) {
       const shown = await this.#witness.read();
       const text = shown.ok && accepts(shown.text) ? shown.text : undefined;
       if (text !== undefined && text === last) {
