@@ -149,3 +149,34 @@ describe('a client that asks for coils', () => {
     expect(finding('wrong-crc').verdict).toBe('fail');
   });
 });
+
+describe.each(['serial', 'tcp'] as const)('a faultless client on %s', (on) => {
+  it.each([20, 100, 150])('is not failed for a jitter of %d ms', async (jitterMs) => {
+    for (const attempts of [1, 3]) {
+      const { report } = await examineModel({ on, habits: { jitterMs, attempts }, checks: ['damaged'] });
+      expect(report.findings.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+    }
+  });
+
+  it('is neither failed nor passed where its rhythm hides what it does', async () => {
+    const habits = { rhythm: 'grid', periodMs: 2000, attempts: 1 } as const;
+    const { finding } = await examineModel({ on, habits, checks: ['damaged'] });
+    for (const id of ['wrong-unit', 'duplicate-reply', 'late-reply', 'split-reply']) {
+      expect(finding(id).verdict).toBe('inconclusive');
+    }
+  });
+});
+
+describe('a client that connects anew after a time-out', () => {
+  it('can get no late reply', async () => {
+    const { finding } = await examineModel({
+      on: 'tcp',
+      habits: { reconnectsOnTimeout: true },
+      checks: ['late-reply'],
+    });
+    expect(finding('late-reply')).toMatchObject({
+      verdict: 'pass',
+      summary: 'connects anew after a time-out, so no late reply reaches it',
+    });
+  });
+});

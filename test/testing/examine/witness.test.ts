@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandWitness } from '../../../src/testing/examine/witness/command-witness.js';
 import { atJsonPath, readJsonPath } from '../../../src/testing/examine/witness/json-path.js';
+import { newWitness } from '../../../src/testing/examine/witness/new-witness.js';
 import { readWitness, type WrittenWitness } from '../../../src/testing/examine/witness/read-witness.js';
 import { registerWitness } from '../../../src/testing/examine/witness/register-witness.js';
 import { urlWitness } from '../../../src/testing/examine/witness/url-witness.js';
@@ -77,6 +78,18 @@ describe('a register as a witness', () => {
     expect(await shows('seen')).toBe('expected a device, a dot and the name of a value, as in meter.seen');
     expect(await shows('metre.seen')).toContain('did you mean "meter"?');
     expect(await shows('meter.sen')).toContain('did you mean "seen"?');
+  });
+
+  it('is made as it was asked for, like the others', async () => {
+    const { devices } = (await virtualBench()).simulator;
+    const name = (witness: ReturnType<typeof newWitness>) =>
+      typeof witness === 'string' ? witness : witness.name;
+    expect(name(newWitness({ kind: 'register', register: 'relay.seen' }, devices))).toBe(
+      'register relay.seen',
+    );
+    expect(name(newWitness({ kind: 'command', command: 'cat x' }, devices))).toBe('command cat x');
+    const url = 'http://localhost/x';
+    expect(name(newWitness({ kind: 'url', url, path: undefined }, devices))).toBe(url);
   });
 
   it('that the client does not write to decides nothing', async () => {
