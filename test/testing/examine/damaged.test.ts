@@ -17,6 +17,9 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
 
+/** With a witness the rhythm matters less. */
+const WITNESSED = Object.entries(SHAPES).filter(([name]) => /one question$|several.*once|grid/.test(name));
+
 describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
   it.each(Object.entries(SHAPES))('do no harm to a faultless client %s', async (_, habits) => {
     const { report } = await examineModel({ on, habits, checks: ['damaged'] });
@@ -24,7 +27,7 @@ describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
     expect(others.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([]);
   });
 
-  it.each(Object.entries(SHAPES))('are not believed by a faultless client %s', async (_, habits) => {
+  it.each(WITNESSED)('are not believed by a faultless client %s', async (_, habits) => {
     for (const [witness, more] of [
       [written, WRITES_BACK],
       [shownLater(400), {}],
@@ -85,7 +88,7 @@ const ROWS = [
 
 describe('with a witness', () => {
   it.each(ROWS)('$check on $on finds $mistakes', async ({ on, check, mistakes }) => {
-    for (const shape of Object.values(SHAPES))
+    for (const [, shape] of WITNESSED)
       for (const [witness, more] of [
         [written, WRITES_BACK],
         [shownLater(400), {}],
@@ -128,5 +131,52 @@ describe('without a witness', () => {
       found.push(`${name}: ${finding(check).verdict} ${finding(check).summary}`);
     }
     expect(found.filter((each) => !each.includes(': fail '))).toEqual([]);
+  });
+});
+
+describe('a client that asks for coils', () => {
+  const questions = [{ unitId: 1, pdu: Uint8Array.of(1, 0, 0, 0, 16) }];
+
+  it('is passed when it is faultless', async () => {
+    const witness = shownLater(0);
+    const { report } = await examineModel({ habits: { questions }, witness, checks: ['damaged'] });
+    expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['pass']));
+  });
+
+  it('is found when it does not check the CRC', async () => {
+    const habits = { questions, mistakes: ['no CRC check'] as const };
+    const { finding } = await examineModel({ habits, witness: shownLater(0), checks: ['wrong-crc'] });
+    expect(finding('wrong-crc').verdict).toBe('fail');
+  });
+});
+
+describe.each(['serial', 'tcp'] as const)('a faultless client on %s', (on) => {
+  it.each([20, 100, 150])('is not failed for a jitter of %d ms', async (jitterMs) => {
+    for (const attempts of [1, 3]) {
+      const { report } = await examineModel({ on, habits: { jitterMs, attempts }, checks: ['damaged'] });
+      expect(report.findings.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+    }
+  });
+
+  it('is neither failed nor passed where its rhythm hides what it does', async () => {
+    const habits = { rhythm: 'grid', periodMs: 2000, attempts: 1 } as const;
+    const { finding } = await examineModel({ on, habits, checks: ['damaged'] });
+    for (const id of ['wrong-unit', 'duplicate-reply', 'late-reply', 'split-reply']) {
+      expect(finding(id).verdict).toBe('inconclusive');
+    }
+  });
+});
+
+describe('a client that connects anew after a time-out', () => {
+  it('can get no late reply', async () => {
+    const { finding } = await examineModel({
+      on: 'tcp',
+      habits: { reconnectsOnTimeout: true },
+      checks: ['late-reply'],
+    });
+    expect(finding('late-reply')).toMatchObject({
+      verdict: 'pass',
+      summary: 'connects anew after a time-out, so no late reply reaches it',
+    });
   });
 });

@@ -14,6 +14,7 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'that polls fast': { questions: SEVERAL, periodMs: 20, busyPauseMs: 200 },
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
 };
+const WITNESSED = Object.entries(SHAPES).filter(([name]) => !/rests|fast/.test(name));
 const CODES = [1, 2, 3, 4, 5, 6, 10, 11];
 const WITNESSES = [
   { witness: written, more: WRITES_BACK },
@@ -26,7 +27,7 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
     expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
   });
 
-  it.each(Object.entries(SHAPES))('pass one %s that shows what it reads', async (_, shape) => {
+  it.each(WITNESSED)('pass one %s that shows what it reads', async (_, shape) => {
     for (const { witness, more } of WITNESSES) {
       const habits = { ...shape, ...more };
       const { report } = await examineModel({ on, habits, witness, checks: ['exceptions'] });
@@ -36,7 +37,7 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
 
   it.each(CODES)('show a client that asks again without end after exception %d', async (code) => {
     const habits = { mistakes: ['repeats after exceptions without end'] as const };
-    for (const shape of Object.values(SHAPES)) {
+    for (const shape of code === CODES[0] ? Object.values(SHAPES) : [{}]) {
       const { finding } = await examineModel({
         on,
         habits: { ...shape, ...habits },
@@ -53,7 +54,7 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
   });
 
   it.each([4, 6])('show to a witness a client that takes exception %d for 0', async (code) => {
-    for (const shape of Object.values(SHAPES))
+    for (const [, shape] of WITNESSED)
       for (const { witness, more } of WITNESSES) {
         const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };
         const { finding } = await examineModel({ on, habits, witness, checks: [`exception-${code}`] });

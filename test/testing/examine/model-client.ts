@@ -39,8 +39,8 @@ export class ModelClient {
   #lastByteAt = Number.NEGATIVE_INFINITY;
   #transaction = 0;
   #isStopped = false;
-  /** What it has read last, by question: what a witness would show. */
-  readonly values = new Map<ModelQuestion, Uint8Array>();
+  /** The first register of the first question each time it was read: what a page of the client would have shown. */
+  readonly history: { readonly at: number; readonly word: number }[] = [];
 
   constructor(habits: Habits, wire: Wire, clock: Clock, t35 = 2) {
     this.habits = habits;
@@ -83,25 +83,20 @@ export class ModelClient {
       if (i > 0) await this.#sleep(this.habits.betweenMs);
       if (this.#isStopped) return;
       const pdu = await this.#ask(question);
-      if (!pdu) continue;
-      this.values.set(question, pdu);
-      if (i === 0) await this.#writeBack(pdu);
+      if (!pdu || i > 0) continue;
+      const [, , high = 0, low = 0] = pdu;
+      this.history.push({ at: this.#clock.now(), word: (high << 8) | low });
+      await this.#writeBack(high, low);
     }
   }
 
   /** What a panel or a gateway does that passes on what it has read. */
-  async #writeBack([, , high = 0, low = 0]: Uint8Array): Promise<void> {
+  async #writeBack(high: number, low: number): Promise<void> {
     const { writesBack, betweenMs } = this.habits;
     if (!writesBack) return;
     const { unitId, address } = writesBack;
     await this.#sleep(betweenMs);
     await this.#ask({ unitId, pdu: Uint8Array.of(6, address >> 8, address & 0xff, high, low) });
-  }
-
-  /** The first register of a question as it was read last. */
-  wordOf(question: ModelQuestion): number | undefined {
-    const [, , high = 0, low = 0] = this.values.get(question) ?? [];
-    return this.values.has(question) ? (high << 8) | low : undefined;
   }
 
   /** Asks until there is a reply or all attempts are used up. */

@@ -25,7 +25,11 @@ const REGISTERS = {
   ],
 };
 
-const DEVICES = { meter: { registers: REGISTERS }, relay: { registers: REGISTERS } };
+const COILS = {
+  coils: [{ address: 0, value: Array.from({ length: 16 }, (_, i) => i % 3 === 0), write: true }],
+};
+
+const DEVICES = { meter: { registers: { ...REGISTERS, ...COILS } }, relay: { registers: REGISTERS } };
 const UNITS = { 1: 'meter', 2: 'relay' };
 
 const LINES = {

@@ -16,23 +16,12 @@ export function written(_: ModelClient, { simulator }: VirtualBench): Witness {
 
 /** In place of a page or a command: shows what the client has read, scaled, and some time later. */
 export function shownLater(delayMs: number): (client: ModelClient, bench: VirtualBench) => Witness {
-  return (client, { clock }) => {
-    const history: { readonly at: number; readonly text: string }[] = [];
-    const note = () => {
-      const [question] = client.habits.questions;
-      const word = question && client.wordOf(question);
-      const text = word === undefined ? '' : String(word / 10);
-      if (history.at(-1)?.text !== text) history.push({ at: clock.now(), text });
-      clock.callAfter(10, note);
-    };
-    note();
-    return {
-      name: 'http://localhost/values',
-      paceMs: 200,
-      read: async () => {
-        const shown = history.findLast(({ at }) => at <= clock.now() - delayMs);
-        return shown ? { ok: true, text: shown.text } : { ok: false, error: 'showed nothing' };
-      },
-    };
-  };
+  return ({ history }, { clock }) => ({
+    name: 'http://localhost/values',
+    paceMs: 200,
+    read: async () => {
+      const shown = history.findLast(({ at }) => at <= clock.now() - delayMs);
+      return shown ? { ok: true, text: String(shown.word / 10) } : { ok: false, error: 'showed nothing' };
+    },
+  });
 }

@@ -5,7 +5,7 @@ import { type DeviceValue, valueAtAddress, valueNamed } from '../../../simulator
 import type { Witness } from './witness.js';
 
 /** A register is read without leaving the process. */
-const PACE_MS = 20;
+const PACE_MS = 50;
 
 /** `meter.holding.100`: a value without a name. */
 const PLACE = /^(.+)\.(\w+)\.(\d{1,5})$/;

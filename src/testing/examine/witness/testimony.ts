@@ -1,11 +1,21 @@
 import { ruleSchema } from '../../../faults/rule.js';
 import type { FaultRules } from '../../../faults/rules.js';
+import type { Clock } from '../../../transport/clock.js';
 import { conditionsOf } from '../conditions.js';
-import type { Exam } from '../exam.js';
-import { wentWell } from '../exchange.js';
+import { type Exchange, wentWell } from '../exchange.js';
 import type { Question } from '../rhythm.js';
 import { MARKS, marksFor, STEPS } from './marks.js';
 import type { Witness } from './witness.js';
+
+/** What is needed of the `Exam` of a check. */
+interface Watching {
+  readonly clock: Clock;
+  readonly periodMs: number;
+  readonly log: { readonly last: number };
+  askedAfter(seq: number): readonly Exchange[];
+  until<Result>(find: () => Result | undefined, limitMs: number): Promise<Result | undefined>;
+  watch(ms: number): Promise<void>;
+}
 
 /** The rule that gives replies their values; it spoils nothing. */
 export const MARK_RULE = 'examine-mark';
@@ -62,7 +72,7 @@ export class Testimony {
   }
 
   /** Learns how the witness shows values, once. @returns why it can't be used, as a sentence */
-  async ready(exam: Exam): Promise<string | undefined> {
+  async ready(exam: Watching): Promise<string | undefined> {
     if (!this.#isLearned) {
       this.#unusable = await this.#learn(exam);
       this.#isLearned = true;
@@ -99,7 +109,7 @@ export class Testimony {
   }
 
   /** Gives good replies a mark. @returns false when the witness does not show it */
-  async settles(exam: Exam, mark: number): Promise<boolean> {
+  async settles(exam: Watching, mark: number): Promise<boolean> {
     const wanted = this.textOf(mark);
     const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
     return shown !== undefined;
@@ -112,7 +122,7 @@ export class Testimony {
 
   /** Watches the witness until it shows something else than before, for `limitMs` at most. */
   async watch(
-    exam: Exam,
+    exam: Watching,
     marks: { readonly before: number; readonly sent: number },
     limitMs: number,
   ): Promise<Seen> {
@@ -128,7 +138,7 @@ export class Testimony {
     return { kind: 'kept', text: before };
   }
 
-  async #learn(exam: Exam): Promise<string | undefined> {
+  async #learn(exam: Watching): Promise<string | undefined> {
     for (const step of STEPS) {
       const marks = marksFor(this.#target, step);
       if (typeof marks === 'string') return marks;
@@ -144,7 +154,7 @@ export class Testimony {
   }
 
   /** What the witness shows for each mark; undefined when it does not show a new text for each. */
-  async #textsFor(exam: Exam, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
+  async #textsFor(exam: Watching, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
     // What the witness showed of earlier replies is over when the last mark has been sent for a while.
     const last = marks.at(-1) ?? [];
     if (!(await this.#polledWith(exam, last))) return undefined;
@@ -161,7 +171,7 @@ export class Testimony {
   }
 
   /** Gives the replies a value. @returns false when the client does not read it */
-  async #polledWith(exam: Exam, words: readonly number[]): Promise<boolean> {
+  async #polledWith(exam: Watching, words: readonly number[]): Promise<boolean> {
     const since = exam.log.last;
     this.#put(words);
     const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
@@ -171,15 +181,15 @@ export class Testimony {
 
   /** Gives the replies a value and waits until the witness has shown the same accepted text twice. */
   async #follow(
-    exam: Exam,
+    exam: Watching,
     words: readonly number[],
     accepts: (text: string) => boolean,
   ): Promise<string | undefined> {
     if (!(await this.#polledWith(exam, words))) return undefined;
     const begin = exam.clock.now();
-    const patience = this.#texts.length > 0 ? this.patienceMs + 2 * exam.periodMs : PATIENCE_MS;
+    const limit = PATIENCE_MS + DELAYS * this.#delayMs + PATIENCE_PERIODS * exam.periodMs;
     let last: string | undefined;
-    while (exam.clock.now() - begin < patience + PATIENCE_PERIODS * exam.periodMs) {
+    while (exam.clock.now() - begin < limit) {
       const shown = await this.#witness.read();
       const text = shown.ok && accepts(shown.text) ? shown.text : undefined;
       if (text !== undefined && text === last) {

@@ -19,21 +19,24 @@ export interface Damage extends Described {
   readonly faults: (exam: Exam) => readonly object[] | string;
 }
 
-const RULE = `Passes when the client asks again, or waits for another reply, or when the witness keeps its value; fails when \
-the witness shows the spoilt value, when the client stops, or does not poll as before afterwards; inconclusive when it goes on as after a good \
-reply and there is no witness.`;
-
-const RULE_INTACT = `Passes when the client asks again, or waits for another reply, or when the witness shows no value that was \
-never read; fails when the witness shows another value, when the client stops, or does not poll as before afterwards; inconclusive when it goes on as \
-after a good reply and there is no witness.`;
+/** When a client passes, as far as it depends on the damage. */
+function ruleOf({ isIntact, isHarmless }: Damage): string {
+  const usual = isHarmless ? ', or goes on as after a good reply' : '';
+  const spoilt = isIntact ? 'a value that no reply carried' : 'the spoilt value';
+  const unclear = isHarmless
+    ? ''
+    : '; inconclusive when it goes on as after a good reply and there is no witness';
+  return `Passes when the client asks again, or waits for another reply${usual}, or when the witness shows no spoilt value; fails when \
+the witness shows ${spoilt}, or follows no more, and when the client stops, or does not poll as before afterwards${unclear}.`;
+}
 
 /** The check that a client does not take a damaged reply. */
 export function damageCheck(damage: Damage): Check {
-  const { what, isIntact = false, isHarmless, faults, ...described } = damage;
+  const { what, isIntact, isHarmless, faults, ...described } = damage;
   return {
     ...described,
     group: 'damaged',
-    rule: isIntact ? RULE_INTACT : RULE,
+    rule: ruleOf(damage),
     async run(exam) {
       const wanted = faults(exam);
       if (typeof wanted === 'string') return inconclusive(wanted);
@@ -72,12 +75,16 @@ function verdict(
     const summary = `${told}; ${belief.text}${ever}`;
     return fail(summary, [...evidence, ...belief.evidence], `takes ${what} for a good one: dangerous`);
   }
+  if (belief.isForEver) {
+    const summary = `${told}; the witness did not follow the good replies afterwards`;
+    return fail(summary, [...evidence, ...belief.evidence], `keeps an old value after ${what}`);
+  }
   if (belief.kind === 'kept' || belief.kind === 'sent') {
     return pass(`${told}; ${belief.text}`, [...evidence, ...belief.evidence]);
   }
   const isRight = reaction === 'again' || reaction === 'later' || isHarmless === true;
   if (isRight) return pass(told, evidence);
-  return inconclusive(`${told}; the line does not show if it took the value, ${belief.text}`, evidence);
+  return inconclusive(`${told}; the line does not show if it took the value, and ${belief.text}`, evidence);
 }
 
 function reactionText(reaction: Reaction, { afterMs = 0 }: AfterSpoilt): string {

@@ -23,7 +23,6 @@ export const lateReply: Check = {
   rule: 'Passes when the client goes on waiting for its own reply, connects anew after a time-out, or is not behind afterwards; fails when it goes on as if its request had been answered, or stops, or when the witness shows the late value; inconclusive when both look the same for this client.',
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
-  needs: ['time-out'],
   async run(exam) {
     const first = await runChain(exam, [LOST]);
     if (isBroken(first)) {
