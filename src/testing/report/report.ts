@@ -32,7 +32,7 @@ export interface CheckAbout {
 }
 
 /** What an examination has measured; what is absent is not known. Times in ms. */
-export interface Measurements {
+interface Measurements {
   readonly timeoutMs?: { readonly value: number; readonly plusMinus: number };
   readonly attempts?: number;
   readonly pausesMs?: readonly number[];
