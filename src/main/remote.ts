@@ -1,7 +1,7 @@
 import type { LinePlaces } from '../testing/scenario/places.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
-type RemoteAnswer<Body> =
+export type RemoteAnswer<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly error: string };
 

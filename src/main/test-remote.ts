@@ -1,18 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReportView } from '../testing/report/view.js';
 import { forRunningBench } from '../testing/scenario/bench.js';
-import { Dut } from '../testing/scenario/dut.js';
-import { withPlaces } from '../testing/scenario/places.js';
+import type { Dut } from '../testing/scenario/dut.js';
 import type { Audience } from '../testing/scenario/run-scenario.js';
 import type { ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { dutSchema } from '../testing/scenario/schema.js';
+import { follow } from './follow-remote.js';
 import { Remote } from './remote.js';
-
-/** How often the simulator is asked how far the test is. */
-const ASK_EVERY_MS = 200;
-
-/** Characters of what a program has said last; they go into an address. */
-const LONGEST_FAILURE = 1000;
+import { endRemotely, startRemoteDut } from './remote-dut.js';
 
 interface TestAnswer {
   readonly id: number;
@@ -38,28 +32,25 @@ export async function runRemotely(
     const started = await remote.ask<TestAnswer>('POST', '/api/v1/tests', forRunningBench(file));
     if (!started.ok) return { ok: false, text: `${file.file}: ${started.error}` };
     const path = `/api/v1/tests/${started.body.id}`;
-    void audience.stop.then(() => void remote.ask('DELETE', path));
-    void dut?.died().then((how) => {
-      const failure = encodeURIComponent(how.slice(0, LONGEST_FAILURE));
-      void remote.ask('DELETE', `${path}?failure=${failure}`);
-    });
-    return await follow(remote, path, audience);
+    endRemotely(remote, path, audience.stop, dut);
+    const over = await follow(
+      () => look(remote, path),
+      (finding, number) => audience.told({ ...finding, frames: [] }, number),
+    );
+    if (!over.ok) return { ok: false, text: over.error };
+    const { report } = over.body;
+    audience.say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
+    return { ok: true, report };
   } finally {
     await dut?.stop();
   }
 }
 
-/** Tells the steps as they end, and resolves with the report. */
-async function follow(remote: Remote, path: string, { told, say }: Omit<Audience, 'log'>): Promise<Ended> {
-  for (let known = 0; ; await sleep(ASK_EVERY_MS)) {
-    const answer = await remote.ask<TestAnswer>('GET', path);
-    if (!answer.ok) return { ok: false, text: answer.error };
-    const { state, report } = answer.body;
-    for (const finding of report.findings.slice(known)) told({ ...finding, frames: [] }, ++known);
-    if (state === 'running') continue;
-    say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
-    return { ok: true, report };
-  }
+async function look(remote: Remote, path: string) {
+  const answer = await remote.ask<TestAnswer>('GET', path);
+  if (!answer.ok) return answer;
+  const { state, report } = answer.body;
+  return { ok: true, body: { state, report, findings: report.findings } } as const;
 }
 
 /** @returns undefined without a program, or why it can't be started */
@@ -72,12 +63,5 @@ async function startDut(
   if (source === undefined) return undefined;
   const definition = dutSchema.safeParse(source);
   if (!definition.success) return `${file}: dut: expected a mapping with command, ready and readyWithin`;
-  const places = await remote.places();
-  if (typeof places === 'string') return places;
-  const command = withPlaces(definition.data.command, places);
-  const started = await Dut.start(
-    { ready: undefined, ...definition.data },
-    { command, directory, giveUp: stop },
-  );
-  return started.ok ? started.dut : started.error;
+  return startRemoteDut({ ready: undefined, ...definition.data }, directory, remote, stop);
 }

@@ -19,6 +19,7 @@ import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { formatProblems } from '../../src/schema/problem.js';
 import { Simulator } from '../../src/simulator/simulator.js';
+import { CHECKS } from '../../src/testing/examine/checks.js';
 import { loadBench } from '../../src/testing/scenario/bench.js';
 import { readScenario } from '../../src/testing/scenario/read-scenario.js';
 import { loadScenarioFile } from '../../src/testing/scenario/scenario-file.js';
@@ -54,6 +55,22 @@ describe('docs/faults.md', () => {
 
   it.each(Object.keys(conditionSchema.shape))('has a row for the condition %s', (key) => {
     expect(firstCells(faults).some((cell) => cell.includes(`\`${key}`))).toBe(true);
+  });
+});
+
+describe('docs/examine.md', () => {
+  const rows = text('docs/examine.md').split('\n');
+
+  it.each(CHECKS.map((check) => [check.id, check] as const))('has the row of the check %s', (id, check) => {
+    const { group, transports, does, rule } = check;
+    const cells = [`\`${id}\``, group, transports?.join(', ') ?? 'any', does, rule];
+    expect(rows).toContain(`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  });
+
+  it('has no row of a check that there is not', () => {
+    const [, table = ''] = text('docs/examine.md').split('## The checks');
+    const ids = firstCells(table).flatMap((cell) => /^`(.+)`$/.exec(cell)?.[1] ?? []);
+    expect(ids).toEqual(CHECKS.map(({ id }) => id));
   });
 });
 

@@ -3,6 +3,7 @@ import { SOCKET } from '../../../src/protocol/framing.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
 import { axisOf, placeOf } from '../../../src/testing/report/axis.js';
 import { escaped } from '../../../src/testing/report/escape.js';
+import { examinationJson, examinationSchema } from '../../../src/testing/report/examination-json.js';
 import { htmlReport } from '../../../src/testing/report/html.js';
 import { junitReport } from '../../../src/testing/report/junit.js';
 import { overallVerdict } from '../../../src/testing/report/overall.js';
@@ -124,6 +125,65 @@ describe('the report in JSON', () => {
       ],
     });
     expect(JSON.parse(testsJson([viewReport(REPORT), viewReport(REPORT)]))).toEqual([one, one]);
+  });
+});
+
+const ABOUT = { group: 'time', does: 'Waits.', matters: 'It <does>.', rule: 'Passes.', source: 'nobody' };
+const EXAMINATION = viewReport({
+  ...REPORT,
+  kind: 'examination',
+  name: 'the client on line bus',
+  conclusions: ['Gives up after 487 ± 3 ms.', 'Takes a late reply for the next one: dangerous.'],
+  found: {
+    timeoutMs: { value: 487.123, plusMinus: 2.999 },
+    attempts: 3,
+    pausesMs: [100.04, 200],
+    pollPeriodMs: 1000,
+  },
+  findings: REPORT.findings.map((each) => ({ ...each, about: ABOUT })),
+});
+
+describe('the JSON of an examination', () => {
+  it('fits its schema, and has what was found in numbers', () => {
+    const json: unknown = JSON.parse(examinationJson(EXAMINATION));
+    const { found, checks, line, seed } = examinationSchema.parse(json);
+    expect({ line, seed }).toEqual({ line: 'bus', seed: 4711 });
+    expect(found).toEqual({
+      timeoutMs: { value: 487.1, plusMinus: 3 },
+      attempts: 3,
+      pausesMs: [100, 200],
+      pollPeriodMs: 1000,
+    });
+    expect(checks[0]).toMatchObject({
+      id: 'pass',
+      group: 'time',
+      verdict: 'pass',
+      frames: [{ seq: 7 }, { seq: 8 }],
+    });
+    expect(checks.map(({ verdict }) => verdict)).toEqual([
+      'pass',
+      'fail',
+      'inconclusive',
+      'not run',
+      'error',
+    ]);
+  });
+});
+
+describe('the report on an examination in HTML', () => {
+  const html = htmlReport([EXAMINATION]);
+
+  it('begins with what was found, and counts the verdicts', () => {
+    expect(html).toContain('<p class="first">Gives up after 487 ± 3 ms.</p>');
+    expect(html).toContain('<li>Takes a late reply for the next one: dangerous.</li>');
+    expect(html).toMatch(/<b>1<\/b> passed[\s\S]*<b>1<\/b> not reached/);
+  });
+
+  it('says of each check why it matters, and leaves out evidence of what was not run', () => {
+    expect(html).toContain('<dd>It &lt;does&gt;.</dd>');
+    expect(html).toContain('id="report-1-fail"');
+    expect(html).not.toContain('id="report-1-not-run"');
+    for (const [, anchor] of html.matchAll(/href="#([^"]+)"/g)) expect(html).toContain(`id="${anchor}"`);
   });
 });
 

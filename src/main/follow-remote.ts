@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Finding } from '../testing/report/report.js';
+import type { RemoteAnswer } from './remote.js';
+
+/** How often the simulator is asked how far it is. */
+const ASK_EVERY_MS = 200;
+
+/** A finding as its audience is told of it. */
+export type ToldFinding = Pick<Finding, 'title' | 'verdict' | 'summary'>;
+
+/** How far a test or an examination has come. */
+interface Progress<Found> {
+  readonly state: 'running' | 'over';
+  readonly findings: readonly Found[];
+}
+
+/**
+ * Tells the findings of something that runs on another simulator, as they come, until it is over.
+ * @param look asks how far it is
+ * @returns what the simulator has answered last
+ */
+export async function follow<Found extends ToldFinding, Answer extends Progress<Found>>(
+  look: () => Promise<RemoteAnswer<Answer & Progress<Found>>>,
+  told: (finding: Found, number: number) => void,
+): Promise<RemoteAnswer<Answer>> {
+  for (let known = 0; ; await sleep(ASK_EVERY_MS)) {
+    const answer = await look();
+    if (!answer.ok) return answer;
+    const { state, findings } = answer.body;
+    for (const finding of findings.slice(known)) told(finding, ++known);
+    if (state === 'over') return answer;
+  }
+}

@@ -1,0 +1,62 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { examineRemotely } from '../../src/main/examine-remote.js';
+import { nativeSetup } from '../support/configuration.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
+import { BENCH } from '../testing/scenario/read.js';
+
+stopAfterEach();
+
+const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
+const NEVER = new Promise<void>(() => {});
+
+async function listening(): Promise<{ running: RunningSimulator; url: string }> {
+  const running = await startSimulator(nativeSetup(BENCH));
+  const url = await running.rest.app.listen({ host: '127.0.0.1', port: 0 });
+  return { running, url };
+}
+
+const WANTED = { line: 'bus', checks: ['legal-requests', 'connections-reused'], limitMs: 120_000, seed: 7 };
+
+describe('an examination on a simulator that runs already', () => {
+  it('starts the client here, tells each check and brings the report', { timeout: 120_000 }, async () => {
+    const { url } = await listening();
+    const told: string[] = [];
+    const report = await examineRemotely(
+      { ...WANTED, dut: POLLER },
+      { url, token: undefined },
+      { told: ({ title, verdict }, number) => void told.push(`${number} ${title}: ${verdict}`), stop: NEVER },
+    );
+    if (typeof report === 'string') throw new Error(report);
+    expect(told).toEqual(['1 Asks only what may be asked: pass', '2 Uses its connection again: pass']);
+    expect(report).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
+    expect(report.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
+    expect(report.findings[0]?.strip.length).toBeGreaterThan(0);
+  });
+
+  it('says what the simulator refuses, and that none is there', { timeout: 60_000 }, async () => {
+    const { running, url } = await listening();
+    const audience = { told: () => {}, stop: NEVER };
+    const wrong = { ...WANTED, line: 'bsu' };
+    expect(await examineRemotely(wrong, { url, token: undefined }, audience)).toContain('line: ');
+    await running.rest.app.close();
+    expect(await examineRemotely(WANTED, { url, token: undefined }, audience)).toContain('no answer');
+  });
+
+  it('stops when it is told to, with what it has', { timeout: 60_000 }, async () => {
+    const { running, url } = await listening();
+    let stop = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    const over = examineRemotely(WANTED, { url, token: undefined }, { told: () => {}, stop: stopped });
+    const state = async () => {
+      const { body } = await running.rest.send<{ examinations: object[] }>('GET', '/api/v1/examinations');
+      return body.examinations.length;
+    };
+    await expect.poll(state, { timeout: 20_000 }).toBe(1);
+    stop();
+    const report = await over;
+    expect(report).toMatchObject({ findings: [{ verdict: 'not run' }, { verdict: 'not run' }] });
+  });
+});
