@@ -107,7 +107,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
       <canvas ref=${canvas} height=${HEIGHT}></canvas>
     </div>
     <p class="told" role="status">
-      <span class="long">${focus.value?.words ?? ''}</span>
+      <span class="long">${focus.value?.words ?? HINT}</span>
       <b class="mono">${measured.value === undefined ? '' : `A–B ${measured.value}`}</b>
     </p>
     <p class="unseen" id=${help}>${KEYS}</p>
@@ -115,6 +115,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   </div>`;
 }
 
+const HINT = 'Drag to move, wheel or pinch to zoom, drag on the ruler to measure.';
 const KEYS =
   'Left and right go from piece to piece, with Shift they move the strip. Plus and minus zoom, 0 shows all, Home goes to the beginning, End follows what comes, M sets a cursor, Escape takes the cursors away, Enter opens the event.';
 

@@ -21,6 +21,5 @@ export function StripBar({ model, lines, line, onLine }: StripBarProps) {
     <${Button} label="Zoom out" onClick=${() => model.zoom(1 / ZOOM)}>−<//>
     <${Button} label="Show all of it" onClick=${() => model.fit()}>All<//>
     <${Button} label="Keep the newest in view" disabled=${model.isFollowing.value} onClick=${() => model.follow()}>Follow<//>
-    <span class="dim hint">Drag to move, wheel to zoom, drag on the ruler to measure.</span>
   </div>`;
 }

@@ -48,7 +48,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     else if (feed.shift !== 0) element.scrollTop += feed.shift * ROW;
     feed.shift = 0;
     top.value = element.scrollTop;
-  }, [version, height.value]);
+  }, [version, height.value, feed.isPaused.value]);
   useEffect(() => {
     feed.fetch(span.from, span.to);
     if (size > 0 && span.from === 0 && !sticks.current) void feed.older();
