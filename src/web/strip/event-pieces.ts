@@ -50,7 +50,7 @@ function replyPieces(event: Event, wire: Wire): Piece[] {
   if (steps.length === 0) {
     const label = `no reply: ${silence ?? event.ended}`;
     const words = `no reply to request ${event.request}: ${silence ?? event.ended}`;
-    add({ lane: 'planned', look: 'missing', startUs: base, endUs: base, label, words });
+    add({ lane: 'sent', look: 'missing', startUs: base, endUs: base, label, words });
   }
   steps.forEach((step, i) => {
     const which = steps.length === 1 ? `reply ${id}` : `piece ${i + 1} of ${steps.length} of reply ${id}`;

@@ -39,6 +39,6 @@ export interface Wire {
 }
 
 /** Whether somebody speaks in this piece: the pauses of a line are between such pieces. */
-export function isSpeech({ lane }: Piece): boolean {
-  return lane === 'received' || lane === 'sent';
+export function isSpeech({ lane, look }: Piece): boolean {
+  return lane === 'received' || (lane === 'sent' && look !== 'missing');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StreamedView } from '../../../src/api/v1/traffic-view.js';
 import { piecesOf } from '../../../src/web/strip/event-pieces.js';
 import { boxesOf, labelsOf, neighbour, pausesOf, pieceAt, snapped } from '../../../src/web/strip/layout.js';
-import { sourceOf, StripModel } from '../../../src/web/strip/model.js';
+import { StripModel, sourceOf } from '../../../src/web/strip/model.js';
 import type { Lane, Piece } from '../../../src/web/strip/piece.js';
 import { fitted, pinched, ticks, usAt, xOf, zoomed } from '../../../src/web/strip/scale.js';
 import { lengthText, ticksFrom, ticksOfClock } from '../../../src/web/strip/times.js';
@@ -74,7 +74,13 @@ describe('times in words', () => {
 
 describe('the pieces of an event', () => {
   it('are where its first and its last byte were', () => {
-    const request = event({ kind: 'request', bytes: '01 03', startedUs: 8000, pauseUs: 5000, name: 'read coils' });
+    const request = event({
+      kind: 'request',
+      bytes: '01 03',
+      startedUs: 8000,
+      pauseUs: 5000,
+      name: 'read coils',
+    });
     expect(piecesOf(request, WIRE)).toEqual([
       {
         id: 7,
@@ -195,7 +201,12 @@ describe('the layout', () => {
   });
 
   it('goes through all pieces in time, each once', () => {
-    const pieces = [piece('notes', 0, 0), piece('sent', 0, 5), piece('sent', 0, 5, 'twin'), piece('received', 9, 9)];
+    const pieces = [
+      piece('notes', 0, 0),
+      piece('sent', 0, 5),
+      piece('sent', 0, 5, 'twin'),
+      piece('received', 9, 9),
+    ];
     const walked: Piece[] = [];
     for (let at: Piece | undefined = pieces[1]; at; at = neighbour(pieces, at, 1)) walked.push(at);
     expect(walked.map(({ label }) => label)).toEqual(['sent', 'twin', 'notes', 'received']);

@@ -129,10 +129,15 @@ function dissectAscii(bytes: Uint8Array, about: About): Field[] {
       value: isRight ? `${text} right` : text,
       wrong: isRight ? undefined : `expected ${expected.toString(16).padStart(2, '0').toUpperCase()}`,
     },
-    end < 0
-      ? { name: 'end', at: bytes.length, length: 0, value: '', wrong: 'missing' }
-      : { name: 'end', at: end, length: bytes.length - end, value: 'carriage return and delimiter' },
+    endField(bytes, digitsEnd),
   ];
+}
+
+/** Carriage return and delimiter, which function 8/3 may have changed. */
+function endField(bytes: Uint8Array, at: number): Field {
+  const length = bytes.length - at;
+  if (length === 2) return { name: 'end', at, length, value: 'carriage return and delimiter' };
+  return { name: 'end', at, length, value: '', wrong: 'expected carriage return and delimiter' };
 }
 
 /** Bytes of pairs of digits; what is no digit counts as 0. */

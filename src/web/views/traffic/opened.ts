@@ -40,8 +40,8 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
     <dl>${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,
     )}</dl>
-    ${event.steps && event.steps.length > 0 ? html`<${Steps} event=${event} />` : null}
     ${event.bytes ? html`<${Bytes} event=${event} framing=${framingOf(event, line)} />` : null}
+    ${event.steps && event.steps.length > 0 ? html`<${Steps} event=${event} />` : null}
   </section>`;
 }
 

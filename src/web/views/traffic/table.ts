@@ -124,9 +124,9 @@ function TableRow({ row, id, place, isSelected, onSelect }: RowProps) {
     onClick=${() => isEvent(row) && onSelect(row)}>
     ${NAMES.map(
       (name) =>
-        html`<span class=${name} role="gridcell">${cells[name]}${
-          name === 'text' && cells.faults ? html` <b class="fault">${cells.faults}</b>` : null
-        }</span>`,
+        html`<span class=${name} role="gridcell">${
+          name === 'text' && cells.faults ? html`<b class="fault">${cells.faults}</b> ` : null
+        }${cells[name]}</span>`,
     )}
   </div>`;
 }
