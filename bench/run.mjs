@@ -1,3 +1,4 @@
+import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
 import { CORE, canPin } from './processes.mjs';
 import { machine } from './report.mjs';
@@ -7,7 +8,7 @@ import { benchTcp } from './tcp.mjs';
 import { benchValues } from './values.mjs';
 
 /*
- * npm run bench [-- rtu delays tcp values start memory]
+ * npm run bench [-- rtu delays tcp values start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does.
@@ -19,6 +20,7 @@ const SECTIONS = {
   values: benchValues,
   start: benchStart,
   memory: benchMemory,
+  console: benchConsole,
 };
 
 const wanted = process.argv.slice(2);

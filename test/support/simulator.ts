@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach } from 'vitest';
+import type { ApiRules } from '../../src/api/app.js';
 import type { Configuration } from '../../src/config/configuration.js';
 import type { Device } from '../../src/device/device.js';
-import type { ApiRules } from '../../src/api/app.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { Rest } from '../api/rest.js';

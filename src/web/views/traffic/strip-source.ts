@@ -46,7 +46,11 @@ export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
 
 function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefined {
   const { rows, size } = chunk;
-  if (!rows) return undefined;
+  if (!rows) {
+    // The pieces go with the events that they were made of.
+    made.delete(chunk);
+    return undefined;
+  }
   const known = made.get(chunk);
   if (known?.rows === rows && known.size === size && known.line === line && known.wire === wire) return known;
   const pieces = rows.flatMap((row) => (isEvent(row) && row.line === line ? piecesOf(row, wire) : []));
