@@ -19,7 +19,7 @@ export function StripBar({ model, lines, line, onLine }: StripBarProps) {
     </select></label>
     <${Button} label="Zoom in" onClick=${() => model.zoom(ZOOM)}>+<//>
     <${Button} label="Zoom out" onClick=${() => model.zoom(1 / ZOOM)}>−<//>
-    <${Button} label="Show all of it" onClick=${() => model.fit()}>All<//>
-    <${Button} label="Keep the newest in view" disabled=${model.isFollowing.value} onClick=${() => model.follow()}>Follow<//>
+    <${Button} label="All of it in view" onClick=${() => model.fit()}>All<//>
+    <${Button} label="Follow the newest" disabled=${model.isFollowing.value} onClick=${() => model.follow()}>Follow<//>
   </div>`;
 }
