@@ -8,7 +8,7 @@ import { ms, printTable, spread } from './report.mjs';
 
 const PAGES = 3;
 const EXCHANGES_PER_SECOND = 1000;
-const ROUNDS = 3;
+const ROUNDS = 4;
 const TRANSACTIONS_A_ROUND = 500;
 const BAUD_RATE = 115_200;
 const T35 = 1.75;

@@ -160,7 +160,15 @@ describe('the compatible interface', () => {
 });
 
 test('an address that is not there gets status 404', async () => {
-  for (const url of ['/nonsense', '/assets/nonsense.js', '/restapi', '/restapi/registers/0', '/api/v1', '/api/v1/nonsense', '/healthz/x']) {
+  for (const url of [
+    '/nonsense',
+    '/assets/nonsense.js',
+    '/restapi',
+    '/restapi/registers/0',
+    '/api/v1',
+    '/api/v1/nonsense',
+    '/healthz/x',
+  ]) {
     const answer = await rest.send<{ error: string }>('GET', url);
     expect(answer.status, url).toBe(404);
     expect(answer.body.error).toBe(`GET ${url}: no such path`);
