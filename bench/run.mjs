@@ -1,3 +1,4 @@
+import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
 import { benchGrowth } from './growth.mjs';
 import { CORE, canPin } from './processes.mjs';
@@ -10,7 +11,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu waits delays tcp rest values growth start memory]
+ * npm run bench [-- [--json] rtu waits delays tcp rest values growth start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -26,6 +27,7 @@ const SECTIONS = {
   growth: benchGrowth,
   start: benchStart,
   memory: benchMemory,
+  console: benchConsole,
 };
 
 const wanted = process.argv.slice(2).filter((word) => word !== '--json');

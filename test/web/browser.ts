@@ -77,7 +77,7 @@ interface PageOptions {
  * error, and the Content-Security-Policy must have stopped nothing.
  */
 export async function openPage(
-  { url }: Served,
+  { url }: Pick<Served, 'url'>,
   path: string,
   { theme = 'light', width = 1280, clockAheadMs }: PageOptions = {},
 ): Promise<Page> {

@@ -1,30 +1,16 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { describeWithPeer } from '../peers/peer.js';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../support/chromium.mjs';
 
-/** Where Debian, and others who follow it, have Chromium. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const ARGUMENTS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-const executablePath = PLACES.find((path) => existsSync(path));
 let running: Browser | undefined;
 
 /** Tests in a real browser: where there is none they are skipped, with the reason. In CI that is a failure. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  const missing = executablePath === undefined ? 'Chromium is missing: apt-get install chromium' : undefined;
+  const missing = chromiumPath === undefined ? CHROMIUM_MISSING : undefined;
   describeWithPeer(name, missing, () => {
     beforeAll(async () => {
-      running = await chromium.launch({ executablePath: executablePath as string, args: ARGUMENTS });
+      running = await chromium.launch({ executablePath: chromiumPath as string, args: CHROMIUM_ARGUMENTS });
     });
     afterAll(() => running?.close());
     tests();

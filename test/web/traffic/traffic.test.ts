@@ -1,0 +1,175 @@
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { serialMaster } from '../../api/masters.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { startProgram } from '../../support/program.mjs';
+import { accessibilityFaults, openPage, poll, type Served, serve } from '../browser.js';
+import { describeInBrowser } from '../chromium.js';
+
+/** A net for what hangs. */
+const PATIENT = { timeout: 60_000 };
+const SCRIPT = '<script>alert(1)</script>';
+
+const rowCount = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
+
+/** What the API tells of the traffic. */
+async function eventsOf({ url }: Served, query: string) {
+  const response = await fetch(`${url}/api/v1/traffic?${query}`);
+  return ((await response.json()) as { events: { seq: number; request?: number }[] }).events;
+}
+
+/** Requests to unit 1 of the serial line, one after the other. */
+async function ask(served: Served, count: number): Promise<void> {
+  const master = await serialMaster(served.path('bus'), 9600);
+  for (let i = 0; i < count; i++) await master.readHoldingRegisters(0, 2);
+}
+
+/** So many requests on TCP at once, and their answers. */
+async function crowd(served: Served, count: number): Promise<void> {
+  const client = served.client('lan');
+  client.send(
+    Buffer.concat(Array.from({ length: count }, () => Buffer.from('000100000006010300000001', 'hex'))),
+  );
+  await expect.poll(() => client.received.length, PATIENT).toBe(count * 11);
+}
+
+describeInBrowser('the Traffic view', () => {
+  test('opens a reply byte by byte, with the fault that acted, and hands its request to the faults', async () => {
+    const served = await serve();
+    served.addRule({ name: 'flip', do: [{ crc: 'invert' }], when: { line: 'bus', count: 1 } });
+    const page = await openPage(served, '/traffic?line=bus');
+    await page.getByText('following').waitFor();
+    await ask(served, 3).catch(() => {});
+    await page.getByRole('row', { name: /flip.*CRC error/ }).click();
+    const opened = page.getByRole('region', { name: /Event \d+/ });
+    await opened.getByText(/^CRC$/).waitFor();
+    expect(await opened.textContent()).toMatch(
+      /read holding registers.*register 0.*register 1.*expected [0-9a-f]{4}/s,
+    );
+    const [event] = await eventsOf(served, 'rule=flip');
+    expect(new URL(page.url()).searchParams.get('at')).toBe(String(event?.seq));
+    const like = await opened
+      .getByRole('link', { name: 'Do this to the next one like it' })
+      .getAttribute('href');
+    expect(like).toBe(`/faults?like=${event?.request}`);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('tells the pieces of the strip in words, measures, and opens them, by keys alone', async () => {
+    const served = await serve();
+    await ask(served, 2);
+    const page = await openPage(served, '/traffic?line=bus');
+    await page.getByText('following').waitFor();
+    const strip = page.getByRole('application', { name: 'Timing of line bus' });
+    await strip.focus();
+    await page.keyboard.press('0');
+    const told = page.locator('.told');
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('ArrowRight');
+        return told.textContent();
+      }, PATIENT)
+      .toMatch(/^request \d+, 8 bytes: unit 1 read holding registers 0–1/);
+    await page.keyboard.press('m');
+    await page.keyboard.press('M');
+    await page.getByText(/A–B \d+\.\d{3} ms · \d+\.\d ch/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: /Event \d+/ }).waitFor();
+    for (const key of ['+', '-', 'Home', 'Shift+ArrowRight', 'Escape', 'End']) await page.keyboard.press(key);
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Follow the newest' }).isDisabled(), PATIENT)
+      .toBe(true);
+  });
+
+  test('loses nothing while it is paused', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/traffic');
+    await page.getByText('following').waitFor();
+    const client = await poll(served);
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(20);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/paused, \d[\d,]* events since/).waitFor();
+    const paused = await rowCount(page);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(paused);
+    client.stop();
+    await expect.poll(() => rowCount(page), PATIENT).toBe(served.simulator.traffic.last);
+    expect(await page.getByText('left out').count()).toBe(0);
+  });
+
+  test('reads what was before, when somebody goes there, and jumps to a time', async () => {
+    const served = await serve();
+    await crowd(served, 1500);
+    const page = await openPage(served, '/traffic?line=lan');
+    const before = await expect
+      .poll(() => rowCount(page))
+      .toBeGreaterThan(500)
+      .then(() => rowCount(page));
+    expect(before).toBeLessThan(1500);
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(before);
+    await page.getByLabel('Jump to').fill('1h');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: /Event \d+/ }).waitFor();
+    await expect
+      .poll(() => page.locator('.row[aria-selected=true] .kind').textContent(), PATIENT)
+      .toMatch(/line|client/);
+    await page.getByText('paused').waitFor();
+    await page.getByRole('button', { name: 'Newest', exact: true }).click();
+    await page.getByText('following').waitFor();
+  });
+
+  test('says what is wrong with a filter beside it, and downloads what is filtered', async () => {
+    const served = await serve();
+    await crowd(served, 30);
+    const page = await openPage(served, '/traffic?direction=out&line=lan');
+    await expect.poll(() => rowCount(page), PATIENT).toBe(30);
+    const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href');
+    expect((await (await fetch(served.url + csv)).text()).trim().split('\r\n')).toHaveLength(31);
+    const pcapng = await page.getByRole('link', { name: 'pcapng' }).getAttribute('href');
+    expect((await fetch(served.url + pcapng)).status).toBe(200);
+    await page.getByLabel('unit').fill('300');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/expected a unit identifier from 0 to 255/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('');
+  });
+
+  test('shows names for what they are', async () => {
+    const devices = {
+      [SCRIPT]: { registers: { holding: [{ address: 0, type: 'float64', name: 'level', value: 1 }] } },
+    };
+    const lines = { [SCRIPT]: { tcp: { port: 0 }, units: { 1: SCRIPT } } };
+    const served = await serve(nativeSetup({ devices, lines }));
+    await poll(served, SCRIPT);
+    const page = await openPage(served, '/traffic?kind=request');
+    await page.getByRole('row', { name: SCRIPT }).first().click();
+    await page
+      .getByRole('region', { name: /Event \d+/ })
+      .getByText(`${SCRIPT}.level`)
+      .waitFor();
+  });
+
+  test('shows what comes from a simulator that was started anew', async () => {
+    const config = {
+      devices: { meter: { registers: { coils: [{ address: 0 }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    };
+    const first = await startProgram({ config });
+    const url = first.restUrl();
+    const page = await openPage({ url }, '/traffic');
+    await page.getByRole('row', { name: 'line open' }).click();
+    await first.stop();
+    await page.getByText('Connection lost').waitFor();
+    const second = await startProgram({ config: { ...config, api: { port: Number(new URL(url).port) } } });
+    onTestFinished(async () => void (await second.stop()));
+    await expect
+      .poll(() => page.getByRole('row', { name: `:${second.tcpPort('lan')}` }).count(), PATIENT)
+      .toBe(1);
+    expect(await page.getByRole('row', { name: 'line open' }).count()).toBe(1);
+  });
+});
