@@ -195,8 +195,15 @@ export class Bus {
     if (acting.length === 0) return { plan: this.#trueReply(station, request), acted: NO_FAULTS };
     const previousReply = this.#lastReplies.get(clientId);
     const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
-    const now = () => performance.now();
-    const context = { unitId, transactionId, requestPdu: pdu, framing, characterTime, previousReply, now };
+    const context = {
+      unitId,
+      transactionId,
+      requestPdu: pdu,
+      framing,
+      characterTime,
+      previousReply,
+      now: processorTime,
+    };
     const answer = applyFaults(reply, acting, this.#line, context);
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;
@@ -207,4 +214,10 @@ export class Bus {
 function firstResponse(plan: ReplyPlan, framing: Framing): Uint8Array | undefined {
   const step = plan.kind === 'send' ? plan.steps.find(({ kind }) => kind === 'bytes') : undefined;
   return step?.kind === 'bytes' ? framing.fields(step.bytes)?.pdu : undefined;
+}
+
+/** The time that the processor has worked for this process, in ms. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

@@ -23,7 +23,7 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 
 /** What the bus knows about a reply that faults are to change. */
 interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
-  /** A clock, in ms, by which the work of the faults is limited. */
+  /** The processor's time, in ms, by which the work of the faults is limited. */
   readonly now: () => number;
 }
 

@@ -82,9 +82,9 @@ export function repeatFrames(
 ): Applied {
   const sent = stepsOf(plan).filter(({ kind }) => kind === 'bytes');
   const cost = { bytes: times * sizeOf(plan).bytes, pieces: times * sent.length };
-  const mayRepeat = context.budget.spend(cost);
+  // The budget tells what was refused, so this reason is not shown.
+  if (!context.budget.spend(cost)) return cannot;
   return mapFrameSteps(plan, context, cannot, (pieces) => {
-    if (!mayRepeat) return undefined;
     const [first, ...rest] = pieces;
     const copy = [{ ...first, waitMs: gapMs }, ...rest];
     return [...pieces, ...Array.from({ length: times }, () => copy).flat()];
