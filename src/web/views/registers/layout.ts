@@ -54,6 +54,7 @@ export function rowCells(
     cells.push({
       address,
       span: stop - address,
+      // A value that began in the row before goes on.
       text: start < first ? '…' : cellText(known, format, start),
       name: known.valueAt(address)?.name ?? undefined,
       state: stateOf(known, address),
@@ -103,7 +104,7 @@ export function valueText({
   readonly label: string | null;
 }): string {
   if (label !== null) return label;
-  const text = typeof value === 'number' ? String(Number(value.toPrecision(7))) : value;
+  const text = typeof value === 'number' ? String(Number(value.toPrecision(7))) : value.trimEnd();
   return unit === null ? text : `${text} ${unit}`;
 }
 

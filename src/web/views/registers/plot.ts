@@ -42,7 +42,7 @@ export function Plot({ about }: { readonly about: RegisterView | undefined }) {
 
   const label = `The last ${WINDOW_S / 60} minutes of ${about?.name ?? 'the register'}`;
   return html`<figure class="plot">
-    <div ref=${place} role="img" aria-label=${label}></div>
+    <div ref=${place} class="canvas" role="img" aria-label=${label}></div>
     <figcaption class="dim">Since it was selected, at most ${WINDOW_S / 60} min${about?.unit ? `, in ${about.unit}` : ''}</figcaption>
   </figure>`;
 }
@@ -73,9 +73,10 @@ async function draw(
         {
           ...axis,
           space: 70,
+          size: 30,
           values: (_, ticks) => ticks.map((s) => new Date(s * 1000).toLocaleTimeString('en-GB')),
         },
-        { ...axis, size: 56 },
+        { ...axis, size: 56, space: 24 },
       ],
       series: [{}, { stroke: line, width: 1.5, points: { show: times.length < 2 } }],
     },
