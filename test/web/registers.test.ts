@@ -88,7 +88,7 @@ describeInBrowser('the view of the registers', () => {
     ['hex', 10, '4366'],
     ['bits', 0, '0000 0000 0000 0001'],
     ['float', 10, '230.5'],
-    ['float-swapped', 10, '4.832e-41'],
+    ['float-swapped', 10, '-2.4178e-41'],
     ['text', 20, 'AB'],
     ['values', 10, '230.5 V'],
   ])('shows registers as %s', async (as, address, wanted) => {
@@ -207,7 +207,7 @@ describeInBrowser('the view of the registers', () => {
     await details.getByLabel('duty, slider').fill('0.25');
     await expect.poll(() => point?.placedSignal?.definition.written).toMatchObject({ duty: 0.25 });
     expect(await accessibilityFaults(page)).toEqual([]);
-    await details.getByRole('button', { name: 'The value stays' }).click();
+    await details.getByRole('button', { name: 'Freeze' }).click();
     await page.getByText('level stays as it is.').waitFor();
     expect(point?.signal).toBeUndefined();
     await details.getByText('Nothing moves the value.').waitFor();

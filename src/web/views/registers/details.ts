@@ -19,14 +19,14 @@ export function Details({ device }: { readonly device: DeviceView }) {
   const word = version.value >= 0 ? known.wordAt(address) : undefined;
   const why = whyNot(known, address, mayWrite());
   const key = `${device.name} ${about?.table} ${about?.address}`;
-  return html`<aside class="details" aria-label="The selected register">
+  return html`<aside class="details" tabindex="0" aria-label="The selected register">
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>
-    <p class="now mono long">${about ? valueText(about) : '–'}</p>
+    <p class="now mono long">${about ? cut(valueText(about)) : '–'}</p>
     <p class="dim long">${about?.description ?? ''}</p>
     <dl>
       <${Fact} term="address">${addressText(address)}${about && about.registers > 1 ? `, ${about.registers} registers from ${about.address}` : ''}<//>
       <${Fact} term="type">${about ? about.type : word === null ? 'not defined' : '–'}<//>
-      <${Fact} term="raw">${about ? String(about.raw) : '–'}<//>
+      <${Fact} term="raw">${about ? cut(String(about.raw)) : '–'}<//>
       <${Fact} term="register">${typeof word === 'number' ? allForms(word) : '–'}<//>
       <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'read') : '–'}<//>
       <${Fact} term="read, written">${about ? `${count(about.reads)} times, ${count(about.writes)} times` : '–'}<//>
@@ -43,6 +43,13 @@ export function Details({ device }: { readonly device: DeviceView }) {
 
 function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
+}
+
+const MOST_SHOWN = 120;
+
+/** The beginning of a long text, with its length. */
+function cut(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}… (${count(text.length)} characters)` : text;
 }
 
 function addressText(address: number): string {

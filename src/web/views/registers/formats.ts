@@ -117,9 +117,10 @@ function floatOf([high = 0, low = 0]: readonly number[]): number {
 
 /** The shortest text that means the same float of 32 bits. */
 function floatText(value: number): string {
+  if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
     if (Math.fround(short) === value) return String(short);
   }
-  return Number.isNaN(value) ? 'NaN' : String(value).replace('Infinity', 'inf');
+  return String(value);
 }

@@ -56,7 +56,10 @@ export function rowCells(
       span: stop - address,
       // A value that began in the row before goes on.
       text: start < first ? '…' : cellText(known, format, start),
-      name: known.valueAt(address)?.name ?? undefined,
+      name:
+        start < first || known.valueAt(start)?.address === start
+          ? (known.valueAt(start)?.name ?? undefined)
+          : undefined,
       state: stateOf(known, address),
     });
     address = stop;

@@ -29,7 +29,7 @@ export function Machine({ name }: { readonly name: string }) {
     <span class="group"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
       <${Button} disabled=${isOff || now.supply === 'on'} label="Switch the supply on" onClick=${power('on', 'has its supply')}>On<//>
       <${Button} disabled=${isOff || now.supply === 'off'} label="Switch the supply off" onClick=${power('off', 'has no supply')}>Off<//>
-      <${Button} disabled=${isOff || now.supply === 'off'} label="Interrupt the supply for a second" onClick=${power(
+      <${Button} disabled=${isOff || now.supply === 'off'} label="Interrupt 1 s: no supply for a second" onClick=${power(
         'cycle',
         'is without supply for a second',
       )}>Interrupt 1 s<//></span>
@@ -46,7 +46,7 @@ export function Machine({ name }: { readonly name: string }) {
         })}>
         ${speeds.map((each) => html`<option value=${String(each)} selected=${each === speed}>${each}×</option>`)}
       </select></label>
-      <${Button} disabled=${isOff} label="Step the clock by a minute" onClick=${() =>
+      <${Button} disabled=${isOff} label="+1 min: a step of the clock" onClick=${() =>
         void post('clock', 'is a minute on', { step: '1m' })}>+1 min<//></span>
     <${Button} kind="danger" disabled=${isOff} label="Reset the device: registers as configured" onClick=${() =>
       void post('reset', 'begins anew')}>Reset<//>

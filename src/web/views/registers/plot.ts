@@ -78,7 +78,7 @@ async function draw(
         },
         { ...axis, size: 56, space: 24 },
       ],
-      series: [{}, { stroke: line, width: 1.5, points: { show: times.length < 2 } }],
+      series: [{}, { stroke: line, width: 1.5, points: { show: false } }],
     },
     [times, values],
     place,

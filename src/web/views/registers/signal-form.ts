@@ -11,6 +11,9 @@ import { say } from '../../ui/toast.js';
 import { type Parameter, parametersOf, textsOf, WHOLE, writtenOf } from './parameters.js';
 import { readNow } from './reading.js';
 
+/** Stands in the choice of kinds for a value that stands still. */
+const NONE = 'none';
+
 const kinds = signal<readonly SignalKindView[]>([]);
 
 /** What moves a value, as fields and sliders, and what could. Only a value with a name can be moved. */
@@ -34,7 +37,7 @@ export function SignalForm({
   const name = about?.name;
   if (about?.name == null || name == null) return null;
 
-  const now = chosen.value ?? moving?.[0] ?? '';
+  const now = chosen.value ?? moving?.[0] ?? NONE;
   const kind = kinds.value.find((each) => each.name === now);
   const parameters = kind ? parametersOf(kind) : [];
   const shown = texts.value ?? textsOf(parameters, now === moving?.[0] ? moving[1] : undefined);
@@ -56,7 +59,7 @@ export function SignalForm({
     event.preventDefault();
     void put();
   }}>
-    <${Field} label="signal" choices=${['', ...kinds.value.map((each) => each.name)]} value=${now}
+    <${Field} label="signal" choices=${[NONE, ...kinds.value.map((each) => each.name)]} value=${now}
       hint=${kind?.value ?? 'Nothing moves the value.'} onInput=${(value: string) => {
         chosen.value = value;
         texts.value = undefined;
@@ -80,7 +83,7 @@ export function SignalForm({
     ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
     <div class="buttons">
       <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Let it move'}<//>
-      <${Button} disabled=${!mayWrite() || !moving} label="The value stays as it is now" onClick=${() =>
+      <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
         void settle('DELETE', undefined, 'stays as it is')}>Freeze<//>
     </div>
   </form>`;
