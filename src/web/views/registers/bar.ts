@@ -10,7 +10,7 @@ import { say } from '../../ui/toast.js';
 import { mayRedo, mayUndo, redo, undo } from './changes.js';
 import { devices } from './devices.js';
 import { FORMATS } from './formats.js';
-import { select } from './grid.js';
+import { select } from './selection.js';
 import { addressOf, format, size, TABLES, type Table } from './state.js';
 
 /** Chooses what is shown, and how. */

@@ -3,22 +3,25 @@ import type { ComponentChildren } from 'preact';
 import type { DeviceView } from '../../../api/v1/device-view.js';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import { mayWrite } from '../../session.js';
+import { Button } from '../../ui/button.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import { textOf } from './formats.js';
 import { whyNot } from './known.js';
 import { valueText } from './layout.js';
 import { Plot } from './plot.js';
 import { detail } from './reading.js';
+import { editSelected } from './selection.js';
 import { SignalForm } from './signal-form.js';
 import { known, selected, target, version } from './state.js';
 
 /** All that is known of the register that is selected: what it means, who wrote it, and what moves it. */
 export function Details({ device }: { readonly device: DeviceView }) {
   const address = selected.value;
-  const about = detail.value;
   const word = version.value >= 0 ? known.wordAt(address) : undefined;
+  // What is on the screen is known before the answer about the register comes.
+  const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
   const why = whyNot(known, address, mayWrite());
-  const key = `${device.name} ${about?.table} ${about?.address}`;
+  const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
   return html`<aside class="details" tabindex="0" aria-label="The selected register">
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>
     <p class="now mono long">${about ? cut(valueText(about)) : '–'}</p>
@@ -34,11 +37,16 @@ export function Details({ device }: { readonly device: DeviceView }) {
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
-      <${Fact} term="can be set">${why === undefined ? 'yes: Enter, or just type' : `no: ${why}`}<//>
+      <${Fact} term="can be set">${why === undefined ? 'yes' : `no: ${why}`}<//>
     </dl>
+    <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
     <${Plot} key=${key} about=${about} />
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
+}
+
+function holds({ table, address, registers }: RegisterView, wanted: number): boolean {
+  return table === target.value?.table && wanted >= address && wanted < address + registers;
 }
 
 function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {

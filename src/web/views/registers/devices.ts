@@ -23,7 +23,7 @@ export function followDevices(): () => void {
   });
 }
 
-export async function readDevices(): Promise<void> {
+async function readDevices(): Promise<void> {
   const answer = await ask<{ devices: DeviceView[] }>('GET', '/devices');
   if (answer.ok) devices.value = answer.value.devices;
 }

@@ -1,28 +1,24 @@
 import { useSignalEffect } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { go, place } from '../../route.js';
+import { place } from '../../route.js';
 import { beginEdit } from './changes.js';
 import { copied } from './copy.js';
-import { cellStart, cellText, ROW_HEIGHT } from './layout.js';
+import { cellStart, ROW_HEIGHT } from './layout.js';
 import { moved } from './moves.js';
 import { cellId, Row } from './row.js';
+import { editSelected, select } from './selection.js';
 import {
-  addressOf,
-  anchor,
   columns,
   editing,
   format,
   known,
-  refusal,
   rowsOfPage,
   selected,
   size,
   viewport,
   visibleRows,
 } from './state.js';
-
-const SETTLED_MS = 400;
 
 /** The registers of a table. Only rows that are seen exist. */
 export function Grid({ label }: { readonly label: string }) {
@@ -36,10 +32,12 @@ export function Grid({ label }: { readonly label: string }) {
   }, [place.value]);
 
   const { first, end } = visibleRows.value;
+  const selectedRow = Math.floor(selected.value / columns.value);
+  const isSeen = selectedRow >= first && selectedRow < end;
   const rows = Math.ceil(size.value / columns.value);
   return html`<div ref=${self} class=${`grid mono as-${format.value}`} role="grid" tabindex="0" aria-label=${label}
     aria-rowcount=${rows + 1} aria-colcount=${columns.value + 1} aria-multiselectable="true"
-    aria-activedescendant=${cellId(cellStart(known, format.value, selected.value))}
+    aria-activedescendant=${isSeen ? cellId(cellStart(known, format.value, selected.value)) : undefined}
     onScroll=${(event: Event) => measure(event.currentTarget as HTMLElement)}
     onKeyDown=${onKey} onPointerDown=${onPointer}
     onCopy=${(event: ClipboardEvent) => {
@@ -60,30 +58,13 @@ export function Grid({ label }: { readonly label: string }) {
   </div>`;
 }
 
-/** Makes a register the one that keys act on, and keeps it in the address of the page. */
-export function select(address: number, isRange = false): void {
-  selected.value = Math.max(0, address);
-  if (!isRange) anchor.value = selected.value;
-  editing.value = undefined;
-  refusal.value = undefined;
-  clearTimeout(settled);
-  const { view, parts } = place.peek();
-  settled = setTimeout(() => {
-    const now = place.peek();
-    if (now.view !== view || now.parts.join('\n') !== parts.join('\n')) return;
-    go(addressOf({ from: selected.peek() }), 'replace');
-  }, SETTLED_MS);
-}
-
-let settled: ReturnType<typeof setTimeout> | undefined;
-
 function onKey(event: KeyboardEvent): void {
-  if (editing.peek() || event.altKey || event.metaKey) return;
+  if (event.altKey || event.metaKey) return;
   const at = selected.peek();
   const start = cellStart(known, format.peek(), at);
   const to = moved(event, at, { columns: columns.peek(), size: size.peek(), rowsOfPage: rowsOfPage.peek() });
   if (to !== undefined) select(nextCell(event.key, at, to), event.shiftKey);
-  else if (event.key === 'Enter' || event.key === 'F2') beginEdit(start, plainText(start));
+  else if (event.key === 'Enter' || event.key === 'F2') editSelected();
   else if (event.key === 'Escape') select(at);
   else if (event.key.length === 1 && event.key !== ' ' && !event.ctrlKey) beginEdit(start, event.key);
   else return;
@@ -96,12 +77,6 @@ function nextCell(key: string, at: number, to: number): number {
   let next = to;
   while (key === 'ArrowRight' && next < size.peek() - 1 && start(next) === start(at)) next++;
   return key === 'ArrowLeft' ? start(start(at) === start(to) ? Math.max(0, start(at) - 1) : to) : next;
-}
-
-/** What an edit begins with: without the unit of a value. */
-function plainText(start: number): string {
-  const value = format.peek() === 'values' ? known.valueAt(start) : undefined;
-  return value ? (value.label ?? String(value.value)) : cellText(known, format.peek(), start);
 }
 
 function onPointer(event: PointerEvent): void {

@@ -33,7 +33,6 @@ export function followRegisters(): () => void {
       if (visible.value.end > 0) readWithin(AFTER_SCROLL_MS);
     }),
     effect(() => {
-      detail.value = undefined;
       if (selected.value >= 0) readWithin(AFTER_SCROLL_MS);
     }),
   ];

@@ -7,9 +7,10 @@ import { redo, undo } from './changes.js';
 import { Details } from './details.js';
 import { devices, followDevices } from './devices.js';
 import { followTouches } from './flashes.js';
-import { Grid, select } from './grid.js';
+import { Grid } from './grid.js';
 import { Machine } from './machine.js';
 import { followRegisters, problem } from './reading.js';
+import { select } from './selection.js';
 import { addressOf, size, TABLES, target } from './state.js';
 import './registers.css';
 
@@ -20,14 +21,13 @@ export function RegistersView() {
   useEffect(followTouches, []);
   useEffect(leadSomewhere, [place.value, devices.value]);
   const now = target.value;
-  const [name] = place.value.parts;
   if (devices.value === undefined) return html`<${Empty} title="Registers">Waiting for the simulator.<//>`;
   if (!now) {
     const links = devices.value.map(
       (device) =>
         html`<a href=${addressOf({ device: device.name, table: mainTable(device.tables) })}>${device.name}</a> `,
     );
-    return html`<${Empty} title=${`There is no ${name ?? 'device'} with such a table`}>Known devices: ${links}<//>`;
+    return html`<${Empty} title=${`No table is called ${place.value.parts.join('/')}`}>Known devices: ${links}<//>`;
   }
   const { device, table } = now;
   return html`<div class="page" onKeyDown=${onKey}>

@@ -1,9 +1,10 @@
 import { useComputed } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
-import { beginEdit, commitEdit } from './changes.js';
+import { commitEdit } from './changes.js';
 import { flashes } from './flashes.js';
 import { type Cell, ROW_HEIGHT, rowCells } from './layout.js';
+import { editSelected } from './selection.js';
 import { anchor, columns, editing, format, known, refusal, selected, size, version } from './state.js';
 
 /** Where a cell of an address is found again. */
@@ -56,7 +57,7 @@ function CellView(props: DrawnCell & { readonly column: number }) {
   return html`<span id=${cellId(address)} role="gridcell" aria-colindex=${column + 2} aria-selected=${isSelected}
     class=${`${classes} ${isSelected ? 'selected' : ''}`} style=${{ gridColumn: `span ${span}` }}
     title=${title.filter(Boolean).join(', ')} data-address=${address}
-    onDblClick=${() => beginEdit(address, text)}>
+    onDblClick=${editSelected}>
     ${isNamed ? html`<span class="name">${name}</span>` : null}
     <span class="text">${text}</span>
     ${edited === undefined ? null : html`<${Editor} address=${address} text=${edited} />`}
