@@ -23,7 +23,7 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
     <nav aria-label="Tables"><ul>${TABLES.map(
       (
         each,
-      ) => html`<li><a href=${addressOf({ table: each })} aria-current=${each === table ? 'page' : undefined}>
+      ) => html`<li><a href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
         ${each} <span class="dim">${count(device.tables[each] ?? 0)}</span></a></li>`,
     )}</ul></nav>
     <label>Show as <select value=${format.value} onChange=${(event: Event) => {
