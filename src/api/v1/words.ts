@@ -12,7 +12,7 @@ import { errorBody, errorSchema } from './problem.js';
 import { inQuery } from './query.js';
 import { registerViewSchema, viewRegister } from './value-view.js';
 
-/** More than any screen shows; reading them takes about a millisecond. */
+/** More than any screen shows. */
 const MAX_WORDS = 1024;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
