@@ -12,8 +12,8 @@ import { errorBody, errorSchema } from './problem.js';
 import { inQuery } from './query.js';
 import { registerViewSchema, viewRegister } from './value-view.js';
 
-/** More than any screen shows. */
-const MAX_WORDS = 1024;
+/** So many named values with signals take some ms, and the lines are not served while an answer is made. */
+const MAX_WORDS = 512;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
@@ -54,7 +54,7 @@ export function wordRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         schema: {
           summary: 'Read registers of a device as words',
           description:
-            'A range of at most 1,024 addresses as clients see it. Reading runs no action and counts no read.',
+            'A range of at most 512 addresses as clients see it. Reading runs no action and counts no read.',
           tags: ['devices'],
           params: deviceParams,
           querystring: query,

@@ -48,10 +48,10 @@ describe('GET /api/v1/devices/NAME/words', () => {
     expect(await words('table=input')).toMatchObject({ words: [], values: [] });
   });
 
-  it('refuses a range that is longer than 1,024', async () => {
-    const { status, body } = await rest.send<ErrorBody>('GET', '/api/v1/devices/meter/words?to=1024');
+  it('refuses a range that is longer than 512', async () => {
+    const { status, body } = await rest.send<ErrorBody>('GET', '/api/v1/devices/meter/words?to=512');
     expect(status).toBe(400);
-    expect(body.problems).toEqual([{ path: 'to', message: 'expected at most 1024 addresses' }]);
+    expect(body.problems).toEqual([{ path: 'to', message: 'expected at most 512 addresses' }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import type { Words } from '../../../api/v1/words.js';
-import { ask, pathOf } from '../../api.js';
+import { type Answer, ask, pathOf } from '../../api.js';
 import { restarts } from '../../live.js';
 import { forget, known, machine, selected, target, version, visible } from './state.js';
 
@@ -81,22 +81,40 @@ async function read(): Promise<void> {
   const { from, end } = visible.peek();
   const path = pathOf('devices', wanted.device.name);
   const at = selected.peek();
-  const [words, about] = await Promise.all([
-    ask<Words>('GET', `${path}/words?${range(table, from, Math.max(from, end - 1))}`),
+  const [pieces, about] = await Promise.all([
+    readPieces(`${path}/words`, table, from, Math.max(from + 1, end)),
     ask<{ registers: RegisterView[] }>('GET', `${path}/registers?${range(table, at, at)}`),
   ]);
   isAsking = false;
   const now = target.peek();
   if (now?.device.name === wanted.device.name && now.table === table) {
-    problem.value = words.ok ? undefined : words.problem.detail;
-    if (words.ok) {
-      known.take(words.value);
-      machine.value = { supply: words.value.supply, clock: words.value.clock };
-      version.value++;
+    problem.value = pieces.find((piece) => !piece.ok)?.problem.detail;
+    for (const piece of pieces) {
+      if (!piece.ok) continue;
+      known.take(piece.value);
+      machine.value = { supply: piece.value.supply, clock: piece.value.clock };
     }
+    version.value++;
     if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
   }
   readWithin(document.hidden ? 5 * EVERY_MS : EVERY_MS);
+}
+
+/** As many as an answer has. Only a very large screen shows more. */
+const MOST = 512;
+
+async function readPieces(
+  path: string,
+  table: string,
+  from: number,
+  end: number,
+): Promise<readonly Answer<Words>[]> {
+  const pieces: Answer<Words>[] = [];
+  for (let first = from; first < end; first += MOST) {
+    const query = range(table, first, Math.min(first + MOST, end) - 1);
+    pieces.push(await ask<Words>('GET', `${path}?${query}`));
+  }
+  return pieces;
 }
 
 function range(table: string, from: number, to: number): URLSearchParams {
