@@ -36,6 +36,7 @@ type ParsedSignal =
 /** A kind of signal, without the type of its parameters. */
 interface KindEntry {
   readonly doc: SignalKind<unknown>['doc'];
+  readonly schema: z.ZodType;
   parse(parameters: unknown): ParsedSignal;
 }
 
@@ -55,9 +56,12 @@ const KINDS: ReadonlyMap<string, KindEntry> = new Map([
   kind('follows', follows),
 ]);
 
-/** The kinds with their rows of docs/signals.md. */
-export function signalKinds(): (SignalKind<unknown>['doc'] & { readonly name: string })[] {
-  return Array.from(KINDS, ([name, { doc }]) => ({ name, ...doc }));
+/** The kinds with the schemas of their parameters, and with their rows of docs/signals.md. */
+export function signalKinds(): (SignalKind<unknown>['doc'] & {
+  readonly name: string;
+  readonly schema: z.ZodType;
+})[] {
+  return Array.from(KINDS, ([name, { doc, schema }]) => ({ name, schema, ...doc }));
 }
 
 /** `signal`: an object with one key, the kind of signal. */
@@ -102,6 +106,7 @@ function kind<Parameters>(
     name,
     {
       doc,
+      schema,
       parse(input) {
         const parsed = schema.safeParse(input, { reportInput: true });
         return parsed.success

@@ -76,6 +76,46 @@ export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'
 }
 
 /**
+ * The values that registers from an address on belong to, if all of these may be written over REST; or what is wrong,
+ * and with which key of the change.
+ */
+export function valuesOfWords(
+  device: Device,
+  table: TableName,
+  address: number,
+  words: readonly number[],
+):
+  | { readonly targets: readonly DeviceValue[] }
+  | { readonly key: 'address' | 'words'; readonly wrong: string } {
+  const targets: DeviceValue[] = [];
+  const end = address + words.length;
+  for (let next = address; next < end; ) {
+    const found = valueAtAddress(device, table, next);
+    if (!found) return { key: 'address', wrong: `${table} ${next} is not defined` };
+    const why = whyUnchangeable(found);
+    if (why !== undefined) return { key: 'address', wrong: `${table} ${next} ${why}` };
+    if (found.place.type === 'bit' && (words[next - address] as number) > 1)
+      return { key: 'words', wrong: `expected 0 or 1 for ${table} ${next}` };
+    targets.push(found);
+    next = found.address + found.place.cells;
+  }
+  return { targets };
+}
+
+/** Writes registers for REST, as clients do: a part of a value may be written. Call only after `valuesOfWords`. */
+export function writeWords(
+  { tables }: Device,
+  table: TableName,
+  address: number,
+  words: readonly number[],
+): void {
+  const { image, base } = tables[table].window;
+  image.setWords(base + address, words);
+  image.noteWrite(base + address, words.length, { by: 'REST' });
+  image.live?.written(base + address, words.length);
+}
+
+/**
  * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
  * @param raw the number is the stored one, without the scale
  */

@@ -20,7 +20,7 @@ describe('the bundle of the console', () => {
 
   it('names the licence of each package in it', () => {
     const licences = readFileSync('dist/web/LICENSES.txt', 'utf8');
-    for (const name of ['preact', 'htm', '@preact/signals']) {
+    for (const name of ['preact', 'htm', '@preact/signals', 'uplot']) {
       expect(licences).toContain(`==== node_modules/${name} ====\n`);
     }
   });

@@ -26,6 +26,8 @@ export const deviceViewSchema = z
   })
   .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
 
+export type DeviceView = z.infer<typeof deviceViewSchema>;
+
 export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof deviceViewSchema> {
   const { name, supply, clock, tables, points } = device;
   const lines = Array.from(simulator.lines, ([line, { bus }]) => {

@@ -62,6 +62,23 @@ export const REGISTER = {
   lastWriter: null,
 };
 
+export const WORDS = {
+  supply: 'on',
+  clock: { time: 12.5, speed: 1, paused: false },
+  table: 'holding',
+  from: 0,
+  bits: 16,
+  words: [2301, 1, null],
+  access: 'rw-',
+  values: [REGISTER],
+};
+
+export const SIGNAL_KIND = {
+  name: 'noise',
+  value: 'every so often a new random value',
+  schema: { type: 'object', properties: { around: { type: 'number' } }, required: ['around'] },
+};
+
 export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
 
 export const RULE_STATUS = {

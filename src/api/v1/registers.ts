@@ -16,8 +16,10 @@ import {
   valueAtAddress,
   valueNamed,
   valuesBetween,
+  valuesOfWords,
   whyUnchangeable,
   writeValue,
+  writeWords,
 } from '../../simulator/values.js';
 import { deviceParams, unknownDevice } from './device-view.js';
 import { errorBody, errorSchema, issuesBody } from './problem.js';
@@ -27,6 +29,8 @@ import { registerViewSchema, valueViewSchema, viewRegister, viewValue } from './
 /** The most values in an answer. They take some ms, and the lines are not served while an answer is made. */
 const MAX_VALUES = 8192;
 const MAX_CHANGES = 1000;
+/** As many as a client can write in one request. */
+const MAX_WORDS = 123;
 
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
 
@@ -53,6 +57,12 @@ const changeList = section({
         address: address.optional(),
         value: anyValue.optional(),
         raw: flag.default(false).describe(RAW),
+        words: z
+          .array(wholeNumber(0, 0xffff, 'a register'), { error: 'a list of registers' })
+          .min(1, { error: 'at least one register' })
+          .max(MAX_WORDS, { error: `at most ${MAX_WORDS} registers` })
+          .optional()
+          .describe('In place of a value: what the registers from the address on hold, as clients see it.'),
       }),
       { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
     )
@@ -118,7 +128,7 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         schema: {
           summary: 'Set values of a device',
           description:
-            'Each change has a name, or a table and an address. All changes are made, or none when one has a mistake.',
+            'Each change has a name, or a table and an address, and a value or words. All changes are made, or none when one has a mistake.',
           tags: ['devices'],
           params: deviceParams,
           checkedBody: changeList,
@@ -131,8 +141,8 @@ export function registerRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         const at = new At(body, new Findings());
         const changes = readChanges(device, at);
         if (!changes) return reply.code(400).send(issuesBody(at.findings));
-        for (const { target, value } of changes) writeValue(target, value);
-        return { registers: changes.map(({ target }) => viewRegister(target)) };
+        for (const { carryOut } of changes) carryOut();
+        return { registers: changes.flatMap(({ targets }) => targets.map(viewRegister)) };
       },
     );
 
@@ -190,17 +200,38 @@ export function unknownValue({ points }: Device, name: string) {
   return errorBody([{ path: 'value', message: unknownName('name', name, [...points.named.keys()]) }]);
 }
 
+/** A change without a mistake, not made yet. */
+interface ReadyChange {
+  readonly targets: readonly DeviceValue[];
+  readonly carryOut: () => void;
+}
+
 /** All changes, or none when one of them has a mistake. */
-function readChanges(device: Device, at: At) {
+function readChanges(device: Device, at: At): readonly ReadyChange[] | undefined {
   const request = at.check(changeList);
   return at.unlessWrong(() =>
-    request?.changes.flatMap((change, i) => {
+    request?.changes.flatMap((change, i): ReadyChange | readonly ReadyChange[] => {
       const place = at.key('changes').key(i);
+      if (change.words) return readWords(device, change, change.words, place) ?? [];
       const target = findTarget(device, change, place);
       const parsed = target && readValue(target, change.raw, place.key('value'));
-      return parsed ? [{ target, value: parsed.value }] : [];
+      if (!target || !parsed) return [];
+      return { targets: [target], carryOut: () => writeValue(target, parsed.value) };
     }),
   );
+}
+
+function readWords(
+  device: Device,
+  { name, table, address, value }: Change,
+  words: readonly number[],
+  at: At,
+): ReadyChange | undefined {
+  if (table === undefined || address === undefined || name !== undefined || value !== undefined)
+    return at.wrong('expected words with a table and an address');
+  const found = valuesOfWords(device, table, address, words);
+  if ('wrong' in found) return at.key(found.key).wrong(found.wrong);
+  return { targets: found.targets, carryOut: () => writeWords(device, table, address, words) };
 }
 
 function findTarget(device: Device, { name, table, address }: Change, at: At): DeviceValue | undefined {

@@ -19,6 +19,7 @@ import { signalRoutes } from './signals.js';
 import { testRoutes } from './tests.js';
 import { trafficRoutes } from './traffic.js';
 import { trafficFileRoutes } from './traffic-file.js';
+import { wordRoutes } from './words.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
@@ -26,6 +27,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
   return (app, _, done) => {
     app.register(deviceRoutes(simulator));
     app.register(registerRoutes(simulator));
+    app.register(wordRoutes(simulator));
     app.register(signalRoutes(simulator));
     app.register(lineRoutes(simulator, answers));
     app.register(additionRoutes(simulator));

@@ -2,9 +2,12 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
+import { signalKinds } from '../../signals/kinds.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNamed } from '../../simulator/values.js';
+import { Components } from '../openapi/schema-json.js';
 import { unknownDevice } from './device-view.js';
+import { SIGNAL_KIND } from './examples.js';
 import { errorSchema, issuesBody } from './problem.js';
 import { unknownValue, valueParams } from './registers.js';
 import { registerViewSchema, viewRegister } from './value-view.js';
@@ -15,9 +18,41 @@ const signalBody = z.record(z.string(), z.unknown()).meta({
   examples: [{ sine: { period: '60s', amplitude: 5, offset: 230 } }],
 });
 
-/** `/api/v1/devices/NAME/signals/VALUE`: what moves a value. */
+const kindSchema = z
+  .object({
+    name: z.string(),
+    value: z.string().describe('What the value does.'),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the parameters.'),
+  })
+  .meta({ id: 'SignalKind', description: 'A kind of signal.', examples: [SIGNAL_KIND] });
+
+export type SignalKindView = z.infer<typeof kindSchema>;
+
+const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of signals.');
+
+/** `/api/v1/devices/NAME/signals/VALUE`: what moves a value; `/api/v1/signals`: what could. */
 export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+  const components = new Components();
   return (app, _, done) => {
+    app.get(
+      '/signals',
+      {
+        schema: {
+          summary: 'List the kinds of signals',
+          description: 'Every kind with the JSON Schema of its parameters, from which a form can be made.',
+          tags: ['devices'],
+          response: { 200: kindList },
+        },
+      },
+      () => ({
+        kinds: signalKinds().map(({ name, value, schema }) => ({
+          name,
+          value,
+          schema: { ...components.convert(schema, 'input') },
+        })),
+      }),
+    );
+
     const schema = {
       tags: ['devices'],
       params: valueParams,

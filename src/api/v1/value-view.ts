@@ -46,6 +46,8 @@ export const registerViewSchema = valueViewSchema
   })
   .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
 
+export type RegisterView = z.infer<typeof registerViewSchema>;
+
 /** The value now; a signal is computed. */
 export function viewValue({ image, place, point }: DeviceValue): z.infer<typeof valueViewSchema> {
   image.refresh(place.address, place.cells);

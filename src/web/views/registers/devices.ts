@@ -1,0 +1,29 @@
+import { computed, effect, signal } from '@preact/signals';
+import type { DeviceView } from '../../../api/v1/device-view.js';
+import { ask } from '../../api.js';
+import { restarts, summary } from '../../live.js';
+import { session } from '../../session.js';
+
+/** The devices with their tables, lines and names; undefined before they were read. */
+export const devices = signal<readonly DeviceView[] | undefined>(undefined);
+
+/** Differs when lines, and with them devices, may have come or gone. */
+const lineUp = computed(() =>
+  JSON.stringify([
+    restarts.value,
+    session.value?.role,
+    summary.value?.lines.map(({ name, edition }) => [name, edition]),
+  ]),
+);
+
+/** Reads them whenever they may have changed, until the function that is returned is called. */
+export function followDevices(): () => void {
+  return effect(() => {
+    if (lineUp.value !== '') void readDevices();
+  });
+}
+
+async function readDevices(): Promise<void> {
+  const answer = await ask<{ devices: DeviceView[] }>('GET', '/devices');
+  if (answer.ok) devices.value = answer.value.devices;
+}

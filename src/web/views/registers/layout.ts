@@ -1,0 +1,119 @@
+import { type Format, textOf, wordsOf } from './formats.js';
+import type { Known } from './known.js';
+
+/** One cell of the grid. It may stand for several registers of its row. */
+export interface Cell {
+  readonly address: number;
+  readonly span: number;
+  readonly text: string;
+  /** The name of the value that begins here, or goes on here. */
+  readonly name: string | undefined;
+  readonly state: 'unread' | 'undefined' | 'read-only' | 'writable';
+}
+
+/** How high a row is, in CSS pixels: the style says the same. */
+export const ROW_HEIGHT = 26;
+
+/** The narrowest cell of each format, in CSS pixels. */
+const WIDTHS: Readonly<Record<Format, number>> = {
+  hex: 50,
+  unsigned: 56,
+  signed: 60,
+  bits: 160,
+  float: 58,
+  'float-swapped': 58,
+  text: 36,
+  values: 210,
+};
+const HEAD_WIDTH = 60;
+const WIDTH_OF_A_BIT = 32;
+/** Rows begin at round addresses in the base that is shown. */
+const IN_TENS = [10, 5, 2, 1];
+const IN_SIXTEENS = [16, 8, 4, 2, 1];
+const OF_VALUES = [4, 2, 1];
+
+/** How many registers stand side by side. @param width of the grid in CSS pixels */
+export function columnsFor(format: Format, bits: 1 | 16, width: number): number {
+  let choices = format === 'hex' || format === 'bits' || format === 'text' ? IN_SIXTEENS : IN_TENS;
+  if (format === 'values') choices = OF_VALUES;
+  const narrowest = bits === 1 && format !== 'values' ? WIDTH_OF_A_BIT : WIDTHS[format];
+  return choices.find((count) => HEAD_WIDTH + count * narrowest <= width) ?? 1;
+}
+
+/** The cells of a row, which begins at address `first`. @param size addresses of the table */
+export function rowCells(
+  known: Known,
+  format: Format,
+  { first, columns, size }: { readonly first: number; readonly columns: number; readonly size: number },
+): Cell[] {
+  const cells: Cell[] = [];
+  const end = Math.min(first + columns, size);
+  for (let address = first; address < end; ) {
+    const start = cellStart(known, format, address);
+    const stop = Math.min(start + cellLength(known, format, start), end);
+    cells.push({
+      address,
+      span: stop - address,
+      // A value that began in the row before goes on.
+      text: start < first ? '…' : cellText(known, format, start),
+      name:
+        start < first || known.valueAt(start)?.address === start
+          ? (known.valueAt(start)?.name ?? undefined)
+          : undefined,
+      state: stateOf(known, address),
+    });
+    address = stop;
+  }
+  return cells;
+}
+
+/** The first register of the cell that shows an address. */
+export function cellStart(known: Known, format: Format, address: number): number {
+  const value = known.valueAt(address);
+  if (format === 'values') return value?.address ?? address;
+  if (wordsOf(format) === 1 || known.bits === 1) return address;
+  // Pairs begin at even addresses, or with the value that they are in.
+  if (value && value.registers > 1) return address - ((address - value.address) % 2);
+  const before = known.valueAt(address - 1);
+  return address % 2 === 1 && !(before && before.registers > 1) ? address - 1 : address;
+}
+
+/** How many registers the cell that begins at an address shows. */
+export function cellLength(known: Known, format: Format, start: number): number {
+  const value = known.valueAt(start);
+  if (format === 'values') return value?.address === start ? value.registers : 1;
+  if (wordsOf(format) === 1 || known.bits === 1) return 1;
+  const isPair = cellStart(known, format, start + 1) === start;
+  return isPair ? 2 : 1;
+}
+
+/** The text of the cell that begins at an address. */
+export function cellText(known: Known, format: Format, start: number): string {
+  const value = known.valueAt(start);
+  if (format === 'values' && value) return valueText(value);
+  const words = known.wordsAt(start, cellLength(known, format, start));
+  if (words) return textOf(format, words, known.bits);
+  return known.wordAt(start) === undefined ? '' : '–';
+}
+
+/** A value in its unit, or the word for it: `230.1 V`, `closed`. */
+export function valueText({
+  value,
+  unit,
+  label,
+}: {
+  readonly value: number | string;
+  readonly unit: string | null;
+  readonly label: string | null;
+}): string {
+  if (label !== null) return label;
+  const text = typeof value === 'number' ? String(Number(value.toPrecision(7))) : value.trimEnd();
+  return unit === null ? text : `${text} ${unit}`;
+}
+
+function stateOf(known: Known, address: number): Cell['state'] {
+  const word = known.wordAt(address);
+  if (word === undefined) return 'unread';
+  if (word === null) return 'undefined';
+  return known.isClientWritable(address) ? 'writable' : 'read-only';
+}

@@ -1,0 +1,81 @@
+import type { DeviceView } from '../../../api/v1/device-view.js';
+import type { Words } from '../../../api/v1/words.js';
+import type { Batch } from '../../live.js';
+
+type Table = Words['table'];
+
+/** Registers that clients have just read or written. */
+export interface Touch {
+  readonly kind: 'read' | 'written';
+  readonly from: number;
+  /** The address after the last one. */
+  readonly end: number;
+}
+
+const READING: Readonly<Record<Table, readonly number[]>> = {
+  coils: [1],
+  discrete: [2],
+  holding: [3, 23],
+  input: [4],
+};
+const WRITING: Readonly<Record<Table, readonly number[]>> = {
+  coils: [5, 15],
+  discrete: [],
+  holding: [6, 16, 22, 23],
+  input: [],
+};
+/** Follows that many addresses, so that scrolling seldom needs another filter. */
+const BLOCK = 1024;
+const FIRST_CELL_WITHOUT_BITS = 4096;
+
+/** Tells events that touch a table of a device, near the addresses that are seen. Undefined where no line has it. */
+export function trafficOf(
+  { lines }: Pick<DeviceView, 'lines'>,
+  table: Table,
+  seen: { readonly from: number; readonly end: number },
+  bitsToAddress: 1 | 16,
+): URLSearchParams | undefined {
+  const units = new Set(Object.values(lines).flat());
+  if (units.size === 0) return undefined;
+  const scale = isPacked(table, bitsToAddress) ? 16 : 1;
+  const first = seen.from - (seen.from % BLOCK);
+  const last = Math.min(seen.end - 1 + BLOCK - ((seen.end - 1) % BLOCK), 65_536 / scale) - 1;
+  if (scale === 16 && first >= FIRST_CELL_WITHOUT_BITS) return undefined;
+  return new URLSearchParams([
+    ...Object.keys(lines).map((line) => ['line', line]),
+    ['unit', [0, ...units].join(',')],
+    ['kind', 'reply,broadcast'],
+    ['function', [...new Set([...READING[table], ...WRITING[table]])].join(',')],
+    ['address', `${first * scale}-${(last + 1) * scale - 1}`],
+  ]);
+}
+
+/** What the events of a batch have touched in a table of a device. */
+export function touchesOf(
+  batch: Batch,
+  { lines }: Pick<DeviceView, 'lines'>,
+  table: Table,
+  bitsToAddress: 1 | 16,
+): Touch[] {
+  const touches: Touch[] = [];
+  const add = (kind: Touch['kind'], address: number, count: number) => {
+    const scale = isPacked(table, bitsToAddress) ? 16 : 1;
+    const end = Math.ceil((address + count) / scale);
+    touches.push({ kind, from: Math.floor(address / scale), end });
+  };
+  for (const event of batch) {
+    if (event.kind === 'left out' || event.exception !== undefined) continue;
+    const { line, unit, kind, address, quantity = 1, written } = event;
+    const isOurs = lines[line]?.includes(String(unit)) || (kind === 'broadcast' && line in lines);
+    if (!isOurs || address === undefined || event.function === undefined) continue;
+    if (kind === 'reply' && READING[table].includes(event.function)) add('read', address, quantity);
+    if (written?.table === table) add('written', written.address, written.values?.length ?? 1);
+    if (kind === 'broadcast' && WRITING[table].includes(event.function)) add('written', address, quantity);
+  }
+  return touches;
+}
+
+/** Whether 16 coils share an address of ours, as in files of pymodbus. */
+function isPacked(table: Table, bitsToAddress: 1 | 16): boolean {
+  return (table === 'coils' || table === 'discrete') && bitsToAddress === 16;
+}

@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import type { SignalKindView } from '../../src/api/v1/signals.js';
+import type { RegisterView } from '../../src/api/v1/value-view.js';
+import type { Batch } from '../../src/web/live.js';
+import { type Course, extend, WINDOW_S } from '../../src/web/views/registers/course.js';
+import { type Format, parseText, textOf } from '../../src/web/views/registers/formats.js';
+import { Known, whyNot } from '../../src/web/views/registers/known.js';
+import { columnsFor, rowCells } from '../../src/web/views/registers/layout.js';
+import { moved } from '../../src/web/views/registers/moves.js';
+import { parametersOf, textsOf, writtenOf } from '../../src/web/views/registers/parameters.js';
+import { touchesOf, trafficOf } from '../../src/web/views/registers/touches.js';
+
+const VALUE: RegisterView = {
+  table: 'holding',
+  address: 3,
+  registers: 2,
+  name: 'limit',
+  value: 1.5,
+  raw: 1.5,
+  unit: 'A',
+  type: 'float32',
+  writable: true,
+  description: null,
+  label: null,
+  signal: null,
+  trouble: null,
+  saturated: 0,
+  action: null,
+  reads: 0,
+  writes: 0,
+  lastWriter: null,
+};
+
+function knownOf(words: readonly (number | null)[], values: readonly RegisterView[] = []): Known {
+  const known = new Known();
+  known.take({
+    table: 'holding',
+    from: 0,
+    bits: 16,
+    words: [...words],
+    access: words.map((word) => (word === null ? '-' : 'w')).join(''),
+    values: [...values],
+    supply: 'on',
+    clock: { time: 0, speed: 1, paused: false },
+  });
+  return known;
+}
+
+describe('the text of registers', () => {
+  it.each<[Format, number[], string]>([
+    ['unsigned', [65535], '65535'],
+    ['signed', [65535], '-1'],
+    ['hex', [0xbeef], 'BEEF'],
+    ['bits', [0x8001], '1000 0000 0000 0001'],
+    ['text', [0x4100], 'A·'],
+    ['float', [0x3dcc, 0xcccd], '0.1'],
+    ['float-swapped', [0xcccd, 0x3dcc], '0.1'],
+    ['float', [0x7f80, 0], 'inf'],
+    ['float', [0x7fc0, 0], 'NaN'],
+  ])('is in %s what %j says, and is read back', (format, words, text) => {
+    expect(textOf(format, words, 16)).toBe(text);
+    if (format === 'text') return;
+    expect(parseText(format, text, 16)).toEqual({ words });
+  });
+
+  it('goes on in further registers', () => {
+    expect(parseText('text', 'ABC', 16)).toEqual({ words: [0x4142, 0x4300] });
+  });
+
+  it.each<[Format, string, string]>([
+    ['unsigned', '65536', 'from 0 to 65535'],
+    ['unsigned', '-1', 'from 0 to 65535'],
+    ['unsigned', '', 'a whole number'],
+    ['unsigned', '1.5', 'a whole number'],
+    ['signed', '32768', 'from -32768 to 32767'],
+    ['hex', '12345', 'one to four'],
+    ['bits', '102', 'digits 0 and 1'],
+    ['float', '', 'a number'],
+    ['float', '1e39', '32 bits'],
+    ['text', '', 'text of 1 to 246 bytes'],
+    ['text', 'ü'.repeat(124), 'text of 1 to 246 bytes'],
+  ])('in %s does not take %j', (format, text, expected) => {
+    expect(parseText(format, text, 16)).toEqual({ expected: expect.stringContaining(expected) as string });
+  });
+
+  it('takes words for coils', () => {
+    expect(parseText('unsigned', 'on', 1)).toEqual({ words: [1] });
+    expect(parseText('hex', '2', 1)).toEqual({ expected: '0 or 1' });
+  });
+});
+
+describe('a row of the grid', () => {
+  const known = knownOf([1, 2, null, 0x3fc0, 0, 6], [VALUE]);
+  const row = (format: Format, first: number, columns: number) =>
+    rowCells(known, format, { first, columns, size: 7 }).map(({ address, span, text }) => [
+      address,
+      span,
+      text,
+    ]);
+
+  it('has a cell for each register', () => {
+    expect(row('unsigned', 0, 4)).toEqual([
+      [0, 1, '1'],
+      [1, 1, '2'],
+      [2, 1, '–'],
+      [3, 1, '16320'],
+    ]);
+  });
+
+  it('shows a value in its unit over all its registers, and goes on with it in the next row', () => {
+    expect(row('values', 0, 4).at(-1)).toEqual([3, 1, '1.5 A']);
+    expect(row('values', 4, 4)).toEqual([
+      [4, 1, '…'],
+      [5, 1, '6'],
+      [6, 1, ''],
+    ]);
+  });
+
+  it('pairs registers from even addresses on, or from where a value begins', () => {
+    expect(row('float', 0, 8).map(([address, span]) => [address, span])).toEqual([
+      [0, 2],
+      [2, 1],
+      [3, 2],
+      [5, 1],
+      [6, 1],
+    ]);
+    expect(row('float', 0, 8)[2]).toEqual([3, 2, '1.5']);
+  });
+
+  it('has round numbers of columns', () => {
+    expect(columnsFor('unsigned', 16, 900)).toBe(10);
+    expect(columnsFor('hex', 16, 900)).toBe(16);
+    expect(columnsFor('hex', 16, 340)).toBe(4);
+    expect(columnsFor('bits', 16, 100)).toBe(1);
+    expect(columnsFor('unsigned', 1, 390)).toBe(10);
+  });
+});
+
+describe('what can not be changed', () => {
+  it('says why', () => {
+    const known = knownOf([1, null, 3], [{ ...VALUE, address: 2, registers: 1, signal: { sine: {} } }]);
+    expect(whyNot(known, 0, true)).toBeUndefined();
+    expect(whyNot(known, 0, false)).toContain('only read');
+    expect(whyNot(known, 1, true)).toContain('not defined');
+    expect(whyNot(known, 2, true)).toContain('signal (sine)');
+  });
+});
+
+describe('keys', () => {
+  const grid = { columns: 10, size: 65, rowsOfPage: 3 };
+  it.each([
+    ['ArrowLeft', 0, 0],
+    ['ArrowRight', 64, 64],
+    ['ArrowUp', 5, 5],
+    ['ArrowDown', 54, 64],
+    ['ArrowDown', 55, 55],
+    ['PageDown', 7, 37],
+    ['PageDown', 47, 64],
+    ['PageUp', 17, 7],
+    ['Home', 27, 20],
+    ['End', 62, 64],
+  ])('%s leads from %i to %i', (key, at, to) => {
+    expect(moved({ key, ctrlKey: false }, at, grid)).toBe(to);
+  });
+
+  it('Ctrl leads to both ends, and letters lead nowhere', () => {
+    expect(moved({ key: 'End', ctrlKey: true }, 3, grid)).toBe(64);
+    expect(moved({ key: 'Home', ctrlKey: true }, 33, grid)).toBe(0);
+    expect(moved({ key: 'a', ctrlKey: false }, 3, grid)).toBeUndefined();
+  });
+});
+
+describe('what traffic touches', () => {
+  const device = { lines: { lan: ['1'], bus: ['7'] } };
+  const event = (fields: object) => [{ line: 'lan', unit: 1, kind: 'reply', ...fields }] as unknown as Batch;
+  const touches = (fields: object) => touchesOf(event(fields), device, 'holding', 16);
+
+  it('is told apart into reads and writes', () => {
+    expect(touches({ function: 3, address: 4, quantity: 2 })).toEqual([{ kind: 'read', from: 4, end: 6 }]);
+    const written = { table: 'holding', address: 9, values: [1] };
+    expect(touches({ function: 6, address: 9, quantity: 1, written })).toEqual([
+      { kind: 'written', from: 9, end: 10 },
+    ]);
+    expect(touches({ function: 23, address: 0, quantity: 1, written })).toHaveLength(2);
+    expect(touches({ kind: 'broadcast', unit: 0, function: 16, address: 2, quantity: 3 })).toEqual([
+      { kind: 'written', from: 2, end: 5 },
+    ]);
+  });
+
+  it('is nothing for other units, other tables, and exceptions', () => {
+    expect(touches({ unit: 7, function: 3, address: 0, quantity: 1 })).toEqual([]);
+    expect(touches({ function: 4, address: 0, quantity: 1 })).toEqual([]);
+    expect(touches({ function: 3, address: 0, quantity: 1, exception: 2 })).toEqual([]);
+    expect(touchesOf([{ kind: 'left out', count: 3, text: '' }], device, 'holding', 16)).toEqual([]);
+  });
+
+  it('finds the address of coils that share one', () => {
+    const read = event({ function: 1, address: 15, quantity: 2 });
+    expect(touchesOf(read, device, 'coils', 16)).toEqual([{ kind: 'read', from: 0, end: 2 }]);
+    expect(touchesOf(read, device, 'coils', 1)).toEqual([{ kind: 'read', from: 15, end: 17 }]);
+  });
+
+  it('is asked for narrowly', () => {
+    const query = trafficOf(device, 'holding', { from: 1000, end: 1100 }, 16);
+    expect(query?.getAll('line')).toEqual(['lan', 'bus']);
+    expect(query?.get('address')).toBe('0-2047');
+    expect(query?.get('function')).toBe('3,23,6,16,22');
+    expect(trafficOf(device, 'holding', { from: 65_000, end: 65_536 }, 16)?.get('address')).toBe(
+      '64512-65535',
+    );
+    expect(trafficOf(device, 'coils', { from: 0, end: 10 }, 16)?.get('address')).toBe('0-16383');
+    expect(trafficOf({ lines: {} }, 'holding', { from: 0, end: 10 }, 16)).toBeUndefined();
+  });
+});
+
+describe('the course of a value', () => {
+  it('has an end', () => {
+    const course: Course = { times: [], values: [] };
+    for (let i = 0; i < 10 * WINDOW_S; i++) extend(course, i / 2, i === 0 ? 'NaN' : i);
+    expect(course.times.at(-1)).toBe(5 * WINDOW_S - 0.5);
+    expect(course.times[0]).toBe(4 * WINDOW_S - 0.5);
+    expect(course.values).toHaveLength(course.times.length);
+  });
+});
+
+describe('the parameters of a signal', () => {
+  const kind: SignalKindView = {
+    name: 'square',
+    value: '',
+    schema: {
+      properties: {
+        period: { anyOf: [{ type: 'number' }, { type: 'string' }] },
+        duty: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
+        mode: { enum: ['hold', 'repeat'] },
+      },
+      required: ['period'],
+    },
+  };
+
+  it('are fields with the limits of the schema', () => {
+    expect(parametersOf(kind)).toMatchObject([
+      { name: 'period', isRequired: true, hint: '250ms, 20s, 5m', range: undefined },
+      { name: 'duty', isRequired: false, hint: 'usually 0.5', range: [0, 1] },
+      { name: 'mode', choices: ['', 'hold', 'repeat'] },
+    ]);
+  });
+
+  it('are sent as they were written', () => {
+    const texts = textsOf(parametersOf(kind), { period: '2s', duty: 0.25 });
+    expect(texts).toEqual({ period: '2s', duty: '0.25', mode: '' });
+    expect(writtenOf(texts)).toEqual({ period: '2s', duty: 0.25 });
+  });
+
+  it('may be one without a name', () => {
+    const [whole] = parametersOf({ ...kind, schema: { type: 'string' } });
+    expect(whole?.name).toBe('');
+    const texts = textsOf([whole as never], 'a * 2');
+    expect(writtenOf(texts)).toBe('a * 2');
+    expect(writtenOf({ '': '[{"value": 1}]' })).toEqual([{ value: 1 }]);
+  });
+});

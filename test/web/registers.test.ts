@@ -1,0 +1,265 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { tcpMaster } from '../api/masters.js';
+import { nativeSetup } from '../support/configuration.js';
+import { holding } from '../support/simulator.js';
+import { accessibilityFaults, openPage, poll, type Served, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+const READER = 'the-only-token-that-may-just-read';
+const HOSTILE = '<script>document.title=1</script>';
+const LONG = `${HOSTILE}${'long '.repeat(790)}`;
+
+const SETUP = nativeSetup({
+  devices: {
+    meter: {
+      registers: {
+        coils: [{ address: 0, value: 1, write: true, name: 'relay', labels: { 0: 'open', 1: 'closed' } }],
+        holding: [
+          { address: 0, value: [1, 2, 3, 4], write: true },
+          { address: 10, type: 'float32', value: 230.5, name: 'voltage', unit: 'V', write: true },
+          { address: 12, name: 'level', signal: { square: { period: '2s', amplitude: 5, offset: 50 } } },
+          { address: 13, name: 'setpoint', scale: 0.1, unit: '°C', value: 215, write: true },
+          { address: 20, quantity: 30_000, value: 0x4142 },
+          { address: 65_535, value: 7, write: true },
+        ],
+        input: [
+          { address: 0, type: 'string', length: 2000, value: LONG, name: 'plate', description: HOSTILE },
+          { address: 2000, value: 1 },
+        ],
+      },
+    },
+  },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
+const cell = (page: Page, address: number) => page.locator(`[data-address="${address}"]`);
+const text = (page: Page, address: number, wanted: string) =>
+  cell(page, address).locator('.text').getByText(wanted, { exact: true }).waitFor();
+
+async function open(served: Served, path = '/registers/meter/holding', options = {}): Promise<Page> {
+  const page = await openPage(served, path, options);
+  await page.getByRole('grid').waitFor();
+  await page.locator('.cell:not(.unread)').first().waitFor();
+  return page;
+}
+
+/** Selects a register by a click, and types. */
+async function type(page: Page, address: number, typed: string): Promise<void> {
+  await cell(page, address).click();
+  await page.keyboard.type(typed);
+  await page.keyboard.press('Enter');
+}
+
+describeInBrowser('the view of the registers', () => {
+  test('leads to the first device, and keeps device, table, form and place in the address', async () => {
+    const served = await serve(SETUP);
+    const page = await openPage(served, '/registers');
+    await page.waitForURL('**/registers/meter/holding');
+    await page.getByLabel('Show as').selectOption('hexadecimal');
+    await cell(page, 10).click();
+    await page.waitForURL('**/registers/meter/holding?as=hex&from=10');
+    await page.getByRole('link', { name: 'coils' }).click();
+    await page.waitForURL('**/registers/meter/coils?as=hex');
+    await page.getByRole('grid', { name: 'coils of meter' }).waitFor();
+    await text(page, 0, '1');
+  });
+
+  test('flashes what a client reads and what it writes, differently, and follows the values', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    await poll(served);
+    await page.locator('[data-address="3"].read').waitFor();
+    expect(await page.locator('[data-address="10"].read').count()).toBe(0);
+    const master = await tcpMaster(served.port('lan'));
+    let value = 100;
+    const writing = setInterval(() => void master.writeRegister(2, ++value).catch(() => {}), 200);
+    await page.locator('[data-address="2"].written').waitFor();
+    await page.locator('[data-address="1"].read').waitFor();
+    clearInterval(writing);
+    await expect.poll(() => holding(served, 'meter', 2, 1)[0]).toBe(value);
+    await text(page, 2, String(value));
+    await cell(page, 2).click();
+    await page.getByRole('complementary').getByText('line lan').waitFor();
+  });
+
+  test.each([
+    ['unsigned', 10, '17254'],
+    ['hex', 10, '4366'],
+    ['bits', 0, '0000 0000 0000 0001'],
+    ['float', 10, '230.5'],
+    ['float-swapped', 10, '-2.4178e-41'],
+    ['text', 20, 'AB'],
+    ['values', 10, '230.5 V'],
+  ])('shows registers as %s', async (as, address, wanted) => {
+    const page = await open(await serve(SETUP), `/registers/meter/holding?as=${as}`);
+    await text(page, address, wanted);
+  });
+
+  test('an edit reaches the wire, is taken back, and made again', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const master = await tcpMaster(served.port('lan'));
+    const onTheWire = async () => (await master.readHoldingRegisters(0, 4)).data;
+    await type(page, 1, '4660');
+    await text(page, 1, '4660');
+    expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('77');
+    await page.keyboard.press('Enter');
+    await text(page, 2, '77');
+    await page.keyboard.press('Control+z');
+    await text(page, 2, '3');
+    await page.keyboard.press('Control+z');
+    await text(page, 1, '2');
+    expect(await onTheWire()).toEqual([1, 2, 3, 4]);
+    await page.keyboard.press('Control+Shift+z');
+    await text(page, 1, '4660');
+    expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
+  });
+
+  test('edits a value in its unit, and a float by its words', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=values');
+    await type(page, 13, '19.5');
+    await text(page, 13, '19.5 °C');
+    expect(holding(served, 'meter', 13, 1)).toEqual([195]);
+    await page.getByLabel('Show as').selectOption('float 32, high word first');
+    await type(page, 10, '-1.5');
+    await text(page, 10, '-1.5');
+    expect(holding(served, 'meter', 10, 2)).toEqual([0xbfc0, 0]);
+  });
+
+  test('says beside the cell why a value is refused, and keeps what was typed', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?as=values');
+    await type(page, 13, '99999');
+    await cell(page, 13).getByRole('alert').getByText('a number that uint16 can hold').waitFor();
+    expect(await page.getByLabel('Register 13').inputValue()).toBe('99999');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await text(page, 13, '21.5 °C');
+    expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
+    await type(page, 12, '1');
+    await cell(page, 12).getByText('a signal (square) moves this value').waitFor();
+    await type(page, 15, '1');
+    await cell(page, 15).getByText('15 is not defined').waitFor();
+  });
+
+  test('has rows only for what is seen, and asks only for that', async () => {
+    const served = await serve(SETUP);
+    const page = await openPage(served, '/lines');
+    const asked: number[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (!pathname.endsWith('/words')) return;
+      asked.push(Number(searchParams.get('to')) - Number(searchParams.get('from')));
+    });
+    await page.goto(`${served.url}/registers/meter/holding`);
+    const grid = page.getByRole('grid');
+    await text(page, 3, '4');
+    for (const top of [1000, 50_000, 100_000]) {
+      await grid.evaluate((element, y) => element.scrollTo(0, y), top);
+      const address = Math.ceil(top / 26) * 10;
+      await cell(page, address).waitFor();
+      expect(await grid.getByRole('row').count()).toBeLessThan(40);
+    }
+    await page.keyboard.press('Tab');
+    await grid.focus();
+    await page.keyboard.press('Control+End');
+    await text(page, 65_535, '7');
+    await page.keyboard.press('ArrowUp');
+    await text(page, 65_525, '–');
+    await page.keyboard.press('Control+Home');
+    await text(page, 0, '1');
+    expect(Math.max(...asked)).toBeLessThan(400);
+  });
+
+  test('copies a range of cells as text', async () => {
+    const page = await open(await serve(SETUP));
+    await cell(page, 1).click();
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.locator('[data-address="12"].range').waitFor();
+    const copied = await page.getByRole('grid').evaluate((grid) => {
+      const clipboardData = new DataTransfer();
+      grid.dispatchEvent(new ClipboardEvent('copy', { clipboardData, cancelable: true, bubbles: true }));
+      return clipboardData.getData('text/plain');
+    });
+    const lines = copied.split('\n').map((line) => line.split('\t'));
+    expect(lines[0]).toEqual(['2', '3', '4', '–', '–', '–', '–', '–', '–']);
+    expect(lines[1]?.slice(0, 2)).toEqual(['17254', '32768']);
+  });
+
+  test('plots a signal, changes its parameters, and freezes it', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served, '/registers/meter/holding?from=12');
+    const details = page.getByRole('complementary');
+    await details.locator('canvas').waitFor();
+    await details.getByLabel('amplitude').fill('many');
+    await details.getByRole('button', { name: 'Change' }).click();
+    await details.locator('.field.wrong').getByText('a number').waitFor();
+    await details.getByLabel('amplitude').fill('7');
+    await details.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('level is moved by its square.').waitFor();
+    const point = served.simulator.devices.get('meter')?.points.named.get('level');
+    expect(point?.placedSignal?.definition.written).toMatchObject({ amplitude: 7, offset: 50 });
+    await details.getByLabel('duty, slider').fill('0.25');
+    await expect.poll(() => point?.placedSignal?.definition.written).toMatchObject({ duty: 0.25 });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await details.getByRole('button', { name: 'Freeze' }).click();
+    await page.getByText('level stays as it is.').waitFor();
+    expect(point?.signal).toBeUndefined();
+    await details.getByText('Nothing moves the value.').waitFor();
+  });
+
+  test('switches the supply off and on, pauses the clock, and resets the device', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const device = served.simulator.devices.get('meter');
+    await page.getByRole('button', { name: 'Switch the supply off' }).click();
+    await page.locator('.machine').getByText('off', { exact: true }).waitFor();
+    expect(device?.supply.state).toBe('off');
+    await page.getByRole('button', { name: 'Switch the supply on' }).click();
+    await page.locator('.machine').getByText('on', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Pause the clock' }).click();
+    await page.getByText('paused at').waitFor();
+    await type(page, 0, '9');
+    await text(page, 0, '9');
+    await page.getByRole('button', { name: 'Reset the device' }).click();
+    await text(page, 0, '1');
+  });
+
+  test('shows hostile names and 4,000 characters as they are, at 360 pixels', async () => {
+    const page = await open(await serve(SETUP), '/registers/meter/input?as=values', { width: 360 });
+    await page.getByRole('complementary').getByText(HOSTILE, { exact: true }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByLabel('Go to').fill('2000');
+    await page.keyboard.press('Enter');
+    await text(page, 2000, '1');
+  });
+
+  test('finds a value by its name', async () => {
+    const page = await open(await serve(SETUP), '/registers/meter/holding');
+    await page.getByLabel('Go to').fill('relay');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/registers/meter/coils');
+    await page.getByRole('heading', { name: 'relay' }).waitFor();
+    await page.getByLabel('Go to').fill('relais');
+    await page.keyboard.press('Enter');
+    await page.getByText('did you mean "relay"').waitFor();
+  });
+
+  test('lets a reader look, and nothing else', async () => {
+    const served = await serve(SETUP, { rules: { host: '127.0.0.1', readTokens: [READER] } });
+    const page = await openPage(served, '/registers/meter/holding');
+    await page.getByLabel('Token').fill(READER);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await text(page, 0, '1');
+    expect(await page.getByRole('button', { name: 'Reset the device' }).isDisabled()).toBe(true);
+    await type(page, 0, '5');
+    await cell(page, 0).getByText('this session may only read').waitFor();
+    expect(holding(served, 'meter', 0, 1)).toEqual([1]);
+  });
+});
