@@ -25,7 +25,7 @@ export const restarts = signal(0);
 export const readUpTo = signal(0);
 
 /** Events of one frame, in their order. An event of kind `left out` stands for what the simulator had no room for. */
-type Batch = readonly StreamedView[];
+export type Batch = readonly StreamedView[];
 
 /** A view that is told the traffic. */
 interface TrafficFollower {
