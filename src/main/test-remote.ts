@@ -11,6 +11,9 @@ import { Remote } from './remote.js';
 /** How often the simulator is asked how far the test is. */
 const ASK_EVERY_MS = 200;
 
+/** Characters of what a program has said last; they go into an address. */
+const LONGEST_FAILURE = 1000;
+
 interface TestAnswer {
   readonly id: number;
   readonly state: 'running' | 'over';
@@ -35,11 +38,10 @@ export async function runRemotely(
     const started = await remote.ask<TestAnswer>('POST', '/api/v1/tests', forRunningBench(file));
     if (!started.ok) return { ok: false, text: `${file.file}: ${started.error}` };
     const path = `/api/v1/tests/${started.body.id}`;
-    const cancel = () => void remote.ask('DELETE', path);
-    void audience.stop.then(cancel);
+    void audience.stop.then(() => void remote.ask('DELETE', path));
     void dut?.died().then((how) => {
-      audience.warn(how);
-      cancel();
+      const failure = encodeURIComponent(how.slice(0, LONGEST_FAILURE));
+      void remote.ask('DELETE', `${path}?failure=${failure}`);
     });
     return await follow(remote, path, audience);
   } finally {

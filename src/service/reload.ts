@@ -3,7 +3,8 @@ import type { LoadResult } from '../config/load.js';
 import { sourceWithCopies } from '../config/native/copies.js';
 import { type LineSource, sourceChange } from '../config/native/line-source.js';
 import { formatProblems, pathText } from '../schema/problem.js';
-import type { LineChange, Simulator } from '../simulator/simulator.js';
+import type { LineChange } from '../simulator/changes.js';
+import type { Simulator } from '../simulator/simulator.js';
 import { changesOf } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
@@ -46,11 +47,11 @@ export async function reload(
   // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
   if (simulator.faults.configure(after.faults)) done.push('faults');
   for (const name of changes.goneLines) {
-    note(`line ${name}`, problemOf(await simulator.removeLine(name)), () => lines.delete(name));
+    note(`line ${name}`, problemOf(await simulator.changes.removeLine(name)), () => lines.delete(name));
   }
   for (const device of changes.newDevices) {
     const { name } = device;
-    note(`device ${name}`, problemOf(simulator.addDevice(device)), () => devices.set(name, device));
+    note(`device ${name}`, problemOf(simulator.changes.addDevice(device)), () => devices.set(name, device));
   }
   for (const line of changes.lines) {
     const { name } = line.after;
@@ -63,11 +64,11 @@ export async function reload(
   }
   for (const line of changes.newLines) {
     const { name } = line;
-    const added = await simulator.createLine(name, sourceWithCopies(after.devices, line));
+    const added = await simulator.changes.createLine(name, sourceWithCopies(after.devices, line));
     note(`line ${name}`, problemOf(added), () => lines.set(name, line));
   }
   for (const name of changes.goneDevices) {
-    const removed = simulator.devices.has(name) ? await simulator.removeDevice(name) : GONE;
+    const removed = simulator.devices.has(name) ? await simulator.changes.removeDevice(name) : GONE;
     note(`device ${name}`, problemOf(removed), () => devices.delete(name));
   }
   const configuration = {
@@ -90,7 +91,7 @@ async function changeLine(
 ): Promise<string | undefined> {
   const line = simulator.lines.get(name);
   if (!line) return 'there is no such line';
-  return problemOf(await simulator.changeLine(line, change));
+  return problemOf(await simulator.changes.changeLine(line, change));
 }
 
 /** Why something was not done; undefined on success. */

@@ -5,7 +5,7 @@ import type { ActedFault } from '../faults/apply.js';
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
-import type { ClientOf, LineStateEvent, NewEvent, Received } from '../traffic/event.js';
+import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from '../traffic/event.js';
 import { ForeignRequests } from '../traffic/foreign-requests.js';
 import { EventLog } from '../traffic/log-event.js';
 import { LineMeters } from '../traffic/meters.js';
@@ -153,6 +153,11 @@ export class LineTraffic {
   /** The line itself has changed. */
   state(state: LineStateEvent['state'], text: string): void {
     this.#add({ kind: 'line', at: performance.now(), state, text });
+  }
+
+  /** A test on the line has come so far. */
+  tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
+    this.#add({ kind: 'test', at: performance.now(), test, state, text });
   }
 
   #foreignFrame(event: Extract<LineEvent, { kind: 'foreign' }>, framing: Framing): void {

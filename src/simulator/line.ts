@@ -9,6 +9,7 @@ import { FRAMINGS } from '../protocol/framings.js';
 import { silence } from '../protocol/reply-plan.js';
 import { characterTime } from '../protocol/timing.js';
 import type { LineCounters } from '../traffic/counters.js';
+import type { TestEvent } from '../traffic/event.js';
 import type { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import { newTransport } from '../transport/new-transport.js';
@@ -185,6 +186,11 @@ export class Line implements LineHandler {
     if (event.kind === 'open') this.#openedAt = performance.now();
     if (event.kind === 'client-gone') this.bus.forget(event.clientId);
     this.#traffic.event(event, this.bus.framing);
+  }
+
+  /** A test on the line has come so far. It becomes an event of the traffic. */
+  tested(progress: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
+    this.#traffic.tested(progress);
   }
 
   #newTransport(definition: LineDefinition): Transport {

@@ -48,22 +48,29 @@ export async function restoreBench(
   if (known) for (const { rule } of simulator.faults.rules.list()) simulator.faults.rules.remove(rule.name);
   for (const { name, fingerprint } of lines.removed) {
     const same = lineInFile.get(name) === fingerprint;
-    note(`removal of line ${name}`, same ? problemOf(await simulator.removeLine(name)) : OTHER_FILE);
+    note(`removal of line ${name}`, same ? problemOf(await simulator.changes.removeLine(name)) : OTHER_FILE);
   }
   for (const { name, source } of devices.added) {
-    note(`device ${name}`, problemOf(simulator.createDevice(name, source)));
+    note(`device ${name}`, problemOf(simulator.changes.createDevice(name, source)));
   }
   for (const { name, fingerprint, change } of lines.changed) {
     const line = simulator.lines.get(name);
     const same = line && lineInFile.get(name) === fingerprint;
-    note(`line ${name}`, same ? problemOf(await simulator.changeLine(line, change)) : OTHER_FILE, name);
+    note(
+      `line ${name}`,
+      same ? problemOf(await simulator.changes.changeLine(line, change)) : OTHER_FILE,
+      name,
+    );
   }
   for (const { name, source } of lines.added) {
-    note(`line ${name}`, problemOf(simulator.addLine(name, source)), name);
+    note(`line ${name}`, problemOf(simulator.changes.addLine(name, source)), name);
   }
   for (const { name, fingerprint } of devices.removed) {
     const same = deviceInFile.get(name) === fingerprint;
-    note(`removal of device ${name}`, same ? problemOf(await simulator.removeDevice(name)) : OTHER_FILE);
+    note(
+      `removal of device ${name}`,
+      same ? problemOf(await simulator.changes.removeDevice(name)) : OTHER_FILE,
+    );
   }
   if (known) restoreRules(simulator, faults.rules, note);
   else if (faults) problems.push('fault rules: those of the file are other ones now');

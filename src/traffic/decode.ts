@@ -7,6 +7,7 @@ import type {
   LineStateEvent,
   NoticeEvent,
   ReplyEvent,
+  TestEvent,
   TrafficEvent,
 } from './event.js';
 import type { Message } from './message.js';
@@ -35,6 +36,8 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
       return { message: undefined, text: damageText(event.bytes, event.framing) };
     case 'line':
       return { message: undefined, text: stateText(event) };
+    case 'test':
+      return { message: undefined, text: testText(event) };
     case 'client':
     case 'client gone':
     case 'client rejected':
@@ -123,6 +126,16 @@ function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {
 function stateText({ state, text }: LineStateEvent): string {
   return text === '' || text === state ? `line ${state}` : `line ${state}: ${text}`;
 }
+
+function testText({ test, state, text }: TestEvent): string {
+  return `test ${test} ${TEST_WORDS[state]}: ${text}`;
+}
+
+const TEST_WORDS: Readonly<Record<TestEvent['state'], string>> = {
+  began: 'began',
+  step: 'step',
+  over: 'is over',
+};
 
 function clientText({ kind, text }: ClientEvent): string {
   return text === '' ? kind : `${kind}: ${text}`;

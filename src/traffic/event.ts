@@ -106,8 +106,26 @@ export interface ClientEvent extends Common, ClientOf {
   readonly text: string;
 }
 
+/** What a test on the line has come to. It stands between the frames, so that they show what was tested when. */
+export interface TestEvent extends Common {
+  readonly kind: 'test';
+  /** Number of the test, as in `/api/v1/tests`. */
+  readonly test: number;
+  /** `step`: a step has ended. */
+  readonly state: 'began' | 'step' | 'over';
+  /** The name of the test, or the step and its verdict. */
+  readonly text: string;
+}
+
 /** Everything that passes a line. */
-export type TrafficEvent = FrameEvent | DamageEvent | ReplyEvent | LineStateEvent | NoticeEvent | ClientEvent;
+export type TrafficEvent =
+  | FrameEvent
+  | DamageEvent
+  | ReplyEvent
+  | LineStateEvent
+  | NoticeEvent
+  | ClientEvent
+  | TestEvent;
 
 export type EventKind = TrafficEvent['kind'];
 
@@ -131,6 +149,7 @@ export const EVENT_KINDS = [
   'client',
   'client gone',
   'client rejected',
+  'test',
 ] as const satisfies readonly EventKind[];
 
 /** An event of some kinds. */

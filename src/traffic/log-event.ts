@@ -121,6 +121,8 @@ function detailsOf(event: NewEvent): object {
     case 'collision':
     case 'line':
       return {};
+    case 'test':
+      return { test: event.test };
     case 'overrun':
     case 'damaged characters':
       return { count: event.count };

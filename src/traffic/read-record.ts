@@ -4,7 +4,7 @@ import { FRAMINGS } from '../protocol/framings.js';
 import type { Reader } from './bytes.js';
 import { EVENT_KINDS, type EventKind, type EventOf, type TrafficEvent } from './event.js';
 import { readPlan } from './plan-record.js';
-import { AT_ONCE, FRAMING_NAMES, LAST_WITH_UNIT, STATES } from './record-codes.js';
+import { AT_ONCE, FRAMING_NAMES, LAST_WITH_UNIT, STATES, TEST_STATES } from './record-codes.js';
 
 /** What can be told of a record without reading all of it. */
 export interface RecordOutline {
@@ -56,6 +56,10 @@ export function readEvent(r: Reader, { seq, line, time }: Place): TrafficEvent {
     }
     case 'line':
       return { kind, seq, line, time, at, state: itemAt(STATES, r.byte()), text: r.text() };
+    case 'test': {
+      const test = r.long();
+      return { kind, seq, line, time, at, test, state: itemAt(TEST_STATES, r.byte()), text: r.text() };
+    }
     case 'client':
     case 'client gone':
     case 'client rejected': {

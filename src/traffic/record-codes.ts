@@ -1,5 +1,5 @@
 import type { Framing } from '../protocol/framing.js';
-import { EVENT_KINDS, type EventKind, type LineStateEvent } from './event.js';
+import { EVENT_KINDS, type EventKind, type LineStateEvent, type TestEvent } from './event.js';
 
 /*
  * Events as bytes, one record each. 100,000 events as objects would keep the garbage collector busy, and every line
@@ -16,6 +16,9 @@ export const STATES = [
   'stopped',
   'changed',
 ] as const satisfies readonly LineStateEvent['state'][];
+
+/** Codes of the states of a test: their places in this list. */
+export const TEST_STATES = ['began', 'step', 'over'] as const satisfies readonly TestEvent['state'][];
 
 /** Codes of framings: their places in this list. */
 export const FRAMING_NAMES = ['rtu', 'ascii', 'socket'] as const satisfies readonly Framing['name'][];

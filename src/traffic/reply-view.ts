@@ -41,6 +41,8 @@ interface StepView {
   readonly bytes?: string;
   readonly plannedUs: number;
   readonly achievedUs: number | null;
+  /** When its last character left, or the break ended. */
+  readonly endedUs: number | null;
   readonly uncertaintyUs: number | null;
   readonly outcome: StepReport['outcome'];
   readonly reason?: string;
@@ -84,12 +86,13 @@ function shorten(steps: readonly Step[]): { shown: Step[]; omittedBytes: number 
 function viewStep(step: Step, report: StepReport, requestedAt: number): StepView {
   const us = (at: number) => micros(at - requestedAt);
   const bytes = step.kind === 'bytes' ? { bytes: hex(step.bytes) } : {};
-  const { plannedAt, achievedAt, uncertainty, outcome, reason } = report;
+  const { plannedAt, achievedAt, endedAt, uncertainty, outcome, reason } = report;
   return {
     kind: step.kind,
     ...bytes,
     plannedUs: us(plannedAt),
     achievedUs: outcome === 'achieved' ? us(achievedAt) : null,
+    endedUs: outcome === 'achieved' ? us(endedAt) : null,
     uncertaintyUs: outcome === 'achieved' && uncertainty !== undefined ? micros(uncertainty) : null,
     outcome,
     ...(reason !== undefined && { reason }),

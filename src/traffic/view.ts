@@ -24,6 +24,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly time: string;
   /** The same moment in µs since the program started. It never jumps, unlike the wall clock. */
   readonly monotonicUs: number;
+  /** Of received bytes: when the first of them came, by the clock of `monotonicUs`. */
+  readonly startedUs?: number;
   /** Silence on the line before the first byte. */
   readonly pauseUs?: number | null;
   /** The same in characters of the line; absent where characters take no time. */
@@ -45,6 +47,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly written?: Written;
   /** Who is at the other end of a socket. */
   readonly client?: string;
+  /** Number of the test that this is about. */
+  readonly test?: number;
   /** Of a response: sequence number of the request that it answers. */
   readonly request?: number;
   /** From the last byte of the request to the first of the response. */
@@ -75,6 +79,7 @@ const DIRECTION: Readonly<Record<EventKind, Direction>> = {
   client: 'none',
   'client gone': 'none',
   'client rejected': 'none',
+  test: 'none',
 };
 
 /** @param read finds the request of a response that passed between others */
@@ -102,6 +107,7 @@ export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
     view.request = event.answers.seq;
     view.responseTimeUs = micros(event.answers.after);
   }
+  if (event.kind === 'test') view.test = event.test;
   if (event.kind === 'reply') showReply(view, event);
   return view;
 }
@@ -110,8 +116,9 @@ type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 function showReceived(
   view: Writable<TrafficView>,
-  { bytes, pause, characterTime }: Extract<TrafficEvent, { pause: unknown }>,
+  { bytes, startedAt, pause, characterTime }: Extract<TrafficEvent, { pause: unknown }>,
 ): void {
+  view.startedUs = micros(startedAt);
   view.pauseUs = pause === undefined ? null : micros(pause);
   if (characterTime > 0) {
     view.pauseCharacters = pause === undefined ? null : Math.round((100 * pause) / characterTime) / 100;

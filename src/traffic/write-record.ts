@@ -3,7 +3,7 @@ import type { Framing } from '../protocol/framing.js';
 import { sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf, EventOf, NewEvent, Received } from './event.js';
 import { sizeOfPlan, writePlan } from './plan-record.js';
-import { AT_ONCE, FRAMING_CODES, KIND_CODES, OVER_TIME, STATES } from './record-codes.js';
+import { AT_ONCE, FRAMING_CODES, KIND_CODES, OVER_TIME, STATES, TEST_STATES } from './record-codes.js';
 
 /** No fewer bytes than a record takes besides its bytes, texts and steps. */
 const FIXED_SIZE = 128;
@@ -18,6 +18,7 @@ export function sizeOf(event: NewEvent): number {
       );
     }
     case 'line':
+    case 'test':
       return FIXED_SIZE + sizeOfText(event.text);
     case 'client':
     case 'client gone':
@@ -47,6 +48,12 @@ export function writeEvent(w: Writer, event: NewEvent): void {
     case 'line':
       w.number(event.at);
       w.byte(STATES.indexOf(event.state));
+      w.text(event.text);
+      return;
+    case 'test':
+      w.number(event.at);
+      w.long(event.test);
+      w.byte(TEST_STATES.indexOf(event.state));
       w.text(event.text);
       return;
     case 'client':

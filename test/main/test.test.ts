@@ -213,6 +213,13 @@ describe('modbus-sim test --url', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^pass +1 asks again.*\nfail +2 writes/m);
     expect((JSON.parse(readFileSync(json, 'utf8')) as Json).verdict).toBe('fail');
+    const dying = scenario({ dut: { command: 'echo "no port"; exit 3' }, steps: [{ wait: '60s' }] });
+    expect(await test(dying, '--url', url)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^fail +1 .*\n +the device under test ended with exit code 3.*\n +no port/m,
+      ),
+    });
     const refused = await test(scenario({ steps: [{ expect: { line: 'lan' } }] }), '--url', url);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain('steps[0].expect.line: unknown line "lan"');

@@ -73,7 +73,7 @@ describe('a configuration that is read again', () => {
 
   it('leaves alone what was changed over REST and stands in the file as before', async () => {
     const { simulator, line, again } = await start();
-    await simulator.changeLine(line('bench'), { serial: { baudRate: 19200 } });
+    await simulator.changes.changeLine(line('bench'), { serial: { baudRate: 19200 } });
     const lan = { lan: { tcp: { port: 0, maxClients: 3 }, units: { 1: 'meter' } } };
     expect(await again(loaded(changed(lan)))).toEqual({ done: ['line lan'], refused: [] });
     expect(line('bench').definition).toMatchObject({ baudRate: 19200 });
@@ -152,11 +152,11 @@ describe('a configuration that is read again', () => {
 
   it('keeps a device that is gone from the file while a line of REST uses it, and tries again', async () => {
     const { simulator, again } = await start();
-    await simulator.createLine('mine', { tcp: { port: 0 }, units: { 1: 'pump' } });
+    await simulator.changes.createLine('mine', { tcp: { port: 0 }, units: { 1: 'pump' } });
     const { pump, ...devices } = PLANT.devices;
     const refused = ['device pump: line mine has no other units; remove the line first'];
     expect(await again(loaded({ ...PLANT, devices }))).toEqual({ done: [], refused });
-    await simulator.removeLine('mine');
+    await simulator.changes.removeLine('mine');
     expect(await again(loaded({ ...PLANT, devices }))).toEqual({ done: ['device pump'], refused: [] });
   });
 

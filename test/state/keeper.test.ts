@@ -127,11 +127,11 @@ describe('the keeper of the state', () => {
     const directory = stateDirectory();
     const kept = await keep(CONTENT, directory);
     const { simulator } = kept;
-    simulator.createDevice('extra', still(3));
+    simulator.changes.createDevice('extra', still(3));
     imageOf(kept, 'extra').setWord(0, 1);
     await kept.keeper.end();
     expect(filesIn(directory)).toEqual(['bench.json', expect.stringMatching(/^device-extra-/)]);
-    await simulator.removeDevice('extra');
+    await simulator.changes.removeDevice('extra');
     await kept.keeper.end();
     expect(filesIn(directory)).toEqual([]);
   });

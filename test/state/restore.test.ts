@@ -69,7 +69,7 @@ describe('after a restart', () => {
     const [power, sum] = points.all;
     if (!power || !sum) throw new Error('no values');
     const at = new At({ ramp: { from: 7, to: 7, over: 1000 } }, fileFindings());
-    expect(before.simulator.changeSignal(device(before.simulator), power, at)).toBe(true);
+    expect(before.simulator.changes.changeSignal(device(before.simulator), power, at)).toBe(true);
     points.setSignal(sum, undefined);
     before.simulator.devices.get('meter')?.setClock({ speed: 10, paused: true }, 5000);
     await before.keeper.end();
@@ -102,11 +102,11 @@ describe('after a restart', () => {
     const lan = simulator.lines.get('lan');
     if (!lan) throw new Error('no line');
     const units = { 1: 'meter', 2: 'other', 5: { copyOf: 'meter' } };
-    expect(await simulator.changeLine(lan, { units, missingUnit: 'silence' })).toEqual({ ok: true });
-    expect(simulator.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }).ok).toBe(
-      true,
-    );
-    expect(simulator.addLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } }).ok).toBe(true);
+    expect(await simulator.changes.changeLine(lan, { units, missingUnit: 'silence' })).toEqual({ ok: true });
+    expect(
+      simulator.changes.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }).ok,
+    ).toBe(true);
+    expect(simulator.changes.addLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } }).ok).toBe(true);
     set(simulator, 0, 42, 'meter-5');
     set(simulator, 0, 43, 'extra');
     simulator.faults.rules.remove('slow');
@@ -124,9 +124,9 @@ describe('after a restart', () => {
     expect(after.simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['mute']);
     expect(Array.from(after.restored.lines)).toEqual(['lan', 'more']);
 
-    await after.simulator.removeLine('more').then(() => after.simulator.faults.rules.remove('mute'));
-    await after.simulator.removeLine('more');
-    expect(await after.simulator.removeDevice('extra')).toEqual({ ok: true });
+    await after.simulator.changes.removeLine('more').then(() => after.simulator.faults.rules.remove('mute'));
+    await after.simulator.changes.removeLine('more');
+    expect(await after.simulator.changes.removeDevice('extra')).toEqual({ ok: true });
     await after.keeper.end();
     const third = await keep(CONTENT, directory);
     expect(Array.from(third.simulator.lines.keys())).toEqual(['lan']);
@@ -178,7 +178,7 @@ describe('when the file was changed meanwhile', () => {
     const { simulator, keeper } = await keep(CONTENT, directory);
     const lan = simulator.lines.get('lan');
     if (!lan) throw new Error('no line');
-    await simulator.changeLine(lan, { missingUnit: 'silence' });
+    await simulator.changes.changeLine(lan, { missingUnit: 'silence' });
     simulator.faults.rules.remove('slow');
     set(simulator, 0, 20, 'other');
     await keeper.end();
@@ -264,7 +264,7 @@ describe('a file of the state that is', () => {
     const { simulator, keeper } = await keep(CONTENT, directory);
     const lan = simulator.lines.get('lan');
     if (!lan) throw new Error('no line');
-    await simulator.changeLine(lan, { missingUnit: 'silence' });
+    await simulator.changes.changeLine(lan, { missingUnit: 'silence' });
     simulator.faults.rules.remove('slow');
     await keeper.end();
     edit(directory, /^bench/, (text) => text.replace('"silence"', '"shout"'));

@@ -310,6 +310,14 @@ describe('the line itself', () => {
   });
 
   it.each([
+    ['began', 'a flaky meter', 'test 2 began: a flaky meter'],
+    ['step', '1 polls: pass', 'test 2 step: 1 polls: pass'],
+    ['over', 'a flaky meter: pass', 'test 2 is over: a flaky meter: pass'],
+  ] as const)('a test %s', (state, text, told) => {
+    expect(textOf({ ...place, kind: 'test', test: 2, state, text })).toBe(told);
+  });
+
+  it.each([
     ['client', '', 'client'],
     ['client', 'Operator', 'client: Operator'],
     ['client rejected', 'too many clients', 'client rejected: too many clients'],

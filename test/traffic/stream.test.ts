@@ -133,6 +133,13 @@ const silent = fc.record({ reason: text, at: time }).map(
 );
 
 const other = fc.oneof(
+  fc.record({
+    kind: fc.constant('test'),
+    at: time,
+    test: fc.integer({ min: 1, max: 1e9 }),
+    state: fc.constantFrom('began', 'step', 'over'),
+    text,
+  }),
   fc.record({ kind: fc.constant('line'), at: time, state: fc.constantFrom('open', 'lost', 'stopped'), text }),
   fc.record({
     kind: fc.constantFrom('echo', 'loop', 'collision', 'overrun', 'damaged characters'),

@@ -9,12 +9,16 @@ const READ = '03 0000 0001';
 
 describe('a frame on a serial line', () => {
   test('has the pause before it in µs and in characters', () => {
-    const view = trafficView(frameEvent(READ, { pause: 4.0104, characterTime: 1.1458 }), NOTHING);
+    const view = trafficView(
+      frameEvent(READ, { startedAt: 991.5, pause: 4.0104, characterTime: 1.1458 }),
+      NOTHING,
+    );
     expect(view).toMatchObject({
       pauseUs: 4010,
       pauseCharacters: 3.5,
       direction: 'in',
       monotonicUs: 1_000_000,
+      startedUs: 991_500,
     });
   });
 

@@ -88,7 +88,7 @@ async function setLine(
   if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');
-  const changed = await simulator.changeLine(line, change);
+  const changed = await simulator.changes.changeLine(line, change);
   if (changed.ok || 'error' in changed) return outcome(line, changed);
   const { listed, more } = changed.issues;
   return mistakes({ listed: listed.map((issue) => flatIssue(definition, issue)), more });

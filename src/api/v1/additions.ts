@@ -60,7 +60,7 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         },
       },
       async ({ body: { name, ...entry } }, reply) => {
-        const added = simulator.createDevice(name, entry);
+        const added = simulator.changes.createDevice(name, entry);
         if (added.ok) return reply.code(201).send(viewDevice(simulator, added.added));
         return 'issues' in added
           ? reply.code(400).send(issuesBody(added.issues))
@@ -82,7 +82,7 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       },
       async ({ params: { name }, query: { force } }, reply) => {
         if (!simulator.devices.has(name)) return reply.code(404).send(unknownDevice(simulator, name));
-        const outcome = await simulator.removeDevice(name, { force: force !== 'false' });
+        const outcome = await simulator.changes.removeDevice(name, { force: force !== 'false' });
         return outcome.ok ? reply.code(204).send(null) : reply.code(409).send(refusalBody(outcome));
       },
     );
@@ -99,7 +99,7 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         },
       },
       async ({ body: { name, ...entry } }, reply) => {
-        const added = await simulator.createLine(name, entry);
+        const added = await simulator.changes.createLine(name, entry);
         if (added.ok) return reply.code(201).send(lineView(added.added));
         return 'issues' in added
           ? reply.code(400).send(issuesBody(added.issues))
@@ -126,7 +126,7 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
             .send(errorBody([{ path: 'name', message: unknownName('line', name, known) }]));
         }
         if (known.length === 1) return reply.code(409).send(refusalBody(LAST_LINE));
-        const outcome = await simulator.removeLine(name);
+        const outcome = await simulator.changes.removeLine(name);
         return outcome.ok ? reply.code(204).send(null) : reply.code(409).send(refusalBody(outcome));
       },
     );

@@ -11,6 +11,10 @@ const stepSchema = z.object({
   bytes: z.string().optional().describe('Hexadecimal bytes of a `bytes` step.'),
   plannedUs: z.number(),
   achievedUs: z.number().nullable(),
+  endedUs: z
+    .number()
+    .nullable()
+    .describe('When its last character had left, or its break had ended, if it began at `achievedUs`.'),
   uncertaintyUs: z
     .number()
     .nullable()

@@ -1,8 +1,9 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { quote } from '../../schema/problem.js';
+import type { LineChange } from '../../simulator/changes.js';
 import type { Line, LineOutcome } from '../../simulator/line.js';
-import type { LineChange, Simulator } from '../../simulator/simulator.js';
+import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
 import { unitsWithinReason } from '../units.js';
 import { lineView, lineViewSchema } from './line-view.js';
@@ -96,7 +97,7 @@ export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
       async ({ params: { name }, body }, reply) => {
         const line = simulator.lines.get(name);
         if (!line) return reply.code(404).send(unknownLine(name));
-        const changed = await simulator.changeLine(line, body);
+        const changed = await simulator.changes.changeLine(line, body);
         if (changed.ok) return lineView(line);
         return 'issues' in changed
           ? reply.code(400).send(issuesBody(changed.issues))

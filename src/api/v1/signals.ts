@@ -36,7 +36,7 @@ export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       const found = valueNamed(device, params.value);
       if (!found?.point) return reply.code(404).send(unknownValue(device, params.value));
       const at = new At(body, new Findings());
-      const changed = simulator.changeSignal(device, found.point, at);
+      const changed = simulator.changes.changeSignal(device, found.point, at);
       return changed ? viewRegister(found) : reply.code(400).send(issuesBody(at.findings));
     });
 

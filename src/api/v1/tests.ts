@@ -11,6 +11,15 @@ const testParams = z.object({
   id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),
 });
 
+const stopQuery = z.strictObject({
+  failure: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe('Why the step that runs has failed. Without it, that step is inconclusive.'),
+});
+
 const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
 
 const summaryFields = {
@@ -113,12 +122,13 @@ export function testRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
           description: 'Its faults are removed. What it has found stays readable.',
           tags: ['tests'],
           params: testParams,
-          response: { 204: z.null().describe('It is over.'), 404: errorSchema },
+          querystring: stopQuery,
+          response: { 204: z.null().describe('It is over.'), 400: errorSchema, 404: errorSchema },
         },
       },
-      async ({ params: { id } }, reply) => {
+      async ({ params: { id }, query: { failure } }, reply) => {
         if (!runs.get(Number(id))) return reply.code(404).send(unknownTest(id));
-        runs.stop(Number(id));
+        runs.stop(Number(id), failure);
         return reply.code(204).send(null);
       },
     );

@@ -25,6 +25,10 @@ export const trafficViewSchema = z
     monotonicUs: z
       .number()
       .describe('The same moment in µs since the program started. It never jumps, unlike the wall clock.'),
+    startedUs: z
+      .number()
+      .optional()
+      .describe('Of received bytes: when the first of them came, by the clock of `monotonicUs`.'),
     pauseUs: z.number().nullable().optional().describe('Silence on the line before the first byte.'),
     pauseCharacters: z
       .number()
@@ -51,6 +55,7 @@ export const trafficViewSchema = z
       .optional()
       .describe('Of a reply that confirms a write: what was written to the registers.'),
     client: z.string().optional().describe('Who is at the other end of a socket.'),
+    test: z.number().optional().describe('Of a test on the line: its number.'),
     request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
     responseTimeUs: z
       .number()

@@ -71,7 +71,7 @@ export async function restoreState(surroundings: Surroundings): Promise<Restored
         if (signal === null) device.points.setSignal(point, undefined);
         return signal === null
           ? undefined
-          : mistakesIn(signal, (at) => simulator.changeSignal(device, point, at));
+          : mistakesIn(signal, (at) => simulator.changes.changeSignal(device, point, at));
       },
     });
     if (problems.length > 0) await reader.unfitting(name, problems);

@@ -167,7 +167,7 @@ export class TestRun {
   }
 
   #hear(event: TrafficEvent): void {
-    if (!this.scenario.lines.includes(event.line)) return;
+    if (event.kind === 'test' || !this.scenario.lines.includes(event.line)) return;
     this.#inbox.add(event);
     if (event.kind === 'line' && CLOSED.has(event.state)) {
       this.end('error', `line ${event.line} was closed: ${event.text}`);

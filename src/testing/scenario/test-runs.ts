@@ -2,6 +2,7 @@ import { At } from '../../schema/at.js';
 import { Findings, type Mistakes } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Report } from '../report/report.js';
+import { Progress } from './progress.js';
 import { readScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
@@ -51,11 +52,13 @@ export class TestRuns {
     if (busy !== undefined) return { ok: false, busy };
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return { ok: false, busy: `line ${closed} is not open` };
-    const run = new TestRun(this.#bench, scenario);
     const id = ++this.#last;
+    const progress = new Progress(this.#bench, scenario.lines, id);
+    const run = new TestRun(this.#bench, scenario, (finding, number) => progress.ended(finding, number));
     this.#runs.set(id, run);
     this.#forgetOld();
-    void run.run();
+    progress.began(scenario.name);
+    void run.run().then((report) => progress.over(report));
     return { ok: true, test: known(id, run) };
   }
 
@@ -68,9 +71,13 @@ export class TestRuns {
     return Array.from(this.#runs, ([id, run]) => known(id, run));
   }
 
-  /** Ends a test; the report on what it has done stays. Does nothing for one that is over. */
-  stop(id: number): void {
-    this.#runs.get(id)?.end('inconclusive', 'the test was stopped before its end');
+  /**
+   * Ends a test; the report on what it has done stays. Does nothing for one that is over.
+   * @param failure why the step that runs has failed; without it, that step is inconclusive
+   */
+  stop(id: number, failure?: string): void {
+    if (failure !== undefined) this.#runs.get(id)?.end('fail', failure);
+    else this.#runs.get(id)?.end('inconclusive', 'the test was stopped before its end');
   }
 
   stopAll(): void {

@@ -78,6 +78,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
     case 'client':
     case 'client gone':
     case 'client rejected':
+    case 'test':
       return [];
   }
 }

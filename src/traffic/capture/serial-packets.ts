@@ -1,3 +1,4 @@
+import { decodeEvent } from '../decode.js';
 import type { NoticeEvent, TrafficEvent } from '../event.js';
 import { doneSteps, receivedComments, silenceComments } from './comments.js';
 import { commentOf, type Packet, wallTime } from './packet.js';
@@ -32,6 +33,8 @@ export function serialPackets(event: TrafficEvent): Packet[] {
     }
     case 'line':
       return [packet('status', event.at, [`line ${event.state}: ${event.text}`])];
+    case 'test':
+      return [packet('status', event.at, [decodeEvent(event, () => undefined).text])];
     case 'damaged characters':
     case 'overrun':
     case 'echo':

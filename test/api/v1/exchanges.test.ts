@@ -86,6 +86,7 @@ describe('the exchanges', () => {
           bytes: expect.any(String),
           plannedUs: 0,
           achievedUs: expect.any(Number),
+          endedUs: expect.any(Number),
           // What happens beyond the system call is not known.
           uncertaintyUs: null,
           outcome: 'achieved',

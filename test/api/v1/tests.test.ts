@@ -70,6 +70,39 @@ describe('/api/v1/tests', () => {
     expect((await post(running, { name: 'three', steps: [{ wait: 1 }] })).status).toBe(201);
   });
 
+  it('fails the step that runs when DELETE says why', async () => {
+    const running = await start();
+    await post(running, { name: 'one', steps: [{ wait: '60s' }, { wait: 1 }] });
+    const failure = 'the device under test ended with exit code 3';
+    const path = `/api/v1/tests/1?failure=${encodeURIComponent(failure)}`;
+    expect((await running.rest.send('DELETE', path)).status).toBe(204);
+    const over = await ended(running, 1);
+    expect(over.steps).toMatchObject([{ verdict: 'fail', message: failure }, { verdict: 'not run' }]);
+    expect((await running.rest.send('DELETE', '/api/v1/tests/1?failure=')).status).toBe(400);
+  });
+
+  it('tells how far it has come as events of its line', async () => {
+    const running = await start();
+    await post(running, { name: 'flaky', steps: [{ name: 'rests', wait: 1 }, { wait: '60s' }] });
+    running.client().send(bytesOf('00 01 00 00 00 06 01 03 00 00 00 01'));
+    const texts = async () => {
+      const { body } = await running.rest.send<{ events: { text: string; test: number; line: string }[] }>(
+        'GET',
+        '/api/v1/traffic?kind=test',
+      );
+      return body.events.map(({ text, test, line }) => `${line} ${test} ${text}`);
+    };
+    await expect.poll(texts).toHaveLength(2);
+    await running.rest.send('DELETE', '/api/v1/tests/1');
+    await expect.poll(texts).toHaveLength(4);
+    expect(await texts()).toEqual([
+      'bus 1 test 1 began: flaky',
+      'bus 1 test 1 step: 1 rests: pass',
+      'bus 1 test 1 step: 2 wait 1 min: inconclusive (the test was stopped before its end)',
+      'bus 1 test 1 is over: flaky: inconclusive',
+    ]);
+  });
+
   it('refuses a line that is not open with 409', async () => {
     const running = await start();
     await running.simulator.lines.get('bus')?.stop();

@@ -1,0 +1,227 @@
+import type { Logger } from 'pino';
+import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import { dependencyProblems } from '../config/native/dependencies.js';
+import { nativeLine } from '../config/native/line.js';
+import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
+import { checkName } from '../config/native/names.js';
+import { tellSharedPlace } from '../config/native/places.js';
+import { readSignal } from '../config/native/points.js';
+import { DeviceNames } from '../config/native/units.js';
+import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
+import type { FaultRule } from '../faults/rule.js';
+import type { FaultRules } from '../faults/rules.js';
+import { At } from '../schema/at.js';
+import { Findings, type Mistakes } from '../schema/findings.js';
+import type { Devices } from './devices.js';
+import type { Line, LineOutcome, WantedLine } from './line.js';
+import type { Lines } from './lines.js';
+import { networkNow } from './network-now.js';
+import { readNewDevice } from './new-device.js';
+import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
+
+/** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
+export type LineChange =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly issues: Mistakes }
+  | { readonly ok: false; readonly error: string };
+
+/** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
+const MAX_DEVICES = 1024;
+const MAX_LINES = 64;
+
+const OK = { ok: true } as const;
+
+interface Refusal {
+  readonly ok: false;
+  readonly error: string;
+}
+
+/** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
+export type Addition<Added> =
+  | { readonly ok: true; readonly added: Added }
+  | { readonly ok: false; readonly issues: Mistakes }
+  | { readonly ok: false; readonly error: string };
+
+interface Plant {
+  readonly devices: Devices;
+  readonly lines: Lines;
+  readonly rules: FaultRules;
+  readonly log: Logger;
+  /** Where relative paths begin. */
+  readonly directory: string;
+}
+
+/** Changes a simulator while it serves: its lines, its devices and their signals. What is refused changes nothing. */
+export class Changes {
+  readonly #devices: Devices;
+  readonly #lines: Lines;
+  readonly #faultRules: FaultRules;
+  readonly #log: Logger;
+  readonly #directory: string;
+  /** The definitions of line changes that are in progress. */
+  readonly #wanted = new Set<LineDefinition>();
+
+  constructor({ devices, lines, rules, log, directory }: Plant) {
+    this.#devices = devices;
+    this.#lines = lines;
+    this.#faultRules = rules;
+    this.#log = log;
+    this.#directory = directory;
+  }
+
+  /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
+  changeSignal(device: Device, point: Point, at: At): true | undefined {
+    const signal = readSignal(at, point.definition.type, this.#directory);
+    if (!signal) return undefined;
+    const [problem] = dependencyProblems(
+      networkNow(this.#devices.byName.values(), (each) => (each === point ? signal : each.placedSignal)),
+    );
+    if (problem) return at.key(signal.definition.kind).wrong(problem.message);
+    device.points.setSignal(point, signal);
+    return true;
+  }
+
+  /**
+   * Changes settings of a line while it serves; `mergedSource` defines how. Registers keep their values. If any part of
+   * the change fails, the line stays as it was. Copies of devices that no unit uses any more are removed.
+   */
+  async changeLine(line: Line, change: LineSource): Promise<LineChange> {
+    const findings = new Findings();
+    let wanted: WantedLine | undefined;
+    const changed = await line.change((now) => {
+      wanted = this.#wantedLine(now, change, findings);
+      // Until the change is applied, changes of other lines must not remove the copies that it needs.
+      if (wanted) this.#wanted.add(wanted.definition);
+      return wanted;
+    });
+    if (wanted) this.#wanted.delete(wanted.definition);
+    this.#devices.keepCopies(this.#devicesInUse());
+    return findings.count > 0 ? { ok: false, issues: findings } : changed;
+  }
+
+  /**
+   * Adds a device, which is written as in a native file.
+   * @returns `error` when the name is taken, or when there are too many devices
+   */
+  createDevice(name: string, source: unknown): Addition<Device> {
+    const findings = new Findings();
+    const context = { network: networkNow(this.#devices.byName.values()), directory: this.#directory };
+    const definition = readNewDevice(name, new At(source, findings), context);
+    return definition ? this.addDevice(definition) : { ok: false, issues: findings };
+  }
+
+  /** Adds a device that is already checked. */
+  addDevice(definition: DeviceDefinition): Addition<Device> {
+    const { name } = definition;
+    if (this.#devices.byName.has(name)) return refused(`there is a device ${name} already`);
+    if (this.#devices.byName.size >= MAX_DEVICES) return refused(`expected at most ${MAX_DEVICES} devices`);
+    const added = this.#devices.add(definition);
+    this.#log.info({ device: name }, 'device added');
+    return { ok: true, added };
+  }
+
+  /**
+   * Removes a device and the copies of it.
+   * @param force also removes the units that use the device from their lines
+   * @returns the error names what still needs the device
+   */
+  async removeDevice(name: string, { force = false } = {}): Promise<LineOutcome> {
+    const names = new Set([name, ...this.#devices.copiesOf(name)]);
+    const plant = {
+      lines: this.#lines.byName.values(),
+      rules: this.#rules,
+      network: networkNow(this.#devices.byName.values()),
+    };
+    const needed = whyNeeded(names, plant, force);
+    if (needed !== undefined) return refused(needed);
+    for (const line of linesWith(this.#lines.byName.values(), names)) {
+      const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
+      if (!changed.ok) return refused(`the units of line ${line.name} could not be changed`);
+    }
+    // Meanwhile another request may have given the device to a unit.
+    const inUse = this.#devicesInUse();
+    if (Array.from(names).some((each) => inUse.has(each))) return refused(`a line uses ${name} again`);
+    for (const each of names) this.#devices.remove(each);
+    this.#log.info({ device: name }, 'device removed');
+    return OK;
+  }
+
+  /**
+   * Adds a line, which is written as in a native file, and opens it. A line that can't be opened is not kept; the error
+   * says why.
+   */
+  async createLine(name: string, source: unknown): Promise<Addition<Line>> {
+    const created = this.addLine(name, source);
+    if (!created.ok) return created;
+    const started = await created.added.start();
+    if (started.ok) return created;
+    this.#dropLine(name);
+    return started;
+  }
+
+  /** Adds a line, which is written as in a native file, without opening it. */
+  addLine(name: string, source: unknown): Addition<Line> {
+    if (this.#lines.byName.has(name)) return refused(`there is a line ${name} already`);
+    if (this.#lines.byName.size >= MAX_LINES) return refused(`expected at most ${MAX_LINES} lines`);
+    const findings = new Findings();
+    const at = new At(source, findings);
+    checkName('line', name, at.key('name'));
+    const lines = Array.from(this.#lines.byName.values(), ({ definition }) => definition);
+    const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
+    if (!wanted) return { ok: false, issues: findings };
+    const line = this.#lines.add(wanted);
+    this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
+    return { ok: true, added: line };
+  }
+
+  /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
+  async removeLine(name: string): Promise<LineOutcome> {
+    const line = this.#lines.byName.get(name);
+    const rule = ruleForLine(this.#rules, name);
+    if (rule) return refused(`fault rule ${rule.name} is for the line; remove the rule first`);
+    this.#dropLine(name);
+    await line?.stop();
+    this.#log.info({ line: name }, 'line removed');
+    return OK;
+  }
+
+  #dropLine(name: string): void {
+    this.#lines.drop(name);
+    this.#devices.keepCopies(this.#devicesInUse());
+  }
+
+  /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
+  #wantedLine(now: LineDefinition, change: LineSource, findings: Findings): WantedLine | undefined {
+    return this.#readLine(now.name, new At(mergedSource(lineSource(now), change), findings));
+  }
+
+  /**
+   * The line that is written at `at`, with the copies that it needs. Undefined after reporting the mistakes.
+   * @param check reports what else is wrong with the line
+   */
+  #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
+    const devices = new DeviceNames([...this.#devices.byName.keys()]);
+    const definition = nativeLine(name, at, { devices, directory: this.#directory });
+    for (const name of this.#devices.takenNames(devices.copies)) {
+      at.key('units').wrong(`there is a device ${name} that is no such copy`);
+    }
+    if (definition) check?.(definition);
+    if (definition === undefined || at.findings.count > 0) return undefined;
+    this.#devices.copy(devices.copies);
+    return { definition, units: this.#lines.unitsOf(definition) };
+  }
+
+  get #rules(): FaultRule[] {
+    return this.#faultRules.list().map(({ rule }) => rule);
+  }
+
+  #devicesInUse(): ReadonlySet<string> {
+    const lines = Array.from(this.#lines.byName.values(), ({ definition }) => definition);
+    return new Set([...lines, ...this.#wanted].flatMap(({ units }) => [...units.values()]));
+  }
+}
+
+function refused(error: string): Refusal {
+  return { ok: false, error };
+}

@@ -1,0 +1,35 @@
+import type { Simulator } from '../../simulator/simulator.js';
+import type { Finding, Report } from '../report/report.js';
+
+/** Tells how far a test has come, as events of its lines, so that whoever follows the traffic follows the test. */
+export class Progress {
+  readonly #bench: Simulator;
+  readonly #lines: readonly string[];
+  readonly #test: number;
+
+  /** @param test its number */
+  constructor(bench: Simulator, lines: readonly string[], test: number) {
+    this.#bench = bench;
+    this.#lines = lines;
+    this.#test = test;
+  }
+
+  began(name: string): void {
+    this.#tell('began', name);
+  }
+
+  /** @param number of the step, from 1 */
+  ended({ title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>, number: number): void {
+    const [first = ''] = summary.split('\n');
+    const why = verdict === 'pass' || first === '' ? '' : ` (${first})`;
+    this.#tell('step', `${number} ${title}: ${verdict}${why}`);
+  }
+
+  over({ name, verdict }: Pick<Report, 'name' | 'verdict'>): void {
+    this.#tell('over', `${name}: ${verdict}`);
+  }
+
+  #tell(state: 'began' | 'step' | 'over', text: string): void {
+    for (const line of this.#lines) this.#bench.lines.get(line)?.tested({ test: this.#test, state, text });
+  }
+}
