@@ -1,6 +1,7 @@
 import { LINE_FEED } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
-import { decodeDiagnostics, SubFunction } from '../protocol/decode-diagnostics.js';
+import { decodeDiagnostics } from '../protocol/decode-diagnostics.js';
+import { SubFunction } from '../protocol/sub-function.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';

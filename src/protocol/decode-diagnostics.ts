@@ -2,6 +2,7 @@ import { wordAt } from './bytes.js';
 import { ExceptionCode } from './exception-code.js';
 import { FunctionCode } from './function-code.js';
 import { type BareRequest, type DecodedRequest, refused, valid } from './request.js';
+import { SubFunction } from './sub-function.js';
 
 const ILLEGAL_FUNCTION = refused(ExceptionCode.illegalFunction);
 const ILLEGAL_VALUE = refused(ExceptionCode.illegalDataValue);
@@ -10,25 +11,6 @@ const ILLEGAL_VALUE = refused(ExceptionCode.illegalDataValue);
 export function decodeBare(code: BareRequest['code']) {
   return (pdu: Uint8Array): DecodedRequest => (pdu.length === 1 ? valid({ code }) : ILLEGAL_VALUE);
 }
-
-/** Sub-functions of function 8 (6.8). */
-export const SubFunction = {
-  returnQueryData: 0,
-  restartCommunications: 1,
-  returnDiagnosticRegister: 2,
-  changeAsciiDelimiter: 3,
-  forceListenOnly: 4,
-  clearCounters: 10,
-  busMessageCount: 11,
-  busCommunicationErrorCount: 12,
-  busExceptionErrorCount: 13,
-  serverMessageCount: 14,
-  serverNoResponseCount: 15,
-  serverNakCount: 16,
-  serverBusyCount: 17,
-  busCharacterOverrunCount: 18,
-  clearOverrunCounter: 20,
-} as const;
 
 const SUB_FUNCTIONS: ReadonlySet<number> = new Set(Object.values(SubFunction));
 

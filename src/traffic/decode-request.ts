@@ -1,6 +1,6 @@
 import { addressRanges } from '../protocol/address-range.js';
 import { hex, wordAt } from '../protocol/bytes.js';
-import { SubFunction } from '../protocol/decode-diagnostics.js';
+import { SubFunction } from '../protocol/sub-function.js';
 import { decodeRequest } from '../protocol/decode-request.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import type { FilePart, Request } from '../protocol/request.js';

@@ -51,6 +51,8 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly test?: number;
   /** Of a response: sequence number of the request that it answers. */
   readonly request?: number;
+  /** Of a reply: when the last byte of the request was read, by the clock of `monotonicUs`. */
+  readonly requestedUs?: number;
   /** From the last byte of the request to the first of the response. */
   readonly responseTimeUs?: number | null;
 }
@@ -130,6 +132,7 @@ function showReply(view: Writable<TrafficView>, event: ReplyEvent): void {
   const { request, requestedAt, at, plan, report } = event;
   const sent = sentBytes(plan, report);
   view.request = request;
+  view.requestedUs = micros(requestedAt);
   view.responseTimeUs = sent.length > 0 ? micros(at - requestedAt) : null;
   showBytes(view, concatBytes(...sent));
   const { omittedBytes: _, ...reply } = replyView(event);

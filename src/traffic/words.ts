@@ -1,4 +1,4 @@
-import { SubFunction } from '../protocol/decode-diagnostics.js';
+import { SubFunction } from '../protocol/sub-function.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode, type FunctionName } from '../protocol/function-code.js';
 

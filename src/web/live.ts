@@ -21,8 +21,11 @@ export const summary = signal<Summary | undefined>(undefined);
 /** Counts how often the simulator was found to have been started anew. What was read before does not hold any more. */
 export const restarts = signal(0);
 
+/** Everything up to this sequence number has been read by whoever follows the traffic. */
+export const readUpTo = signal(0);
+
 /** Events of one frame, in their order. An event of kind `left out` stands for what the simulator had no room for. */
-export type Batch = readonly StreamedView[];
+type Batch = readonly StreamedView[];
 
 /** A view that is told the traffic. */
 interface TrafficFollower {
@@ -95,7 +98,7 @@ async function connect(signal: AbortSignal): Promise<string | undefined> {
     for (const { id, data } of parser.push(value)) {
       if (told !== follower) return undefined;
       if (data !== undefined) take(data);
-      if (id !== undefined) after = Number(id);
+      if (id !== undefined) readUpTo.value = after = Number(id);
     }
     if (pending.length >= MOST_PENDING) await nextFrame();
   }

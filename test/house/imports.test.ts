@@ -120,7 +120,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
   web: {
     knows: [],
     knowsTypesOf: ['api'],
-    knowsFiles: ['src/api/console/paths.ts', 'src/monitor/sse.ts'],
+    knowsFiles: [
+      'src/api/console/paths.ts',
+      'src/monitor/sse.ts',
+      'src/protocol/bytes.ts',
+      'src/protocol/crc16.ts',
+      'src/protocol/exception-code.ts',
+      'src/protocol/function-code.ts',
+      'src/protocol/sub-function.ts',
+    ],
     external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals|uplot)$|\.css$/,
     why: 'it runs in a browser, and knows of the simulator what REST tells',
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { packWords } from '../../src/protocol/bytes.js';
-import { SubFunction } from '../../src/protocol/decode-diagnostics.js';
+import { SubFunction } from '../../src/protocol/sub-function.js';
 import type { RegisterRequest, Request } from '../../src/protocol/request.js';
 
 export const byte = fc.integer({ min: 0, max: 0xff });

@@ -19,12 +19,15 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** An event as JSON. */
+export type EventText = (event: TrafficEvent) => string;
+
 /** What a reader is told. */
 export interface Told {
   /** Where in the traffic the reader is. */
   readonly cursor: TrafficCursor;
   /** Undefined for a reader that is told no traffic. */
-  readonly view: ((event: TrafficEvent) => object) | undefined;
+  readonly eventText: EventText | undefined;
   /** How everything is now; undefined for a reader that is not told. */
   readonly summary: (() => object) | undefined;
 }
@@ -36,13 +39,13 @@ export interface Told {
  */
 export async function sendEvents(
   response: ServerResponse,
-  { cursor, view, summary }: Told,
+  { cursor, eventText, summary }: Told,
   answers: LongAnswers,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
   // The reader learns where it is before the first event, and comes back a second after a broken connection.
   response.write(`retry: 1000\n${idLine(cursor)}\n`);
-  const reader = view && { cursor, view, told: 0 };
+  const reader = eventText && { cursor, eventText, told: 0 };
   let sentAt = performance.now();
   let summaryAt = sentAt;
   while (!response.destroyed) {
@@ -69,7 +72,7 @@ export async function sendEvents(
 
 interface Reader {
   readonly cursor: TrafficCursor;
-  readonly view: (event: TrafficEvent) => object;
+  readonly eventText: EventText;
   /** How many events the reader was told to have missed. */
   told: number;
 }
@@ -79,12 +82,12 @@ interface Reader {
  * a message that is cut short has none and does not count.
  */
 function* message(reader: Reader): Generator<string> {
-  const { cursor, view } = reader;
+  const { cursor, eventText } = reader;
   let [separator, length] = ['event: traffic\ndata: [', 0];
-  for (const each of withGaps(cursor.events(), cursor, view, reader.told)) {
+  for (const each of withGaps(cursor.events(), cursor, eventText, reader.told)) {
     let text = '';
     for (const one of each) {
-      text += separator + JSON.stringify(one);
+      text += separator + one;
       separator = ',';
     }
     if (text !== '') reader.told = cursor.missed;

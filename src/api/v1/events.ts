@@ -5,6 +5,7 @@ import { TrafficCursor } from '../../traffic/reading.js';
 import type { LongAnswers } from '../long-answers.js';
 import { sendEvents } from './event-reader.js';
 import { errorBody, errorSchema } from './problem.js';
+import { sharedTexts } from './shared-texts.js';
 import { summaries } from './summary.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 import { namedViews } from './traffic-view.js';
@@ -29,7 +30,7 @@ const eventsAnswer = {
 /** `/api/v1/events`: what passes the lines, as it happens. */
 export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const { traffic, lines } = simulator;
-  const view = namedViews(simulator);
+  const eventText = sharedTexts(namedViews(simulator));
   const summary = summaries(simulator);
   let readers = 0;
 
@@ -70,7 +71,7 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
             reply.raw,
             {
               cursor,
-              view: tell.includes('traffic') ? view : undefined,
+              eventText: tell.includes('traffic') ? eventText : undefined,
               summary: tell.includes('summary') ? summary : undefined,
             },
             answers,

@@ -66,8 +66,9 @@ export class TrafficPage {
 
   /** A line of JSON for each event. A line that tells of missing events stands where they are missing. */
   *ndjson(view: (event: TrafficEvent) => object): Generator<string> {
-    for (const each of withGaps(this.events(), this, view)) {
-      yield each.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const text = (event: TrafficEvent) => JSON.stringify(view(event));
+    for (const each of withGaps(this.events(), this, text)) {
+      yield each.map((line) => `${line}\n`).join('');
     }
   }
 
@@ -78,22 +79,23 @@ export class TrafficPage {
 }
 
 /**
- * Views of events, each together with what is missing before it, so that nobody can stop between the two. An empty list
+ * Events as JSON, each together with what is missing before it, so that nobody can stop between the two. An empty list
  * is a pause in a long search.
+ * @param text an event as JSON
  * @param told how many missing events were told before
  */
 export function* withGaps(
   events: Iterable<TrafficEvent | undefined>,
   counted: { readonly missed: number },
-  view: (event: TrafficEvent) => object,
+  text: (event: TrafficEvent) => string,
   told = 0,
-): Generator<readonly object[]> {
+): Generator<readonly string[]> {
   let before = told;
   const gap = () => {
     const count = counted.missed - before;
     before = counted.missed;
-    return count > 0 ? [leftOut(count)] : [];
+    return count > 0 ? [JSON.stringify(leftOut(count))] : [];
   };
-  for (const event of events) yield event ? [...gap(), view(event)] : [];
+  for (const event of events) yield event ? [...gap(), text(event)] : [];
   yield gap();
 }

@@ -57,6 +57,10 @@ export const trafficViewSchema = z
     client: z.string().optional().describe('Who is at the other end of a socket.'),
     test: z.number().optional().describe('Of a test on the line: its number.'),
     request: z.number().optional().describe('Of a response: sequence number of the request that it answers.'),
+    requestedUs: z
+      .number()
+      .optional()
+      .describe('Of a reply: when the last byte of the request was read, by the clock of `monotonicUs`.'),
     responseTimeUs: z
       .number()
       .nullable()

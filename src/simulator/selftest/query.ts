@@ -1,5 +1,5 @@
 import { concatBytes, packWords } from '../../protocol/bytes.js';
-import { SubFunction } from '../../protocol/decode-diagnostics.js';
+import { SubFunction } from '../../protocol/sub-function.js';
 import { ExceptionCode } from '../../protocol/exception-code.js';
 import type { AduContent } from '../../protocol/framing.js';
 import { FunctionCode } from '../../protocol/function-code.js';

@@ -11,6 +11,8 @@ interface FieldProps {
   readonly hint?: string;
   /** A choice of these; text where it is absent. */
   readonly choices?: readonly string[];
+  /** What is offered while the text is written; any other text is allowed. */
+  readonly offers?: readonly string[];
   readonly type?: 'text' | 'password';
   /** Numbers, names and addresses stand in the font of the instruments. */
   readonly mono?: boolean;
@@ -19,7 +21,7 @@ interface FieldProps {
 
 /** A control with its label, and with the refusal beside what was asked. */
 export function Field(props: FieldProps) {
-  const { label, value, onInput, problem, hint, choices, type = 'text', mono = false, rows } = props;
+  const { label, value, onInput, problem, hint, choices, offers, type = 'text', mono = false, rows } = props;
   const id = useId();
   const note = problem ?? hint;
   const shared = {
@@ -29,7 +31,8 @@ export function Field(props: FieldProps) {
     'aria-invalid': problem !== undefined,
     'aria-describedby': note === undefined ? undefined : `${id}-note`,
   };
-  let control = html`<input ...${shared} type=${type} value=${value} autocomplete="off" spellcheck=${false} />`;
+  let control = html`<input ...${shared} type=${type} value=${value} autocomplete="off" spellcheck=${false}
+    list=${offers && `${id}-offers`} />`;
   if (rows !== undefined) {
     control = html`<textarea ...${shared} rows=${rows} spellcheck=${false} value=${value}></textarea>`;
   }
@@ -40,6 +43,7 @@ export function Field(props: FieldProps) {
   return html`<div class=${problem === undefined ? 'field' : 'field wrong'}>
     <label for=${id}>${label}</label>
     ${control}
+    ${offers ? html`<datalist id=${`${id}-offers`}>${offers.map((each) => html`<option>${each}</option>`)}</datalist>` : null}
     ${note === undefined ? null : html`<p class="note long" id=${`${id}-note`}>${note}</p>`}
   </div>`;
 }

@@ -1,0 +1,94 @@
+import { HEIGHT, laneAt, RULER } from './draw.js';
+import { type Box, pieceAt, snapped } from './layout.js';
+import type { StripModel } from './model.js';
+import type { Piece } from './piece.js';
+import { pinched, type Scale } from './scale.js';
+
+/** A pointer that moved less than this was a click, in pixels. */
+const CLICK = 4;
+
+interface Pointer {
+  readonly startX: number;
+  readonly x: number;
+}
+
+/** Whoever is asked what is drawn and told what is clicked. */
+interface Owner {
+  readonly boxes: () => readonly Box[];
+  readonly onPick: (piece: Piece) => void;
+}
+
+/**
+ * Zooms, moves and measures a strip with mouse, wheel and fingers, until the function that is returned is called. One
+ * pointer moves the strip, on the ruler it measures; two pinch.
+ */
+export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, onPick }: Owner): () => void {
+  const pointers = new Map<number, Pointer>();
+  let measuresFrom: number | undefined;
+  /** What was shown when the number of fingers last changed. */
+  let begin: Scale = model.scale.peek();
+
+  const place = ({ clientX, clientY }: MouseEvent) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const rebase = () => {
+    begin = model.scale.peek();
+    for (const [id, { x }] of pointers) pointers.set(id, { startX: x, x });
+  };
+
+  const down = (event: PointerEvent) => {
+    const { x, y } = place(event);
+    canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, { startX: x, x });
+    rebase();
+    measuresFrom = y < RULER && pointers.size === 1 ? snapped(boxes(), begin, x) : undefined;
+  };
+
+  const move = (event: PointerEvent) => {
+    const pointer = pointers.get(event.pointerId);
+    if (!pointer) return;
+    const { x } = place(event);
+    pointers.set(event.pointerId, { ...pointer, x });
+    const [one, other] = [...pointers.values()];
+    if (one && other) {
+      model.look(pinched(begin, [one.startX, other.startX], [one.x, other.x]));
+    } else if (measuresFrom !== undefined) {
+      model.cursors.value = [measuresFrom, snapped(boxes(), model.scale.peek(), x)];
+    } else if (Math.abs(x - pointer.startX) >= CLICK) {
+      model.look({ ...begin, fromUs: begin.fromUs - (x - pointer.startX) * begin.usPerPixel });
+    }
+  };
+
+  const up = (event: PointerEvent) => {
+    const pointer = pointers.get(event.pointerId);
+    const isOnly = pointers.size === 1;
+    pointers.delete(event.pointerId);
+    rebase();
+    if (!pointer || !isOnly || event.type !== 'pointerup') return;
+    const { x, y } = place(event);
+    if (Math.abs(x - pointer.startX) >= CLICK) return;
+    if (measuresFrom !== undefined) {
+      model.setCursor(measuresFrom);
+      return;
+    }
+    const lane = y < HEIGHT ? laneAt(y) : undefined;
+    const piece = lane && pieceAt(boxes(), lane, x);
+    if (piece) onPick(piece);
+  };
+
+  const wheel = (event: WheelEvent) => {
+    event.preventDefault();
+    const sideways = event.shiftKey ? event.deltaY : event.deltaX;
+    if (Math.abs(sideways) > (event.shiftKey ? 0 : Math.abs(event.deltaY))) model.move(-sideways);
+    else model.zoom(Math.exp(-event.deltaY / 400), place(event).x);
+  };
+
+  const listeners = { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up, wheel };
+  for (const [name, listener] of Object.entries(listeners))
+    canvas.addEventListener(name, listener as EventListener, { passive: false });
+  return () => {
+    for (const [name, listener] of Object.entries(listeners))
+      canvas.removeEventListener(name, listener as EventListener);
+  };
+}

@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { serverNow } from '../../clock.js';
+import { readUpTo, summary } from '../../live.js';
+import { Button } from '../../ui/button.js';
+import { count } from '../../ui/format.js';
+import { State } from '../../ui/state.js';
+import type { Event } from './chunks.js';
+import type { Feed } from './feed.js';
+import { downloadsOf, momentOf } from './filter.js';
+
+interface ControlsProps {
+  readonly feed: Feed;
+  readonly onPause: () => void;
+  readonly onNewest: () => void;
+  readonly onFound: (event: Event) => void;
+}
+
+/** So far behind is a second of a busy bench. */
+const BEHIND = 2000;
+
+/** Pause, jump, download, and how far the page is. */
+export function Controls({ feed, onPause, onNewest, onFound }: ControlsProps) {
+  const { csv, pcapng } = downloadsOf(feed.filter);
+  const isPaused = feed.isPaused.value;
+  return html`<div class="controls">
+    <${Button} onClick=${onPause}>${isPaused ? 'Resume' : 'Pause'}<//>
+    <${Button} onClick=${onNewest}>Newest<//>
+    <${Progress} feed=${feed} />
+    <${Jump} feed=${feed} onFound=${onFound} />
+    <span class="downloads">Download <a href=${csv} download="traffic.csv">CSV</a>
+      <a href=${pcapng} download="capture.pcapng">pcapng</a></span>
+  </div>`;
+}
+
+function Progress({ feed }: { readonly feed: Feed }) {
+  void feed.version.value;
+  const last = summary.value?.lastSeq ?? 0;
+  const read = feed.isPaused.value ? feed.rows.after : readUpTo.value;
+  const behind = Math.max(0, last - read);
+  const held = `${count(feed.rows.size)} rows`;
+  if (feed.isPaused.value) {
+    const text = behind === 0 ? 'paused' : `paused, ${count(behind)} events since`;
+    return html`<span class="progress"><${State} tone="warn">${text}<//> ${held}</span>`;
+  }
+  return html`<span class="progress">${
+    behind > BEHIND
+      ? html`<${State} tone="warn">${`catching up, ${count(behind)} behind`}<//>`
+      : html`<${State} tone="good">following<//>`
+  } ${held}</span>`;
+}
+
+function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
+  const text = useSignal('');
+  const problem = useSignal('');
+  const jump = async () => {
+    if (text.value.trim() === '') return;
+    const answer = await feed.goTo(momentOf(text.value, serverNow()));
+    if (!answer.ok) problem.value = answer.problem.detail;
+    else if (answer.value) onFound(answer.value);
+    else problem.value = 'Nothing passed since then.';
+  };
+  return html`<form class="jump" onSubmit=${(event: SubmitEvent) => {
+    event.preventDefault();
+    problem.value = '';
+    void jump();
+  }}>
+    <label>Jump to <input class="mono" value=${text.value} placeholder="14:03:07.25 or 5m" autocomplete="off"
+      aria-invalid=${problem.value !== ''} title=${problem.value}
+      onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+        text.value = currentTarget.value;
+        problem.value = '';
+      }} /></label>
+    <span class="problem" role="status">${problem.value}</span>
+  </form>`;
+}

@@ -1,0 +1,181 @@
+import { batch, signal } from '@preact/signals';
+import { type Answer, ask, type Refusal } from '../../api.js';
+import { followTraffic, summary } from '../../live.js';
+import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';
+import { laterOf } from './filter.js';
+
+interface Page {
+  readonly events: readonly Event[];
+  readonly next: number;
+  readonly missed: number;
+}
+
+/** What the first page shows, and the most that one asks for at once. */
+const PAGE = 2 * CHUNK;
+
+/**
+ * The traffic of one filter: what is kept, what comes, and what was before. Paused, it reads nothing; it goes on after the
+ * last event that was read, so nothing is lost that the simulator still keeps.
+ */
+export class Feed {
+  readonly filter: URLSearchParams;
+  /** Another number whenever rows have changed. */
+  readonly version = signal(0);
+  readonly isPaused = signal(false);
+  /** Why the simulator refused the filter. */
+  readonly refusal = signal<Refusal | undefined>(undefined);
+  readonly isEmpty = signal<boolean | undefined>(undefined);
+  /** Rows that came at the beginning (positive) or went there (negative) with this version. */
+  shift = 0;
+  rows = new Chunks(0);
+  #isBusy = false;
+  #hasOlder = true;
+  #generation = 0;
+  #stopFollowing = () => {};
+
+  constructor(filter: URLSearchParams) {
+    this.filter = filter;
+  }
+
+  /** Shows the newest events, and follows. */
+  async follow(): Promise<void> {
+    if (await this.#begin({ limit: PAGE })) this.resume();
+  }
+
+  /** Shows the events from a moment on, and stands still. @returns the first of them */
+  async goTo(moment: string): Promise<Answer<Event | undefined>> {
+    const answer = await this.#read({
+      since: laterOf(moment, this.filter.get('since')),
+      after: 0,
+      limit: PAGE,
+    });
+    if (!answer.ok) return answer;
+    const [first] = answer.value.events;
+    if (first) this.#replace(answer.value, first.seq - 1);
+    return { ok: true, value: first };
+  }
+
+  /** Shows the events around one of them, and stands still. */
+  async goToEvent(seq: number): Promise<Event | undefined> {
+    await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE });
+    const place = this.rows.placeOf(seq);
+    const row = place === undefined ? undefined : this.rows.rows(place, place + 1)[0];
+    return isEvent(row) ? row : undefined;
+  }
+
+  pause(): void {
+    this.#stopFollowing();
+    this.isPaused.value = true;
+  }
+
+  /** Goes on after the last event that was read. */
+  resume(): void {
+    const filter = new URLSearchParams(this.filter);
+    this.#stopFollowing = followTraffic({
+      filter,
+      after: this.rows.after,
+      onBatch: (events) => this.#add(events),
+    });
+    this.isPaused.value = false;
+  }
+
+  /** Reads what comes after the last row, where nothing is followed. */
+  async newer(): Promise<void> {
+    if (!this.isPaused.peek() || (summary.peek()?.lastSeq ?? 0) <= this.rows.after) return;
+    const { after } = this.rows;
+    await this.#alone(async (isCurrent) => {
+      const answer = await this.#read({ after, limit: CHUNK });
+      if (!answer.ok || !isCurrent() || !this.isPaused.peek()) return;
+      this.#add(rowsOf(answer.value));
+      this.rows.after = Math.max(this.rows.after, answer.value.next);
+    });
+  }
+
+  /** Reads what came before the first row. */
+  async older(): Promise<void> {
+    const [first] = this.rows.rows(0, 1);
+    if (!this.#hasOlder || !isEvent(first)) return;
+    await this.#alone(async (isCurrent) => {
+      const answer = await this.#read({ until: first.time, limit: CHUNK });
+      if (!answer.ok || !isCurrent()) return;
+      const count = this.rows.prepend(answer.value.events);
+      this.#hasOlder = count > 0;
+      this.#changed(count);
+    });
+  }
+
+  /** Fetches the rows from one place up to another that the page does not hold any more. */
+  fetch(from: number, to: number): void {
+    for (const chunk of this.rows.missing(from, to))
+      void this.#alone((isCurrent) => this.#fill(chunk, isCurrent));
+  }
+
+  /** Ends it; what is still on its way is thrown away. */
+  end(): void {
+    this.#generation++;
+    this.#stopFollowing();
+  }
+
+  async #begin(asked: Readonly<Record<string, string | number>>): Promise<boolean> {
+    const generation = ++this.#generation;
+    this.#stopFollowing();
+    const answer = await this.#read(asked);
+    if (generation !== this.#generation) return false;
+    this.refusal.value = answer.ok ? undefined : answer.problem;
+    if (answer.ok) this.#replace(answer.value, (answer.value.events[0]?.seq ?? answer.value.next + 1) - 1);
+    return answer.ok;
+  }
+
+  /** Forgets all rows for those of a page. */
+  #replace(page: Page, after: number): void {
+    this.#generation++;
+    this.#stopFollowing();
+    this.#hasOlder = true;
+    this.rows = new Chunks(after);
+    batch(() => {
+      this.isPaused.value = true;
+      this.#add(rowsOf(page));
+    });
+    this.rows.after = Math.max(this.rows.after, page.next);
+  }
+
+  #add(rows: readonly Row[]): void {
+    this.#changed(-this.rows.append(rows));
+  }
+
+  #changed(shift: number): void {
+    this.shift = shift;
+    batch(() => {
+      this.isEmpty.value = this.rows.size === 0;
+      this.version.value++;
+    });
+  }
+
+  async #fill(chunk: Chunk, isCurrent: () => boolean): Promise<void> {
+    const answer = await this.#read({ after: chunk.after, limit: Math.max(1, chunk.events) });
+    if (!isCurrent() || !answer.ok) return;
+    this.rows.fill(chunk, answer.value.events);
+    this.#changed(0);
+  }
+
+  /** One request at a time: whoever needs more asks again when the answer is drawn. */
+  async #alone(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
+    if (this.#isBusy) return;
+    const generation = this.#generation;
+    this.#isBusy = true;
+    await work(() => generation === this.#generation);
+    this.#isBusy = false;
+  }
+
+  #read(asked: Readonly<Record<string, string | number>>): Promise<Answer<Page>> {
+    const query = new URLSearchParams(this.filter);
+    for (const [key, value] of Object.entries(asked)) query.set(key, String(value));
+    return ask<Page>('GET', `/traffic?${query}`);
+  }
+}
+
+/** The rows of a page; the first one tells what was missing before it. */
+function rowsOf({ events, missed }: Page): Row[] {
+  if (missed === 0) return [...events];
+  return [{ kind: 'left out', count: missed, text: `${missed} left out` }, ...events];
+}

@@ -1,0 +1,60 @@
+/** The filters of the address, which are those of `/api/v1/traffic`, in the order of the form. */
+export const FILTERS = [
+  'line',
+  'unit',
+  'function',
+  'address',
+  'kind',
+  'direction',
+  'rule',
+  'since',
+  'until',
+] as const;
+
+export type FilterName = (typeof FILTERS)[number];
+
+/** The filters that an address has. Its other keys are about the page. */
+export function filterIn(query: URLSearchParams): URLSearchParams {
+  const entries = FILTERS.flatMap((name) => query.getAll(name).map((value) => [name, value]));
+  return new URLSearchParams(entries.filter(([, value]) => value !== ''));
+}
+
+/** The query with other values; an empty one takes its key away. */
+export function withValues(
+  query: URLSearchParams,
+  values: Readonly<Record<string, string | undefined>>,
+): URLSearchParams {
+  const changed = new URLSearchParams(query);
+  for (const [name, value = ''] of Object.entries(values)) {
+    if (value.trim() === '') changed.delete(name);
+    else changed.set(name, value.trim());
+  }
+  return changed;
+}
+
+/** The later one of two moments, as far as both are times; otherwise the first. */
+export function laterOf(moment: string, bound: string | null): string {
+  return bound !== null && Date.parse(bound) > Date.parse(moment) ? bound : moment;
+}
+
+/** Where the filtered events are to be downloaded. */
+export function downloadsOf(filter: URLSearchParams): { readonly csv: string; readonly pcapng: string } {
+  const csv = new URLSearchParams(filter);
+  csv.set('format', 'csv');
+  csv.set('limit', '100000');
+  return { csv: `/api/v1/traffic?${csv}`, pcapng: `/api/v1/capture.pcapng?${filter}` };
+}
+
+/**
+ * A moment as the API takes it. Of a time of day, that of the last time it was so late.
+ * @param now on the server, in ms since 1970
+ */
+export function momentOf(text: string, now: number): string {
+  const [isTime, hours, minutes, seconds = '0', fraction = ''] =
+    /^(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/.exec(text.trim()) ?? [];
+  if (isTime === undefined) return text.trim();
+  const moment = new Date(now);
+  moment.setHours(Number(hours), Number(minutes), Number(seconds), 0);
+  if (moment.getTime() > now) moment.setDate(moment.getDate() - 1);
+  return `${moment.toISOString().slice(0, 19)}.${fraction.padEnd(6, '0')}Z`;
+}

@@ -1,0 +1,140 @@
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import type { Ref } from 'preact';
+import type { LineView } from '../../../api/v1/line-view.js';
+import { hrefOf } from '../../route.js';
+import { lengthText, msText } from '../../strip/times.js';
+import { timeText } from './cells.js';
+import type { Event } from './chunks.js';
+import { dissect, type FramingName, guessedFraming } from './dissect.js';
+import type { Field } from './dissect-fields.js';
+import { wireOf } from './strip-source.js';
+import './opened.css';
+
+interface OpenedProps {
+  readonly event: Event;
+  /** The line, as it is now; undefined when it is not there any more. */
+  readonly line: LineView | undefined;
+  readonly self: Ref<HTMLElement>;
+  /** Goes to the event with this number. */
+  readonly onGo: (seq: number) => void;
+  readonly onCentre: () => void;
+}
+
+/** An event with all that is known of it: its bytes with their fields, its steps, its faults. */
+export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
+  const { seq, kind, text, request, direction } = event;
+  const like = direction === 'in' && event.function !== undefined ? seq : request;
+  return html`<section class="opened" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
+    <h2>${kind} <span class="mono">#${seq}</span></h2>
+    <p class="long">${text}</p>
+    <div class="links">
+      <button type="button" class="link" onClick=${onCentre}>Show in the strip</button>
+      ${
+        request === undefined
+          ? null
+          : html`<button type="button" class="link" onClick=${() => onGo(request)}>Request #${request}</button>`
+      }
+      ${like === undefined ? null : html`<a href=${`${hrefOf('faults')}?like=${like}`}>Do this to the next one like it</a>`}
+    </div>
+    <dl>${factsOf(event, wireOf(line).characterUs).map(
+      ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,
+    )}</dl>
+    ${event.bytes ? html`<${Bytes} event=${event} framing=${framingOf(event, line)} />` : null}
+    ${event.steps && event.steps.length > 0 ? html`<${Steps} event=${event} />` : null}
+  </section>`;
+}
+
+function factsOf(event: Event, characterUs: number | undefined): readonly (readonly [string, string])[] {
+  const { faults = [], names = [], silence, pauseUs, responseTimeUs, ended, client } = event;
+  const all: readonly (readonly [string, string | undefined | false])[] = [
+    ['time', timeText(event.time)],
+    ['line', event.line],
+    ['client', client],
+    ['pause before', pauseUs != null && lengthText(pauseUs, characterUs)],
+    ['response time', responseTimeUs != null && lengthText(responseTimeUs, characterUs)],
+    ['names', names.length > 0 && names.join(', ')],
+    ['no reply', silence ?? undefined],
+    ['ended', ended !== undefined && ended !== 'complete' && ended],
+    ...faults.map(({ rule, kind, outcome, reason }) => {
+      const how = outcome === 'applied' ? '' : `, not achieved: ${reason ?? ''}`;
+      return ['fault', `${rule}: ${kind}${how}`] as const;
+    }),
+  ];
+  return all.filter((row): row is readonly [string, string] => typeof row[1] === 'string');
+}
+
+function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Event }) {
+  return html`<table>
+    <caption>Steps of the reply, in ms after the request</caption>
+    <thead><tr><th>step</th><th>planned</th><th>achieved</th><th>late</th><th>ended</th></tr></thead>
+    <tbody class="mono">
+      ${steps.map(({ kind, bytes = '', plannedUs, achievedUs, endedUs, reason }) => {
+        const ms = (us: number | null) => (us === null ? '–' : (us / 1000).toFixed(3));
+        const what = kind === 'bytes' ? `${(bytes.length + 1) / 3} bytes` : kind;
+        return html`<tr><td>${what}</td><td>${ms(plannedUs)}</td>
+          ${
+            achievedUs === null
+              ? html`<td colspan="3" class="long">not sent${reason ? `: ${reason}` : ''}</td>`
+              : html`<td>${ms(achievedUs)}</td><td title=${msText(achievedUs - plannedUs)}>${ms(achievedUs - plannedUs)}</td>
+                <td>${ms(endedUs)}</td>`
+          }</tr>`;
+      })}
+    </tbody>
+    ${omittedSteps > 0 ? html`<tfoot><tr><td colspan="5">and ${omittedSteps} more, which are not told</td></tr></tfoot>` : null}
+  </table>`;
+}
+
+/** The framing of the line; of the bytes where the line is another one by now, or gone. */
+function framingOf({ bytes = '' }: Event, line: LineView | undefined): FramingName {
+  const framing = line?.settings.framing;
+  const isKnown = framing === 'rtu' || framing === 'ascii' || framing === 'socket';
+  return isKnown ? framing : guessedFraming(bytesOf(bytes));
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from(hex === '' ? [] : hex.split(' '), (pair) => Number.parseInt(pair, 16));
+}
+
+const RESPONSES: readonly Event['kind'][] = ['reply', 'foreign response', 'duplicate'];
+
+function Bytes({ event, framing }: { readonly event: Event; readonly framing: FramingName }) {
+  const { bytes = '', omittedBytes = 0, kind, address, quantity } = event;
+  const pointed = useSignal<number | undefined>(undefined);
+  const isResponse = RESPONSES.includes(kind);
+  const fields = dissect(bytesOf(bytes), framing, { isResponse, address, quantity });
+  const pairs = bytes.split(' ');
+  const point = (i: number | undefined) => () => {
+    pointed.value = i;
+  };
+  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, of which ${pairs.length} are told` : ''}</h3>
+    <p class="bytes-of mono" aria-hidden="true" onPointerLeave=${point(undefined)}>
+      ${fields.map((field, i) =>
+        pairs
+          .slice(field.at, field.at + field.length)
+          .map(
+            (pair) =>
+              html`<i class=${classOf(field, i, pointed.value)} onPointerEnter=${point(i)}>${pair}</i>`,
+          ),
+      )}
+    </p>
+    <table class="fields">
+      <thead><tr><th>at</th><th>field</th><th>bytes</th><th>value</th></tr></thead>
+      <tbody>
+        ${fields.map(
+          (field, i) => html`<tr class=${classOf(field, i, pointed.value)} onPointerEnter=${point(i)}
+            onPointerLeave=${point(undefined)}>
+            <td class="mono">${field.at}</td>
+            <td>${field.name}</td>
+            <td class="mono">${pairs.slice(field.at, field.at + field.length).join(' ')}</td>
+            <td class="mono long">${field.value}${field.wrong === undefined ? null : html` <b>${field.wrong}</b>`}</td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>`;
+}
+
+/** Neighbours differ in their ground, so that the eye finds the edges of fields. */
+function classOf({ wrong }: Field, i: number, pointed: number | undefined): string {
+  return `${i % 2 === 0 ? 'even' : 'odd'}${wrong === undefined ? '' : ' wrong'}${i === pointed ? ' pointed' : ''}`;
+}

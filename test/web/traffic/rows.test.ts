@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { cellsOf, toneOf } from '../../../src/web/views/traffic/cells.js';
+import { CHUNK, Chunks, type Event, isEvent, type Row } from '../../../src/web/views/traffic/chunks.js';
+import {
+  downloadsOf,
+  filterIn,
+  laterOf,
+  momentOf,
+  withValues,
+} from '../../../src/web/views/traffic/filter.js';
+import { stripSource } from '../../../src/web/views/traffic/strip-source.js';
+import { isAtEnd, ROW, scrolledTo, spanOf } from '../../../src/web/views/traffic/virtual.js';
+
+function event(seq: number, fields: object = {}): Event {
+  const time = '2026-01-31T12:00:00.000250Z';
+  const common = {
+    seq,
+    line: 'bus',
+    kind: 'request',
+    direction: 'in',
+    time,
+    monotonicUs: 1000 * seq,
+    text: `${seq}`,
+  };
+  return { ...common, ...fields } as Event;
+}
+
+const events = (from: number, count: number) => Array.from({ length: count }, (_, i) => event(from + i));
+const seqs = (rows: readonly Row[]) => rows.map((row) => (isEvent(row) ? row.seq : row.kind));
+
+describe('the rows', () => {
+  it('keep the number of 100,000 events, and some thousands of the events', () => {
+    const chunks = new Chunks(0);
+    let dropped = 0;
+    for (let seq = 1; seq <= 120_000; seq += 500) dropped += chunks.append(events(seq, 500));
+    expect(chunks.size).toBeLessThanOrEqual(100_000);
+    expect(dropped + chunks.size).toBe(120_000);
+    const held = chunks.list.filter(({ rows }) => rows).length;
+    expect(held).toBeLessThanOrEqual(34);
+    expect(chunks.after).toBe(120_000);
+    expect(seqs(chunks.rows(chunks.size - 2, chunks.size))).toEqual([119_999, 120_000]);
+  });
+
+  it('say what has to be fetched again, and take it', () => {
+    const chunks = new Chunks(0);
+    chunks.append(events(1, 100 * CHUNK));
+    expect(seqs(chunks.rows(0, 2))).toEqual(['loading', 'loading']);
+    const [chunk] = chunks.missing(0, 2);
+    expect(chunk).toMatchObject({ after: 0, until: CHUNK, events: CHUNK });
+    if (chunk) chunks.fill(chunk, events(1, CHUNK + 50));
+    expect(seqs(chunks.rows(0, 2))).toEqual([1, 2]);
+    expect(chunks.missing(0, 2)).toEqual([]);
+    expect(chunks.size).toBe(100 * CHUNK);
+  });
+
+  it('say which of them the simulator has given up meanwhile', () => {
+    const chunks = new Chunks(0);
+    chunks.append(events(1, 100 * CHUNK));
+    const [chunk] = chunks.missing(0, 1);
+    if (chunk) chunks.fill(chunk, events(CHUNK - 1, CHUNK));
+    expect(seqs(chunks.rows(CHUNK - 4, CHUNK + 1))).toEqual(['gone', 'gone', CHUNK - 1, CHUNK, 'loading']);
+  });
+
+  it('keep the row of events that were left out', () => {
+    const chunks = new Chunks(5);
+    chunks.append([{ kind: 'left out', count: 3, text: '3 left out' }, ...events(9, 2)]);
+    expect(seqs(chunks.rows(0, 9))).toEqual(['left out', 9, 10]);
+    expect(chunks.list[0]).toMatchObject({ after: 5, until: 10, size: 3, events: 2 });
+  });
+
+  it('take older events once', () => {
+    const chunks = new Chunks(9);
+    chunks.append(events(10, 5));
+    expect(chunks.prepend(events(7, 6))).toBe(3);
+    expect(chunks.prepend(events(7, 3))).toBe(0);
+    expect(seqs(chunks.rows(0, 5))).toEqual([7, 8, 9, 10, 11]);
+  });
+
+  it('know the place of an event', () => {
+    const chunks = new Chunks(0);
+    chunks.append([event(3), event(7), event(700)]);
+    expect([chunks.placeOf(7), chunks.placeOf(8), chunks.placeOf(701)]).toEqual([1, undefined, undefined]);
+  });
+});
+
+describe('what stands in a row', () => {
+  it('is the pause before a request, and the response time of a reply', () => {
+    expect(cellsOf(event(1, { pauseUs: 1752 })).wait).toBe('1.752');
+    expect(cellsOf(event(1, { pauseUs: null })).wait).toBe('');
+    expect(cellsOf(event(1, { kind: 'reply', responseTimeUs: 5000, pauseUs: 1 })).wait).toBe('5.000');
+  });
+
+  it('names each rule once', () => {
+    const acted = ['a', 'b', 'a'].map((rule) => ({ rule, kind: 'delay', outcome: 'applied' }));
+    expect(cellsOf(event(1, { faults: acted })).faults).toBe('a, b');
+  });
+
+  it('says what is not there', () => {
+    expect(cellsOf({ kind: 'gone' }).text).toBe('The simulator does not keep this event any more.');
+    expect(cellsOf({ kind: 'left out', count: 3, text: '3 left out' }).text).toContain('3 left out');
+  });
+
+  it('has the µs of the event', () => expect(cellsOf(event(1)).time).toMatch(/^\d\d:\d\d:00\.000250$/));
+
+  it.each([
+    [{ kind: 'damaged' }, 'bad'],
+    [{ kind: 'reply', direction: 'out', exception: 2 }, 'warn'],
+    [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'warn'],
+    [{ kind: 'reply', direction: 'out', silence: null }, 'out'],
+    [{ kind: 'line', direction: 'none' }, 'none'],
+  ])('has a colour: %o is %s', (fields, tone) => expect(toneOf(event(1, fields))).toBe(tone));
+});
+
+describe('what is drawn of the table', () => {
+  it('is what is in view, and a little more', () => {
+    expect(spanOf(0, 10 * ROW, 100_000)).toEqual({ from: 0, to: 14 });
+    expect(spanOf(500 * ROW, 10 * ROW, 100_000)).toEqual({ from: 496, to: 514 });
+    expect(spanOf(500 * ROW, 10 * ROW, 3)).toEqual({ from: 3, to: 3 });
+  });
+
+  it('knows its end', () => {
+    expect([isAtEnd(90 * ROW, 10 * ROW, 100), isAtEnd(80 * ROW, 10 * ROW, 100)]).toEqual([true, false]);
+  });
+
+  it('moves only where a row is out of view', () => {
+    expect(scrolledTo(5, 0, 10 * ROW)).toBe(0);
+    expect(scrolledTo(50, 0, 10 * ROW)).toBe(45 * ROW);
+  });
+});
+
+describe('the address', () => {
+  it('has filters, and keys that are none', () => {
+    const query = new URLSearchParams('line=a&unit=1,2&at=7&strip=b&rule=');
+    expect(filterIn(query).toString()).toBe('line=a&unit=1%2C2');
+    expect(withValues(query, { unit: ' ', kind: 'reply ' }).toString()).toBe(
+      'line=a&at=7&strip=b&rule=&kind=reply',
+    );
+  });
+
+  it('leads to downloads of what is filtered', () => {
+    const { csv, pcapng } = downloadsOf(new URLSearchParams({ rule: 'a&b' }));
+    expect(csv).toBe('/api/v1/traffic?rule=a%26b&format=csv&limit=100000');
+    expect(pcapng).toBe('/api/v1/capture.pcapng?rule=a%26b');
+  });
+
+  it('takes a time of day for the last time it was so late, and leaves the rest to the server', () => {
+    const now = new Date(2026, 0, 31, 12, 0, 0).getTime();
+    expect(momentOf('11:59:58.25', now)).toBe(
+      `${new Date(2026, 0, 31, 11, 59, 58).toISOString().slice(0, 19)}.250000Z`,
+    );
+    expect(momentOf('13:00', now)).toBe(`${new Date(2026, 0, 30, 13).toISOString().slice(0, 19)}.000000Z`);
+    expect(momentOf(' 5m ', now)).toBe('5m');
+  });
+
+  it('never goes back behind its own beginning', () => {
+    expect(laterOf('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z')).toBe('2026-01-02T00:00:00Z');
+    expect(laterOf('2026-01-03T00:00:00Z', '2026-01-02T00:00:00Z')).toBe('2026-01-03T00:00:00Z');
+    expect([laterOf('5m', '1h'), laterOf('5m', null)]).toEqual(['5m', '5m']);
+  });
+});
+
+describe('the strip of the table', () => {
+  const wire = { characterUs: undefined, t35Us: undefined };
+
+  it('has the pieces of its line that are in memory', () => {
+    const chunks = new Chunks(0);
+    chunks.append([
+      event(1, { bytes: '01' }),
+      event(2, { bytes: '01', line: 'other' }),
+      event(3, { bytes: '01' }),
+    ]);
+    const source = stripSource(chunks, 'bus', wire);
+    expect(source.piecesIn(0, 1e9).map(({ id }) => id)).toEqual([1, 3]);
+    expect([source.oldestUs, source.newestUs]).toEqual([1000, 3000]);
+    chunks.append([event(4, { bytes: '01' })]);
+    expect(stripSource(chunks, 'bus', wire).newestUs).toBe(4000);
+    expect(stripSource(chunks, 'none', wire).piecesIn(0, 1e9)).toEqual([]);
+  });
+});
