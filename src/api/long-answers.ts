@@ -38,6 +38,7 @@ export class LongAnswers {
    * Sends `answer` as JSON. Iterable members are written as lists, one element at a time, so a generator makes each
    * element only when it is needed. A generator that searches for a long time yields undefined, which is no element,
    * so that the lines get their turn. A member that is a function is called when the members before it are written.
+   * A member with a generator of its own is written in the same way.
    */
   async send(reply: TypedReply, answer: object): Promise<void> {
     await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
@@ -124,6 +125,7 @@ function* jsonPieces(answer: object): Generator<string, void> {
     if (value === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
     if (isList(value)) yield* listPieces(value);
+    else if (hasGenerator(value)) yield* jsonPieces(value);
     else yield JSON.stringify(value);
     separator = ',';
   }
@@ -145,4 +147,9 @@ function* listPieces(list: Iterable<unknown>): Generator<string, void> {
 
 function isList(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
+}
+
+function hasGenerator(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((member) => isList(member) && !Array.isArray(member));
 }

@@ -3,6 +3,7 @@ import { nearest } from '../schema/nearest.js';
 import { quote } from '../schema/problem.js';
 import type { ApiOverrides } from './api-definition.js';
 import { compact } from './compact.js';
+import { type ExamineRequest, parseExamine } from './examine-arguments.js';
 import { type ExtcapRequest, parseExtcap } from './extcap-arguments.js';
 import { HELP } from './help.js';
 import type { ConfigurationSource } from './load.js';
@@ -70,6 +71,7 @@ export type Command =
       readonly hex: boolean;
     }
   | { readonly kind: 'extcap'; readonly request: ExtcapRequest }
+  | { readonly kind: 'examine'; readonly request: ExamineRequest }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Wrong usage, in one line. */
@@ -114,6 +116,7 @@ export function parseCommandLine(
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
   if (args[0] === 'extcap') return extcap(args.slice(1), env);
+  if (args[0] === 'examine' && !asksForHelp(args)) return examine(args.slice(1));
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
   const { values, words, settings } = scanned;
@@ -129,6 +132,17 @@ export function parseCommandLine(
 function extcap(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Command {
   const request = parseExtcap(args, env);
   return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
+}
+
+function examine(args: readonly string[]): Command {
+  const request = parseExamine(args);
+  return typeof request === 'string'
+    ? { kind: 'error', message: `${request} (see modbus-sim --help)` }
+    : { kind: 'examine', request };
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  return args.some((each) => each === '--help' || each === '-h');
 }
 
 interface Scanned {

@@ -13,6 +13,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                to wait for requests on a real bus (default 10)
   modbus-sim test FILE...      run scenarios against a client and say how it behaved; exit 1 if a step did
                                not pass, 2 if a file or the bench is wrong
+  modbus-sim examine LINE      watch the client that polls a line of the demo, or of --config FILE, then disturb
+                               it and say how it behaves; exit 1 if a check failed, 2 if nobody polls
   modbus-sim monitor           print what passes the lines of a running simulator, one line a frame
   modbus-sim extcap --install [DIR]
                                make the lines of a running simulator interfaces of Wireshark;
@@ -30,6 +32,16 @@ Scenarios of test, and reports on them
   --junit FILE, --html FILE, --json FILE
                                write a report on all of them
   --url URL, --token TOKEN     use a simulator that runs already
+
+What examine does, and reports on it
+  --list                       print all checks, with their rules and sources
+  --unit N                     disturb only questions to this unit
+  --checks NAME,...            only these checks or groups, and the checks that they need
+  --limit TIME                 take no longer than this (default 10m); the other checks are not run
+  --seed N                     of the order of checks and their random parts
+  --dut COMMAND                start the client with this command, and stop it in the end; it may have
+                               {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it
+  --junit FILE, --html FILE    write a report
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

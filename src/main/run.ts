@@ -26,6 +26,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./selftest.js')).selftest(command);
     case 'test':
       return (await import('./test.js')).test(command);
+    case 'examine':
+      return (await import('./examine.js')).examine(command.request);
     case 'monitor':
       return (await import('./monitor.js')).monitor(command);
     case 'extcap':

@@ -1,9 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import type { Command } from '../config/command-line.js';
 import { htmlReport } from '../testing/report/html.js';
 import { junitReport } from '../testing/report/junit.js';
 import { overallVerdict } from '../testing/report/overall.js';
-import type { Finding } from '../testing/report/report.js';
 import { testsJson } from '../testing/report/test-json.js';
 import { type ReportView, viewReport } from '../testing/report/view.js';
 import { runScenario } from '../testing/scenario/run-scenario.js';
@@ -11,7 +9,9 @@ import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenari
 import { warningLog } from './log.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
+import { tellFinding } from './tell-finding.js';
 import { type Ended, runRemotely } from './test-remote.js';
+import { writeReports } from './write-reports.js';
 
 /** The file or the bench is wrong. */
 const WRONG = 2;
@@ -38,7 +38,13 @@ export async function test(command: TestCommand): Promise<number> {
     complain(wrong);
     isWrong = true;
   }
-  const problem = writeReports(command, reports);
+  const { junit, html, json } = command;
+  const files = [
+    [junit, junitReport],
+    [html, htmlReport],
+    [json, testsJson],
+  ] as const;
+  const problem = writeReports(files, reports);
   if (problem !== undefined) return complain(problem, WRONG);
   const verdict = overallVerdict(reports.map((report) => report.verdict));
   if (isWrong || isStopped || verdict === 'error') return WRONG;
@@ -46,43 +52,11 @@ export async function test(command: TestCommand): Promise<number> {
 }
 
 async function runOne(file: ScenarioFile, { url, token }: TestCommand, stop: Promise<void>): Promise<Ended> {
-  const audience = { say, warn: (text: string) => void complain(text), told: tell, stop };
+  const audience = { say, warn: (text: string) => void complain(text), told: tellFinding, stop };
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
   const ended = await runScenario(file, { ...audience, log: warningLog() });
   if (!ended.ok) return ended;
   const report = viewReport(ended.report);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);
   return { ...ended, report };
-}
-
-/** One line a step, and below it what was found when it has not passed. */
-function tell(
-  { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
-  number: number,
-): void {
-  const message = summary.replaceAll('\n', '\n    ');
-  const about = verdict === 'pass' && summary !== '' ? ` (${message})` : '';
-  say(`${verdict.padEnd(12)} ${number} ${title}${about}`);
-  if (verdict !== 'pass' && summary !== '') say(`    ${message}`);
-}
-
-/** @returns what could not be written */
-function writeReports(
-  { junit, html, json }: TestCommand,
-  reports: readonly ReportView[],
-): string | undefined {
-  const forms = [
-    [junit, junitReport],
-    [html, htmlReport],
-    [json, testsJson],
-  ] as const;
-  for (const [file, form] of forms) {
-    if (file === undefined || reports.length === 0) continue;
-    try {
-      writeFileSync(file, form(reports));
-    } catch (error) {
-      return `${file}: can't be written: ${(error as Error).message}`;
-    }
-  }
-  return undefined;
 }

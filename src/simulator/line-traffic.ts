@@ -35,12 +35,21 @@ export class LineTraffic {
   readonly #stream: TrafficStream;
   readonly #activity: Activity;
   readonly #log: Logger;
+  readonly #now: () => number;
   readonly #eventLog: EventLog;
   /** When the last character was heard or sent; undefined before the first. */
   #quietSince: number | undefined;
   readonly #foreign = new ForeignRequests();
 
-  constructor(line: TrafficLine, stream: TrafficStream, activity: Activity, log: Logger) {
+  /** @param now in ms of `performance.now()` */
+  constructor(
+    line: TrafficLine,
+    stream: TrafficStream,
+    activity: Activity,
+    log: Logger,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#now = now;
     this.#line = line;
     this.#number = stream.lineNumber(line.name);
     this.#stream = stream;
@@ -152,12 +161,12 @@ export class LineTraffic {
 
   /** The line itself has changed. */
   state(state: LineStateEvent['state'], text: string): void {
-    this.#add({ kind: 'line', at: performance.now(), state, text });
+    this.#add({ kind: 'line', at: this.#now(), state, text });
   }
 
   /** A test on the line has come so far. */
   tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
-    this.#add({ kind: 'test', at: performance.now(), test, state, text });
+    this.#add({ kind: 'test', at: this.#now(), test, state, text });
   }
 
   #foreignFrame(event: Extract<LineEvent, { kind: 'foreign' }>, framing: Framing): void {
@@ -184,12 +193,12 @@ export class LineTraffic {
     count: number,
     isRest = false,
   ): void {
-    this.#add({ kind, at: performance.now(), count, isRest });
+    this.#add({ kind, at: this.#now(), count, isRest });
   }
 
   #client(kind: 'client' | 'client gone' | 'client rejected', of: ClientOf, text: string): void {
     const { client, clientId } = of;
-    this.#add({ kind, at: performance.now(), client, clientId, text });
+    this.#add({ kind, at: this.#now(), client, clientId, text });
   }
 
   #frame(frame: TimedBytes, framing: Framing, from: Partial<ClientOf>) {

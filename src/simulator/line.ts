@@ -12,6 +12,7 @@ import type { LineCounters } from '../traffic/counters.js';
 import type { TestEvent } from '../traffic/event.js';
 import type { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
+import { type Clock, systemClock } from '../transport/clock.js';
 import { newTransport } from '../transport/new-transport.js';
 import { realPathOf } from '../transport/port/adapter.js';
 import { SerialLine } from '../transport/serial/serial-line.js';
@@ -28,11 +29,21 @@ import { type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { Turns } from './turns.js';
 
+/** How a line gets its transport, and the time of its events. */
+export interface LineTools {
+  readonly clock: Clock;
+  readonly newTransport: (definition: LineDefinition, framing: Framing, handler: LineHandler) => Transport;
+}
+
 export interface LineContext {
   readonly faults: FaultRules;
   readonly traffic: TrafficStream;
   readonly log: Logger;
+  /** Tests pass their own, to run in virtual time. */
+  readonly tools?: LineTools;
 }
+
+const SYSTEM_TOOLS: LineTools = { clock: systemClock, newTransport };
 
 /** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
 export type LineOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string };
@@ -57,6 +68,7 @@ export class Line implements LineHandler {
   readonly #pending = new Set<LineReply>();
   readonly #log: Logger;
   readonly #turns = new Turns();
+  readonly #tools: LineTools;
   #definition: LineDefinition;
   #transport: Transport;
   /** Why the last start failed. */
@@ -64,12 +76,19 @@ export class Line implements LineHandler {
   #openedAt: number | undefined;
   #lastClientId = 0;
 
-  constructor(definition: LineDefinition, units: Units, { faults, traffic, log }: LineContext) {
+  constructor(
+    definition: LineDefinition,
+    units: Units,
+    { faults, traffic, log, tools = SYSTEM_TOOLS }: LineContext,
+  ) {
     this.name = definition.name;
     this.#log = log;
+    this.#tools = tools;
     this.#definition = definition;
     this.bus = new Bus(busLine(definition), units, faults);
-    this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log);
+    this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log, () =>
+      tools.clock.now(),
+    );
     this.#transport = this.#newTransport(definition);
   }
 
@@ -183,7 +202,7 @@ export class Line implements LineHandler {
   }
 
   event(event: LineEvent): void {
-    if (event.kind === 'open') this.#openedAt = performance.now();
+    if (event.kind === 'open') this.#openedAt = this.#tools.clock.now();
     if (event.kind === 'client-gone') this.bus.forget(event.clientId);
     this.#traffic.event(event, this.bus.framing);
   }
@@ -194,7 +213,7 @@ export class Line implements LineHandler {
   }
 
   #newTransport(definition: LineDefinition): Transport {
-    return newTransport(definition, FRAMINGS[definition.framing], this);
+    return this.#tools.newTransport(definition, FRAMINGS[definition.framing], this);
   }
 
   async #start({ waits = false } = {}): Promise<LineOutcome> {

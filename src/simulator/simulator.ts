@@ -12,7 +12,7 @@ import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import { KeepingUp } from './keeping-up.js';
-import type { Line } from './line.js';
+import type { Line, LineTools } from './line.js';
 import { Lines } from './lines.js';
 import { TrafficFiles } from './traffic-file/traffic-files.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
@@ -36,7 +36,8 @@ export class Simulator {
   readonly directory: string;
   readonly #configuration: Configuration;
 
-  constructor(configuration: Configuration, log: Logger) {
+  /** @param tools how lines get their transports; tests pass their own */
+  constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
     const { devices, lines, faults, directory, traffic } = configuration;
     this.#configuration = configuration;
     this.directory = directory;
@@ -45,7 +46,8 @@ export class Simulator {
     this.#devices = new Devices(devices, actionSource());
     this.#keepingUp = new KeepingUp(this.#devices.network);
     const { rules } = this.faults;
-    this.#lines = new Lines(lines, this.#devices, { faults: rules, traffic: this.traffic, log });
+    const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
+    this.#lines = new Lines(lines, this.#devices, context);
     this.changes = new Changes({ devices: this.#devices, lines: this.#lines, rules, log, directory });
     this.trafficFiles = new TrafficFiles(this.traffic, captureLines(this.lines), log);
   }

@@ -153,6 +153,7 @@ async function sentAnswer(response: LightMyRequestResponse): Promise<SentAnswer>
 const FIRST: Readonly<Record<string, string>> = {
   'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}',
   'POST /api/v1/tests': 'POST /api/v1/lines/{name}/start',
+  'POST /api/v1/examinations': 'POST /api/v1/lines/{name}/start',
 };
 
 describe('every operation, as the document has it', () => {

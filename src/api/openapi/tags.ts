@@ -4,7 +4,7 @@ export const TAGS = [
   { name: 'devices', description: 'Simulated devices: their values, signals, supplies and clocks.' },
   { name: 'faults', description: 'Fault rules, which change replies on purpose.' },
   { name: 'traffic', description: 'What has passed the lines.' },
-  { name: 'tests', description: 'Scenarios that run on the lines.' },
+  { name: 'tests', description: 'Scenarios that run on the lines, and examinations of their clients.' },
   { name: 'access', description: 'Log-in of browsers.' },
   { name: 'program', description: 'The program itself and its machine.' },
   { name: 'pymodbus', description: 'The interface of pymodbus.simulator.' },

@@ -140,6 +140,42 @@ export const TEST = {
   steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
 };
 
+export const CHECK = {
+  id: 'wrong-crc',
+  group: 'damaged',
+  title: 'Throws away a reply with a wrong CRC',
+  does: 'Inverts the CRC of one reply.',
+  matters: 'A client that does not check the CRC takes noise for values.',
+  rule: 'Passes when the client asks again.',
+  source: 'Modbus over Serial Line V1.02, 2.5.1.2',
+};
+
+export const EXAMINATION = {
+  id: 1,
+  state: 'running',
+  name: 'the client on line lan',
+  line: 'lan',
+  seed: 4711,
+  verdict: 'pass',
+  conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
+  found: {
+    timeoutMs: { value: 487, plusMinus: 3 },
+    attempts: 3,
+    pausesMs: [100, 200],
+    pollPeriodMs: 1000,
+  },
+  checks: [
+    {
+      id: CHECK.id,
+      group: CHECK.group,
+      title: CHECK.title,
+      verdict: 'pass',
+      summary: 'asked again 1000 ms after the request whose reply was spoilt',
+      durationMs: 2140,
+    },
+  ],
+};
+
 export const PORT = {
   path: '/dev/ttyUSB0',
   stableNames: ['/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0'],

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify';
 import type { Simulator } from '../../simulator/simulator.js';
+import { LineLeases } from '../../testing/line-leases.js';
 import type { Access } from '../access/access.js';
 import type { LongAnswers } from '../long-answers.js';
 import { additionRoutes } from './additions.js';
@@ -7,6 +8,7 @@ import { captureRoutes } from './capture.js';
 import { configurationRoutes } from './configuration.js';
 import { deviceRoutes } from './devices.js';
 import { eventRoutes } from './events.js';
+import { examinationRoutes } from './examinations.js';
 import { exchangeRoutes } from './exchanges.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
@@ -20,6 +22,7 @@ import { trafficFileRoutes } from './traffic-file.js';
 
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
 export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
+  const leases = new LineLeases();
   return (app, _, done) => {
     app.register(deviceRoutes(simulator));
     app.register(registerRoutes(simulator));
@@ -31,7 +34,8 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
-    app.register(testRoutes(simulator, answers));
+    app.register(testRoutes(simulator, leases, answers));
+    app.register(examinationRoutes(simulator, leases, answers));
     app.register(captureRoutes(simulator, answers));
     app.register(trafficFileRoutes(simulator));
     app.register(trafficRoutes(simulator, answers));

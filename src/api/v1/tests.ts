@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { LineLeases } from '../../testing/line-leases.js';
 import { viewReport } from '../../testing/report/view.js';
 import { type KnownTest, TestRuns } from '../../testing/scenario/test-runs.js';
 import type { LongAnswers } from '../long-answers.js';
@@ -56,8 +57,12 @@ const scenario = z.record(z.string(), z.unknown()).meta({
 });
 
 /** `/api/v1/tests`: scenarios on the lines that are running. */
-export function testRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const runs = new TestRuns(simulator);
+export function testRoutes(
+  simulator: Simulator,
+  leases: LineLeases,
+  answers: LongAnswers,
+): FastifyPluginCallbackZod {
+  const runs = new TestRuns(simulator, leases);
   const unknownTest = (id: string) => errorBody([{ path: 'id', message: `no test ${id}` }]);
 
   return (app, _, done) => {

@@ -1,13 +1,12 @@
-import type { TrafficView } from '../../traffic/view.js';
 import { escaped } from './escape.js';
+import { findingAnchor, findingHtml, LEGEND, verdictHtml } from './html-finding.js';
 import { STYLE } from './html-style.js';
 import type { Verdict } from './report.js';
-import { stripSvg } from './strip-svg.js';
 import type { FindingView, ReportView } from './view.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {
-  const title = reports.map(({ name }) => name).join(', ');
+  const title = reports.map(titleOf).join(', ');
   return [
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
@@ -18,83 +17,120 @@ export function htmlReport(reports: readonly ReportView[]): string {
   ].join('\n');
 }
 
+function titleOf({ kind, name }: ReportView): string {
+  return kind === 'test' ? name : `Report on ${name}`;
+}
+
 function reportHtml(report: ReportView, number: number): string {
-  const { kind, name, startedAt, durationMs, verdict, line, seed, conclusions, parameters } = report;
-  const where = line === undefined ? '' : ` · line ${line}`;
+  const { kind, startedAt, durationMs, verdict, line, seed, conclusions, configuration, findings } = report;
   const when = `${new Date(startedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
-  const about = `${kind === 'test' ? 'Test' : 'Examination'}${where} · ${when} · ${(durationMs / 1000).toFixed(1)} s · seed ${seed}`;
+  const about = [
+    kind === 'test' ? 'Test' : 'Examination',
+    ...(line === undefined ? [] : [`line ${line}`]),
+    when,
+    lastedText(durationMs),
+    `seed ${seed}`,
+  ].join(' · ');
+  const shown = findings.filter(({ verdict, summary, frames }) => {
+    return verdict !== 'not run' && (kind === 'test' || summary !== '' || frames.length > 0);
+  });
   return [
-    `<article><h1>${escaped(name)}</h1>`,
-    `<p>${verdictHtml(verdict)} <span class="soft">${escaped(about)}</span></p>`,
-    ...conclusions.map((text) => `<p>${escaped(text)}</p>`),
-    parametersHtml(parameters),
+    `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`,
+    `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`,
+    conclusionsHtml(kind, conclusions),
+    parametersHtml(report.parameters),
+    kind === 'test' ? '' : countsHtml(findings),
     summaryHtml(report, number),
-    '<h2>Evidence</h2>',
+    '<h2 class="evidence">Evidence</h2>',
     LEGEND,
-    ...report.findings.map((finding) => findingHtml(finding, number)),
-    `<h2>Configuration</h2><details open><summary>The bench</summary><pre>${escaped(report.configuration)}</pre></details>`,
+    ...inGroups(shown).map((finding) => findingHtml(finding, number)),
+    `<h2>Configuration</h2><details open><summary>The bench, as a native file</summary><pre>${escaped(configuration)}</pre></details>`,
     `<h2>Versions</h2><p>${report.versions.map((each) => escaped(`${each.name} ${each.version}`)).join(' · ')}</p>`,
     '</article>',
   ].join('\n');
 }
 
+/** `2.5 s`, `4 min 32 s`. */
+function lastedText(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+function conclusionsHtml(kind: ReportView['kind'], conclusions: readonly string[]): string {
+  const [first, ...others] = conclusions;
+  if (first === undefined) return '';
+  if (kind === 'test') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
+  const list = others.map((text) => `<li>${escaped(text)}</li>`).join('\n');
+  return `<section class="found"><p class="first">${escaped(first)}</p>${list === '' ? '' : `<ul>${list}</ul>`}</section>`;
+}
+
 function parametersHtml(parameters: ReportView['parameters']): string {
   if (parameters.length === 0) return '';
-  const rows = parameters.map(
-    ({ name, value }) => `<tr><th>${escaped(name)}</th><td>${escaped(value)}</td></tr>`,
+  const cells = parameters.map(
+    ({ name, value }) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`,
   );
-  return `<h2>Parameters</h2><div class="scroll"><table>${rows.join('')}</table></div>`;
+  return `<h2>Parameters</h2><dl class="parameters">${cells.join('\n')}</dl>`;
+}
+
+const COUNTED: readonly (readonly [Verdict, string])[] = [
+  ['pass', 'passed'],
+  ['fail', 'failed'],
+  ['inconclusive', 'inconclusive: the line does not decide it'],
+  ['error', 'could not be run'],
+  ['not run', 'not reached'],
+];
+
+function countsHtml(findings: readonly FindingView[]): string {
+  const counts = COUNTED.flatMap(([verdict, text]) => {
+    const count = findings.filter((each) => each.verdict === verdict).length;
+    return count === 0 ? [] : [`<span class="${className(verdict)}"><b>${count}</b> ${text}</span>`];
+  });
+  return `<h2>Checks</h2><p class="counts">${counts.join('\n')}</p>`;
 }
 
 function summaryHtml({ kind, findings }: ReportView, number: number): string {
-  const rows = findings.map(
-    ({ id, title, verdict, durationMs }) =>
-      `<tr><td class="number">${escaped(id)}</td><td><a href="#${anchor(number, id)}">${escaped(title)}</a></td>` +
-      `<td>${verdictHtml(verdict)}</td><td class="number">${(durationMs / 1000).toFixed(2)} s</td></tr>`,
-  );
-  const heading = kind === 'test' ? 'Steps' : 'Checks';
-  return `<h2>${heading}</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
+  if (kind === 'test') {
+    const rows = findings.map((finding) => rowHtml(finding, number, escaped(finding.id)));
+    return `<h2>Steps</h2><div class="scroll"><table>${rows.join('\n')}</table></div>`;
+  }
+  const bodies = groupsOf(findings).map((group) => {
+    const members = findings.filter((each) => groupOf(each) === group);
+    const rows = members.map((finding) => rowHtml(finding, number));
+    return `<tbody><tr class="group"><th colspan="3">${escaped(group)}</th></tr>\n${rows.join('\n')}</tbody>`;
+  });
+  return `<div class="scroll"><table class="checks">${bodies.join('\n')}</table></div>`;
 }
 
-function findingHtml(
-  { id, title, verdict, summary, background, frames, strip }: FindingView,
-  number: number,
-) {
+/** Steps keep their order. */
+function inGroups(findings: readonly FindingView[]): FindingView[] {
+  return groupsOf(findings).flatMap((group) => findings.filter((each) => groupOf(each) === group));
+}
+
+function groupsOf(findings: readonly FindingView[]): string[] {
+  return [...new Set(findings.map(groupOf))];
+}
+
+function groupOf({ about }: FindingView): string {
+  return about?.group ?? '';
+}
+
+/** @param id in a column of its own; without it, what was found stands below the title */
+function rowHtml(finding: FindingView, number: number, id?: string): string {
+  const { title, verdict, durationMs, summary } = finding;
+  const link =
+    verdict === 'not run'
+      ? escaped(title)
+      : `<a href="#${findingAnchor(finding, number)}">${escaped(title)}</a>`;
+  const found = id !== undefined || summary === '' ? '' : `<br><span class="soft">${escaped(summary)}</span>`;
   return [
-    `<section class="finding" id="${anchor(number, id)}">`,
-    `<header><h3>${escaped(`${id} ${title}`)}</h3>${verdictHtml(verdict)}</header>`,
-    summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
-    background === undefined ? '' : `<p class="soft">${escaped(background)}</p>`,
-    strip.length === 0 ? '' : `<div class="scroll">${stripSvg(strip)}</div>`,
-    frames.length === 0 ? '' : framesHtml(frames),
-    '</section>',
-  ].join('\n');
+    '<tr>',
+    id === undefined ? '' : `<td class="number">${id}</td>`,
+    `<td>${link}${found}</td><td class="verdict-cell">${verdictHtml(verdict)}</td>`,
+    `<td class="number">${(durationMs / 1000).toFixed(2)} s</td></tr>`,
+  ].join('');
 }
 
-function framesHtml(frames: readonly TrafficView[]): string {
-  const rows = frames.map(
-    ({ seq, time, line, text, bytes = '' }) =>
-      `<tr><td class="number">#${seq}</td><td class="number">${escaped(time.slice(11, 26))}</td>` +
-      `<td>${escaped(line)}</td><td>${escaped(text)}<br><code>${escaped(bytes)}</code></td></tr>`,
-  );
-  return `<div class="scroll"><table>${rows.join('\n')}</table></div>`;
+function className(verdict: Verdict): string {
+  return verdict.replace(' ', '-');
 }
-
-function verdictHtml(verdict: Verdict): string {
-  return `<span class="verdict ${verdict.replace(' ', '-')}">${verdict}</span>`;
-}
-
-function anchor(number: number, id: string): string {
-  return escaped(`report-${number + 1}-${id.replace(/[^\w-]/g, '-')}`);
-}
-
-const COLOURS = [
-  ['request', 'request'],
-  ['t35', 't3.5 after it'],
-  ['reply', 'reply'],
-  ['fail', 'spoilt, damaged, no reply (×)'],
-];
-
-const LEGEND = `<p class="soft legend">${COLOURS.map(
-  ([colour, text]) => `<span><i style="background:var(--${colour})"></i>${text}</span>`,
-).join('')}To scale; long pauses are broken.</p>`;

@@ -17,8 +17,26 @@ export interface Finding {
   /** The events of the line that show it, in their order. */
   readonly frames: readonly TrafficEvent[];
   readonly durationMs: number;
-  /** Why it matters, and the source; shown in reports for people. */
-  readonly background?: string;
+  /** Of a check. */
+  readonly about?: CheckAbout;
+}
+
+/** What a check says about itself. */
+export interface CheckAbout {
+  /** What it is shown among: `time`, `connections`. */
+  readonly group: string;
+  readonly does: string;
+  readonly matters: string;
+  readonly rule: string;
+  readonly source: string;
+}
+
+/** What an examination has measured; what is absent is not known. Times in ms. */
+export interface Measurements {
+  readonly timeoutMs?: { readonly value: number; readonly plusMinus: number };
+  readonly attempts?: number;
+  readonly pausesMs?: readonly number[];
+  readonly pollPeriodMs?: number;
 }
 
 /** What a report is made of, whatever form it takes. */
@@ -35,6 +53,8 @@ export interface Report {
   readonly conclusions: readonly string[];
   /** What was measured: `response time-out` as `487 ± 3 ms`. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
+  /** The same in numbers, of an examination. */
+  readonly found?: Measurements;
   readonly findings: readonly Finding[];
   /** The native file of the bench. */
   readonly configuration: string;

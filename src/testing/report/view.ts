@@ -19,7 +19,8 @@ export function viewReport(report: Report, read: ReadEvent = () => undefined): R
   return { ...report, findings: report.findings.map((finding) => viewFinding(finding, read)) };
 }
 
-function viewFinding(finding: Finding, read: ReadEvent): FindingView {
+/** @param read as of `viewReport` */
+export function viewFinding(finding: Finding, read: ReadEvent): FindingView {
   const { frames } = finding;
   return {
     ...finding,

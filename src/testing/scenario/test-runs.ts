@@ -1,13 +1,12 @@
 import { At } from '../../schema/at.js';
 import { Findings, type Mistakes } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { KeptRuns } from '../kept-runs.js';
+import type { LineLeases } from '../line-leases.js';
+import { Progress } from '../progress.js';
 import type { Report } from '../report/report.js';
-import { Progress } from './progress.js';
 import { readScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
-
-/** Tests that are kept after their end, the newest ones. */
-const MOST_KEPT = 20;
 
 /** A test that runs or has run on the lines of a running bench. */
 export interface KnownTest {
@@ -17,7 +16,7 @@ export interface KnownTest {
   readonly report: Report;
 }
 
-/** `issues`: the scenario is wrong. `busy`: another test runs on one of its lines. `closed`: a line is not open. */
+/** `issues`: the scenario is wrong. `busy`: a line is not open, or has a test or an examination. */
 export type TestStart =
   | { readonly ok: true; readonly test: KnownTest }
   | { readonly ok: false; readonly issues: Mistakes }
@@ -26,14 +25,15 @@ export type TestStart =
 /** The sections that only a bench of its own has. A program would run on this machine with the rights of this one. */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
-/** The tests on a running bench. At most one runs on a line at a time: two would take each other's faults for their own. */
+/** The tests on a running bench. */
 export class TestRuns {
   readonly #bench: Simulator;
-  readonly #runs = new Map<number, TestRun>();
-  #last = 0;
+  readonly #leases: LineLeases;
+  readonly #runs = new KeptRuns<TestRun>();
 
-  constructor(bench: Simulator) {
+  constructor(bench: Simulator, leases: LineLeases) {
     this.#bench = bench;
+    this.#leases = leases;
   }
 
   /** Starts a scenario. */
@@ -48,17 +48,19 @@ export class TestRuns {
       at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
     }
     if (!scenario || findings.count > 0) return { ok: false, issues: findings };
-    const busy = this.#busyLine(scenario.lines);
-    if (busy !== undefined) return { ok: false, busy };
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return { ok: false, busy: `line ${closed} is not open` };
-    const id = ++this.#last;
+    const lease = this.#leases.take(scenario.lines, 'test');
+    if (typeof lease === 'string') return { ok: false, busy: lease };
+    const { id } = lease;
     const progress = new Progress(this.#bench, scenario.lines, id);
     const run = new TestRun(this.#bench, scenario, (finding, number) => progress.ended(finding, number));
-    this.#runs.set(id, run);
-    this.#forgetOld();
+    this.#runs.add(id, run);
     progress.began(scenario.name);
-    void run.run().then((report) => progress.over(report));
+    void run
+      .run()
+      .then((report) => progress.over(report))
+      .finally(() => lease.end());
     return { ok: true, test: known(id, run) };
   }
 
@@ -68,7 +70,7 @@ export class TestRuns {
   }
 
   list(): KnownTest[] {
-    return Array.from(this.#runs, ([id, run]) => known(id, run));
+    return this.#runs.entries().map(([id, run]) => known(id, run));
   }
 
   /**
@@ -81,21 +83,7 @@ export class TestRuns {
   }
 
   stopAll(): void {
-    for (const id of this.#runs.keys()) this.stop(id);
-  }
-
-  #busyLine(lines: readonly string[]): string | undefined {
-    for (const [id, run] of this.#runs) {
-      const line = run.isOver ? undefined : run.scenario.lines.find((each) => lines.includes(each));
-      if (line !== undefined) return `test ${id} runs on line ${line}; DELETE stops it`;
-    }
-    return undefined;
-  }
-
-  #forgetOld(): void {
-    for (const [id, run] of this.#runs) {
-      if (this.#runs.size > MOST_KEPT && run.isOver) this.#runs.delete(id);
-    }
+    for (const [id] of this.#runs.entries()) this.stop(id);
   }
 }
 

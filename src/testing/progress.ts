@@ -1,5 +1,5 @@
-import type { Simulator } from '../../simulator/simulator.js';
-import type { Finding, Report } from '../report/report.js';
+import type { Simulator } from '../simulator/simulator.js';
+import type { Finding, Report } from './report/report.js';
 
 /** Tells how far a test has come, as events of its lines, so that whoever follows the traffic follows the test. */
 export class Progress {

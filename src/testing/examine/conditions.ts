@@ -1,0 +1,12 @@
+import { addressRanges } from '../../protocol/address-range.js';
+import type { Question } from './rhythm.js';
+
+/** The conditions of a fault rule that acts on one question alone. */
+export function conditionsOf({ unitId, functionCode, pdu }: Question): object {
+  const [range] = addressRanges(pdu);
+  return {
+    unit: unitId,
+    function: functionCode,
+    ...(range && { address: range.address, quantity: range.quantity }),
+  };
+}

@@ -1,0 +1,52 @@
+/** A measured time, in ms. */
+export interface Measured {
+  readonly value: number;
+  readonly plusMinus: number;
+}
+
+/** What the checks have measured so far. A check sets what it finds; later checks use it. */
+export interface Found {
+  /** How often the question is asked that is disturbed. */
+  pollPeriodMs?: number;
+  /** How long after its request a reply is waited for. */
+  timeoutMs?: Measured;
+  /** How often a question is asked before the client gives it up. */
+  attempts?: number;
+  /** From giving up an attempt to the next one, one pause for each attempt but the first. */
+  pausesMs?: readonly number[];
+}
+
+/** `487 ± 3 ms`. */
+export function measuredText({ value, plusMinus }: Measured): string {
+  return `${numberText(value)} ± ${numberText(plusMinus)} ms`;
+}
+
+/** What was measured, by name, for reports. */
+export function parametersOf({ pollPeriodMs, timeoutMs, attempts, pausesMs }: Found) {
+  const rows: [string, string | undefined][] = [
+    ['poll period', pollPeriodMs === undefined ? undefined : `${numberText(pollPeriodMs)} ms`],
+    ['response time-out', timeoutMs && measuredText(timeoutMs)],
+    ['attempts', attempts === undefined ? undefined : String(attempts)],
+    ['pauses between attempts', pausesMs && (pausesMs.length > 0 ? pausesText(pausesMs) : undefined)],
+  ];
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+}
+
+/** `gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms`; empty when nothing was measured. */
+export function foundText({ timeoutMs, attempts, pausesMs = [] }: Found): string {
+  const waits = pausesMs.some((ms) => Math.round(ms) > 0);
+  return [
+    ...(timeoutMs ? [`gives up after ${measuredText(timeoutMs)}`] : []),
+    ...(attempts === undefined ? [] : [attempts === 1 ? 'asks once' : `asks ${attempts} times`]),
+    ...(waits ? [`waits ${pausesText(pausesMs)}`] : []),
+  ].join(', ');
+}
+
+function pausesText(pausesMs: readonly number[]): string {
+  return `${pausesMs.map((ms) => Math.round(ms)).join(', ')} ms`;
+}
+
+/** With one digit behind the point below 100. */
+export function numberText(ms: number): string {
+  return String(Number(ms.toFixed(ms < 100 ? 1 : 0)));
+}

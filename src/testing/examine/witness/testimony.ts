@@ -1,0 +1,208 @@
+import { ruleSchema } from '../../../faults/rule.js';
+import type { FaultRules } from '../../../faults/rules.js';
+import { conditionsOf } from '../conditions.js';
+import type { Exam } from '../exam.js';
+import { wentWell } from '../exchange.js';
+import type { Question } from '../rhythm.js';
+import { MARKS, marksFor, STEPS } from './marks.js';
+import type { Witness } from './witness.js';
+
+/** The rule that gives replies their values; it spoils nothing. */
+export const MARK_RULE = 'examine-mark';
+
+/** How long a witness may take to show what the client has read, in ms, and in poll periods. */
+const PATIENCE_MS = 5_000;
+const PATIENCE_PERIODS = 3;
+/** Once its delay is known, this many times as long is enough, and at least so many ms. */
+const DELAYS = 2;
+const SHORTEST_MS = 500;
+/** A poll with a new value is waited for so long, in ms and in poll periods. */
+const POLL_MS = 30_000;
+const POLL_PERIODS = 20;
+
+/** What a witness showed while the replies carried a known value. */
+export interface Seen {
+  /**
+   * `kept`: nothing but the value of before, or none. `sent`: the value of the replies. `other`: a value that the
+   * replies did not carry.
+   */
+  readonly kind: 'kept' | 'sent' | 'other';
+  /** The value that it showed. */
+  readonly text: string;
+}
+
+/**
+ * A witness, and values of our own in the replies. What the witness shows for each of them is learned first, because
+ * the client may scale, round or name what it reads.
+ */
+export class Testimony {
+  readonly name: string;
+  readonly #witness: Witness;
+  readonly #rules: FaultRules;
+  readonly #line: string;
+  readonly #target: Question;
+  #marks: readonly number[][] = [];
+  /** What the witness shows for each mark. */
+  #texts: readonly string[] = [];
+  #delayMs = 0;
+  #next = 0;
+  #isLearned = false;
+  #unusable: string | undefined;
+
+  /** @param line name of the line */
+  constructor(
+    witness: Witness,
+    { rules, line, target }: { rules: FaultRules; line: string; target: Question },
+  ) {
+    this.name = witness.name;
+    this.#witness = witness;
+    this.#rules = rules;
+    this.#line = line;
+    this.#target = target;
+  }
+
+  /** Learns how the witness shows values, once. @returns why it can't be used, as a sentence */
+  async ready(exam: Exam): Promise<string | undefined> {
+    if (!this.#isLearned) {
+      this.#unusable = await this.#learn(exam);
+      this.#isLearned = true;
+      this.rest();
+    }
+    return this.#unusable;
+  }
+
+  /** Three marks that differ, the first of which is the last one of before. */
+  threeMarks(): readonly [number, number, number] {
+    const first = this.#next;
+    this.#next = (first + 2) % MARKS;
+    return [first, (first + 1) % MARKS, this.#next];
+  }
+
+  /** What the witness shows for a mark. */
+  textOf(mark: number): string {
+    return this.#texts[mark] ?? '';
+  }
+
+  /** The fault that puts a mark into a reply. */
+  faultFor(mark: number): object {
+    return { values: this.#marks[mark] };
+  }
+
+  /** From now on, each reply to the target carries this mark. */
+  mark(mark: number): void {
+    this.#put(this.#marks[mark] as number[]);
+  }
+
+  /** From now on, replies carry their true values. */
+  rest(): void {
+    this.#rules.remove(MARK_RULE);
+  }
+
+  /** Gives good replies a mark. @returns false when the witness does not show it */
+  async settles(exam: Exam, mark: number): Promise<boolean> {
+    const wanted = this.textOf(mark);
+    const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
+    return shown !== undefined;
+  }
+
+  /** How long the witness needs to show what was read, in ms, with a margin. */
+  get patienceMs(): number {
+    return SHORTEST_MS + DELAYS * this.#delayMs + 4 * this.#witness.paceMs;
+  }
+
+  /** Watches the witness until it shows something else than before, for `limitMs` at most. */
+  async watch(
+    exam: Exam,
+    marks: { readonly before: number; readonly sent: number },
+    limitMs: number,
+  ): Promise<Seen> {
+    const end = exam.clock.now() + limitMs;
+    const before = this.textOf(marks.before);
+    while (exam.clock.now() < end) {
+      const shown = await this.#witness.read();
+      if (shown.ok && shown.text !== before && this.#isValue(shown.text)) {
+        return { kind: shown.text === this.textOf(marks.sent) ? 'sent' : 'other', text: shown.text };
+      }
+      await exam.watch(this.#witness.paceMs);
+    }
+    return { kind: 'kept', text: before };
+  }
+
+  async #learn(exam: Exam): Promise<string | undefined> {
+    for (const step of STEPS) {
+      const marks = marksFor(this.#target, step);
+      if (typeof marks === 'string') return marks;
+      const texts = await this.#textsFor(exam, marks);
+      if (texts) {
+        [this.#marks, this.#texts] = [marks, texts];
+        return undefined;
+      }
+    }
+    const now = await this.#witness.read();
+    const told = now.ok ? `shows ${JSON.stringify(now.text.slice(0, 40))}` : now.error;
+    return `the witness does not follow the values of the replies (${this.name} ${told})`;
+  }
+
+  /** What the witness shows for each mark; undefined when it does not show a new text for each. */
+  async #textsFor(exam: Exam, marks: readonly (readonly number[])[]): Promise<string[] | undefined> {
+    // What the witness showed of earlier replies is over when the last mark has been sent for a while.
+    const last = marks.at(-1) ?? [];
+    if (!(await this.#polledWith(exam, last))) return undefined;
+    await exam.watch(PATIENCE_MS);
+    const before = await this.#witness.read();
+    const texts: string[] = [];
+    for (const words of marks) {
+      const isOld = (text: string) => words !== last && before.ok && text === before.text;
+      const text = await this.#follow(exam, words, (shown) => !texts.includes(shown) && !isOld(shown));
+      if (text === undefined) return undefined;
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /** Gives the replies a value. @returns false when the client does not read it */
+  async #polledWith(exam: Exam, words: readonly number[]): Promise<boolean> {
+    const since = exam.log.last;
+    this.#put(words);
+    const polled = () => exam.askedAfter(since).some(wentWell) || undefined;
+    const limit = Math.max(POLL_MS, POLL_PERIODS * exam.periodMs);
+    return (await exam.until(polled, limit)) === true;
+  }
+
+  /** Gives the replies a value and waits until the witness has shown the same accepted text twice. */
+  async #follow(
+    exam: Exam,
+    words: readonly number[],
+    accepts: (text: string) => boolean,
+  ): Promise<string | undefined> {
+    if (!(await this.#polledWith(exam, words))) return undefined;
+    const begin = exam.clock.now();
+    const patience = this.#texts.length > 0 ? this.patienceMs + 2 * exam.periodMs : PATIENCE_MS;
+    let last: string | undefined;
+    while (exam.clock.now() - begin < patience + PATIENCE_PERIODS * exam.periodMs) {
+      const shown = await this.#witness.read();
+      const text = shown.ok && accepts(shown.text) ? shown.text : undefined;
+      if (text !== undefined && text === last) {
+        this.#delayMs = Math.max(this.#delayMs, exam.clock.now() - begin);
+        return text;
+      }
+      last = text;
+      await exam.watch(this.#witness.paceMs);
+    }
+    return undefined;
+  }
+
+  /** Where the client shows numbers, `null`, `bad` and the like say that it has no value. */
+  #isValue(text: string): boolean {
+    return isNumber(text) || !this.#texts.every(isNumber);
+  }
+
+  #put(words: readonly number[]): void {
+    const when = { line: this.#line, ...conditionsOf(this.#target) };
+    this.#rules.set(ruleSchema.parse({ name: MARK_RULE, when, do: [{ values: words }], seed: 0 }));
+  }
+}
+
+function isNumber(text: string): boolean {
+  return text !== '' && Number.isFinite(Number(text));
+}

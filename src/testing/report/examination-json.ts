@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import type { Report } from './report.js';
+import type { FindingView, ReportView } from './view.js';
+
+const ms = z.number();
+
+const verdict = z.enum(['pass', 'fail', 'inconclusive', 'not run', 'error']);
+
+const found = z
+  .object({
+    timeoutMs: z
+      .object({ value: ms, plusMinus: ms })
+      .optional()
+      .describe('How long after its request a reply is waited for, in ms.'),
+    attempts: z.number().optional().describe('How often a question is asked before it is given up.'),
+    pausesMs: z
+      .array(ms)
+      .optional()
+      .describe(
+        'From giving up an attempt to the next one, in ms: one pause for each attempt but the first.',
+      ),
+    pollPeriodMs: ms.optional().describe('How often the disturbed question is asked, in ms.'),
+  })
+  .describe('What was measured. What is absent is not known.');
+
+/** What became of one check. */
+const checkShape = {
+  id: z.string(),
+  group: z.string(),
+  title: z.string(),
+  verdict: verdict.describe(
+    '`inconclusive`: what happened on the line does not decide it. `not run`: it was not reached. `error`: the bench failed.',
+  ),
+  summary: z.string().describe('What was found, in words.'),
+  durationMs: ms,
+};
+
+/** What an examination has found, without the frames that show it. */
+export const examinationShape = {
+  name: z.string(),
+  line: z.string(),
+  seed: z.number().describe('The order of the checks and their random parts come from it.'),
+  verdict: verdict.describe('The worst one of all checks.'),
+  conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
+  found,
+  checks: z.array(z.object(checkShape)),
+};
+
+const frame = z.looseObject({
+  seq: z.number().describe('Sequence number of the event in the traffic.'),
+  line: z.string(),
+  kind: z.string().describe('As in `GET /api/v1/traffic`.'),
+  time: z.string(),
+  text: z.string(),
+  bytes: z.string().optional(),
+});
+
+/** The JSON report on an examination. */
+export const examinationSchema = z.object({
+  ...examinationShape,
+  checks: z.array(
+    z.object({
+      ...checkShape,
+      frames: z.array(frame).describe('What shows it: the exchanges, in their order.'),
+    }),
+  ),
+  startedAt: z.iso.datetime(),
+  durationMs: ms,
+  versions: z.array(z.object({ name: z.string(), version: z.string() })),
+});
+
+type ExaminationJson = z.infer<typeof examinationSchema>;
+type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
+
+/** What an examination has found by now, without frames. */
+export function examinationSummary(report: Report | ReportView): Summary {
+  const { name, line = '', seed, verdict, conclusions, found, findings } = report;
+  return {
+    name,
+    line,
+    seed,
+    verdict,
+    conclusions: [...conclusions],
+    found: foundJson(found),
+    checks: findings.map(checkJson),
+  };
+}
+
+/** The JSON of one examination. */
+export function examinationJson(report: ReportView): string {
+  const { findings, startedAt, durationMs, versions } = report;
+  const json: ExaminationJson = {
+    ...examinationSummary(report),
+    checks: findings.map((finding) => ({ ...checkJson(finding), frames: framesJson(finding) })),
+    startedAt: new Date(startedAt).toISOString(),
+    durationMs: tenths(durationMs),
+    versions: versions.map((each) => ({ ...each })),
+  };
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+function foundJson({
+  timeoutMs,
+  attempts,
+  pausesMs,
+  pollPeriodMs,
+}: NonNullable<Report['found']> = {}): Summary['found'] {
+  return {
+    ...(timeoutMs && {
+      timeoutMs: { value: tenths(timeoutMs.value), plusMinus: tenths(timeoutMs.plusMinus) },
+    }),
+    ...(attempts !== undefined && { attempts }),
+    ...(pausesMs && { pausesMs: pausesMs.map(tenths) }),
+    ...(pollPeriodMs !== undefined && { pollPeriodMs: tenths(pollPeriodMs) }),
+  };
+}
+
+/** Nothing is measured more exactly. */
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+function checkJson({
+  id,
+  about,
+  title,
+  verdict,
+  summary,
+  durationMs,
+}: Pick<FindingView, 'id' | 'about' | 'title' | 'verdict' | 'summary' | 'durationMs'>) {
+  return { id, group: about?.group ?? '', title, verdict, summary, durationMs: tenths(durationMs) };
+}
+
+function framesJson({ frames }: FindingView): ExaminationJson['checks'][number]['frames'] {
+  return frames.map((each) => ({ ...each }));
+}

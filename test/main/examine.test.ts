@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CHECKS } from '../../src/testing/examine/checks.js';
+import { dist } from '../support/program.mjs';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+const DEVICES = {
+  meter: { registers: { holding: [{ address: 0, value: 230 }] } },
+  relay: { registers: { coils: [{ address: 0, write: true }], holding: [{ address: 0 }] } },
+};
+const UNITS = { 1: 'meter', 2: 'relay' };
+const LINES = {
+  bus: { tcp: { port: 0 }, units: UNITS },
+  rtu: { serial: { path: 'virtual', baudRate: 9600, parity: 'none' }, units: UNITS },
+};
+const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
+const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.rtu.path} 200`;
+
+const config = () => newFile({ devices: DEVICES, lines: LINES });
+const examine = (...args: string[]) => run(['examine', ...args], newDirectory());
+
+describe.concurrent('modbus-sim examine', () => {
+  it('starts a client on Modbus TCP, says how it behaves, and writes reports', async () => {
+    const directory = newDirectory();
+    const [junit, html] = [join(directory, 'r.xml'), join(directory, 'r.html')];
+    const checks = 'attempts,exception-2';
+    const { code, stdout, stderr } = await examine(
+      ...['bus', '--config', config(), '--dut', POLLER, '--checks', checks, '--seed', '7'],
+      ...['--junit', junit, '--html', html],
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // The time-out is what these checks need; a busy machine may leave it inconclusive.
+    expect(stdout).toContain('3 checks, 10 min at most, seed 7');
+    expect(stdout).toMatch(/^pass +\d Asks again when no reply comes \(asked 3 times\)$/m);
+    expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
+    expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
+    expect(readFileSync(html, 'utf8')).toContain('<svg');
+  });
+
+  it('examines a client on a virtual serial line', async () => {
+    const { code, stdout } = await examine(
+      ...['rtu', '--config', config(), '--dut', SERIAL_POLLER, '--checks', 'exception-2'],
+    );
+    expect(stdout).toMatch(/^pass +1 Does not ask again at once after exception 2/m);
+    expect(code).toBe(0);
+  });
+
+  it('refuses to begin while nobody polls, and says what it waited for', async () => {
+    const { code, stdout } = await examine('bus', '--config', config(), '--limit', '4s');
+    expect(code).toBe(2);
+    expect(stdout).toContain('Nobody polls line bus: no request came within 1 s.');
+  });
+
+  it('says how the client ended when it does not go on', async () => {
+    const { code, stdout } = await examine('bus', '--config', config(), '--dut', 'echo hello; exit 3');
+    expect(code).toBe(1);
+    expect(stdout).toContain('the device under test ended with exit code 3; its last output:\n    hello');
+  });
+
+  it('stops at once at Ctrl-C, with what it has', async () => {
+    const child = spawn(
+      process.execPath,
+      [join(dist, 'main.js'), 'examine', 'bus', '--config', config(), '--checks', 'poll-period'],
+      { env: { ...process.env, TMPDIR: newDirectory() } },
+    );
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (!output.includes('watching') && (output + text).includes('watching')) child.kill('SIGINT');
+      output += text;
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect(code).toBe(2);
+    expect(output).toMatch(/^not run +1 Polls in a regular rhythm\n +the examination was stopped before$/m);
+  });
+
+  it('lists all checks', async () => {
+    const { code, stdout } = await examine('--list');
+    expect(code).toBe(0);
+    for (const { id, group, title } of CHECKS) expect(stdout).toContain(`${id} (${group}): ${title}\n`);
+  });
+
+  it.each([
+    [[], 'examine takes the name of one line'],
+    [['nowhere'], 'unknown line "nowhere" (known: bus, rtu)'],
+    [['bus', '--checks', 'wrong-crx'], '--checks: unknown check "wrong-crx", did you mean "wrong-crc"?'],
+    [['bus', '--checks', 'wrong-crc'], "--checks: check wrong-crc can't be run on line bus"],
+    [['bus', '--limit', 'soon'], '--limit: expected a time from 1s to 24h, such as 10m, got "soon"'],
+    [['bus', '--unit', '300'], '--unit: expected a unit identifier from 0 to 255, got "300"'],
+    [['bus', '--unit', '9'], 'line bus has no unit 9'],
+    [['bus', '--seed', '-1'], "Option '--seed' argument is ambiguous"],
+    [['bus', '--dut', 'cat {lines.bus.path}'], '--dut: unknown part of {lines.bus} "path"'],
+    [['bus', '--wrong'], "Unknown option '--wrong'"],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await examine(...args, ...(args.length > 0 ? ['--config', config()] : []));
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});

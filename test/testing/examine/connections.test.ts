@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Habits } from './habits.js';
+import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
+
+inVirtualTime();
+
+const CONNECTIONS = ['closed-after-reply', 'reset-in-reply', 'listener-gone', 'half-open'];
+
+const examine = (habits: Partial<Habits> = {}, checks = ['connections'], seed = 1) =>
+  examineModel({ on: 'tcp', habits, checks, seed });
+
+describe('the examination of connections', () => {
+  it.each([1, 2, 3])('passes a client that comes back, with seed %d', async (seed) => {
+    const { report, bench } = await examine({}, ['connections'], seed);
+    expect(report.findings.map(({ id, verdict, summary }) => `${id} ${verdict} ${summary}`).sort()).toEqual(
+      CONNECTIONS.toSorted().map((id) => expect.stringMatching(`^${id} pass `)),
+    );
+    expect(bench.simulator.lines.get('bus')?.state.kind).toBe('open');
+    expect(bench.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('tells how long the client takes to connect again', async () => {
+    const { finding } = await examine({ reconnectPauseMs: 700 }, ['closed-after-reply']);
+    const [, ms] = /connected again (\d+) ms/.exec(finding('closed-after-reply').summary) ?? [];
+    expect(Number(ms)).toBeGreaterThanOrEqual(700);
+    expect(Number(ms)).toBeLessThan(950);
+    expect(finding('closed-after-reply').frames.map(({ kind }) => kind)).toEqual([
+      'request',
+      'reply',
+      'client gone',
+      'client',
+      'request',
+      'reply',
+    ]);
+  });
+
+  it.each(['closed-after-reply', 'reset-in-reply', 'listener-gone', 'half-open'])(
+    '%s fails a client that never connects again',
+    async (check) => {
+      const { finding } = await examine({ mistakes: ['never reconnects'] }, [check]);
+      expect(finding(check).verdict, finding(check).summary).toBe('fail');
+    },
+  );
+
+  it('fails a client that asks on and on over a dead connection', async () => {
+    const { finding } = await examine({ reconnectsOnGivingUp: false }, ['half-open']);
+    expect(finding('half-open').summary).toMatch(/asked \d+ times on the dead connection within 60 s/);
+    expect(finding('half-open').verdict).toBe('fail');
+  });
+});
+
+describe('an examination that is stopped while its line is closed', () => {
+  async function stoppedInOutage() {
+    const bench = await virtualBench('tcp');
+    const { examination } = newExamination(bench, { checks: ['listener-gone'] });
+    void bench.client().poll();
+    const over = examination.run();
+    const line = bench.simulator.lines.get('bus');
+    while (line?.state.kind === 'open') await bench.clock.advanceAsync(10);
+    return { ...bench, examination, over, line };
+  }
+
+  it('opens it again', async () => {
+    const { clock, examination, over, line } = await stoppedInOutage();
+    await clock.advanceAsync(2000);
+    examination.stop();
+    const report = await untilOver(clock, over);
+    expect(line?.state.kind).toBe('open');
+    expect(report.findings.map(({ verdict }) => verdict)).toEqual(['not run']);
+  });
+
+  it('says so when that is not possible', async () => {
+    const { clock, over, line } = await stoppedInOutage();
+    if (!line) throw new Error('no line');
+    vi.spyOn(line, 'start').mockResolvedValue({ ok: false, error: 'the port is taken' });
+    const report = await untilOver(clock, over);
+    expect(report.verdict).toBe('error');
+    expect(report.conclusions).toContain('Line bus could not be opened again: the port is taken.');
+  });
+});

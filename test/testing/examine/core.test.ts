@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../../src/testing/examine/check.js';
+import { inOrder } from '../../../src/testing/examine/plan.js';
+import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
+
+inVirtualTime();
+
+const CORE = ['poll-period', 'wrong-crc', 'exception-2'];
+
+describe('the examination of a faultless client', () => {
+  it.each([1, 2, 3])('passes every check of the core with seed %d', async (seed) => {
+    const { report, bench } = await examineModel({ checks: CORE, seed });
+    expect(report.findings.map(({ id, verdict }) => `${id} ${verdict}`).sort()).toEqual([
+      'exception-2 pass',
+      'poll-period pass',
+      'wrong-crc pass',
+    ]);
+    expect(bench.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('gives the same report each time', async () => {
+    const [one, other] = [await examineModel({ checks: CORE }), await examineModel({ checks: CORE })];
+    const plain = ({ findings }: typeof one.report) =>
+      findings.map(({ id, summary, frames }) => [id, summary, frames.map(({ seq }) => seq)]);
+    expect(plain(one.report)).toEqual(plain(other.report));
+  });
+
+  it('passes on TCP, too', async () => {
+    const { report } = await examineModel({ on: 'tcp', checks: ['poll-period', 'exception-2'] });
+    expect(report.verdict).toBe('pass');
+  });
+
+  it('cites the request, the spoilt reply and the request that came next', async () => {
+    const { finding } = await examineModel({ checks: ['wrong-crc'] });
+    expect(finding('wrong-crc').frames.map(({ kind }) => kind)).toEqual([
+      'request',
+      'reply',
+      'request',
+      'reply',
+    ]);
+  });
+});
+
+describe('a client with a mistake', () => {
+  it('fails when it repeats after exception 2 without end', async () => {
+    const habits = { mistakes: ['repeats after exceptions without end'] as const };
+    const { finding, report } = await examineModel({ habits, checks: ['exception-2'] });
+    expect(finding('exception-2').verdict).toBe('fail');
+    expect(report.conclusions).toContain('Asks again and again after exception 2.');
+  });
+
+  it('is not passed when it takes replies with a wrong CRC', async () => {
+    const { finding } = await examineModel({ habits: { mistakes: ['no CRC check'] }, checks: ['wrong-crc'] });
+    expect(finding('wrong-crc').verdict).toBe('inconclusive');
+  });
+
+  it('fails when its rhythm is uneven', async () => {
+    const { finding } = await examineModel({ habits: { jitterMs: 400 }, checks: ['poll-period'] });
+    expect(finding('poll-period').verdict).toBe('fail');
+  });
+});
+
+describe('an examination', () => {
+  it('refuses to begin while nobody polls, and says what it waited for', async () => {
+    const bench = await virtualBench();
+    const { examination } = newExamination(bench, {});
+    const report = await untilOver(bench.clock, examination.run());
+    expect(report.verdict).toBe('error');
+    expect(examination.refusal).toBe('nobody polls line bus: no request came within 30 s');
+    expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['not run']));
+  });
+
+  it('refuses a client that asks nothing that is answered', async () => {
+    const questions = [{ unitId: 1, pdu: Uint8Array.of(3, 0x20, 0, 0, 1) }];
+    const { examination } = await examineModel({ habits: { questions }, limitMs: 60_000 });
+    expect(examination.refusal).toContain('unit 1 read holding registers 8192');
+  });
+
+  it('stops at its limit with what it has, and takes its faults away', async () => {
+    const habits = { periodMs: 2000 };
+    const { report, bench } = await examineModel({ habits, checks: CORE, limitMs: 40_000 });
+    expect(report.durationMs).toBe(40_000);
+    expect(report.findings[0]?.verdict).toBe('pass');
+    const last = report.findings.at(-1);
+    expect(last?.verdict).toBe('not run');
+    expect(last?.summary).toContain('the limit of 40 s was reached');
+    expect(bench.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('stops when it is told to, also in the middle of a check', async () => {
+    const bench = await virtualBench();
+    const told: string[] = [];
+    const { examination } = newExamination(bench, { checks: CORE, told: ({ id }) => void told.push(id) });
+    void bench.client().poll();
+    const over = examination.run();
+    while (bench.simulator.faults.rules.isEmpty) await bench.clock.advanceAsync(10);
+    examination.stop();
+    const report = await untilOver(bench.clock, over);
+    expect(report.findings).toHaveLength(3);
+    expect(report.findings.map(({ id }) => id)).toEqual(told);
+    expect(report.findings.at(-1)?.verdict).toBe('not run');
+    expect(bench.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it('ends with an error when the line is closed meanwhile', async () => {
+    const bench = await virtualBench();
+    const { examination } = newExamination(bench, { checks: CORE });
+    void bench.client().poll();
+    const over = examination.run();
+    await bench.clock.advanceAsync(3000);
+    bench.serial.unplug();
+    const report = await untilOver(bench.clock, over);
+    expect(report.verdict).toBe('error');
+    expect(report.findings.find(({ verdict }) => verdict === 'error')?.summary).toContain(
+      'line bus was closed',
+    );
+  });
+
+  it('does not disturb a client that has stopped polling, and does not pass it', async () => {
+    const bench = await virtualBench();
+    const client = bench.client();
+    const { examination } = newExamination(bench, {
+      checks: CORE,
+      told: ({ id }) => {
+        if (id === 'poll-period') client.stop();
+      },
+    });
+    void client.poll();
+    const report = await untilOver(bench.clock, examination.run());
+    expect(report.findings.slice(1).map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
+  });
+});
+
+describe('the order of checks', () => {
+  const check = (id: string, needs: string[] = [], group: Check['group'] = 'damaged') =>
+    ({ id, group, needs }) as unknown as Check;
+  const table = [check('a', ['d']), check('b'), check('c'), check('d'), check('e', [], 'watching')];
+  const order = (seed: number) =>
+    inOrder(table, seed)
+      .map(({ id }) => id)
+      .join('');
+
+  it('begins with those that watch, then those that others need, and depends on the seed alone', () => {
+    expect(order(1)).toMatch(/^ed/);
+    expect(order(1)).toBe(order(1));
+    expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].map(order)).size).toBeGreaterThan(1);
+  });
+});

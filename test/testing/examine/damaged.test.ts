@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Habits, Mistake } from './habits.js';
+import { SEVERAL } from './shapes.js';
+import { examineModel, inVirtualTime } from './virtual-bench.js';
+import { shownLater, WRITES_BACK, written } from './witnesses.js';
+
+inVirtualTime();
+
+const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
+  'of one question': {},
+  'of one question, asked once': { attempts: 1 },
+  'of one question that rests long': { periodMs: 3000, timeoutMs: 300 },
+  'of several questions': { questions: SEVERAL, periodMs: 1000 },
+  'of several questions, asked once': { questions: SEVERAL, attempts: 1, periodMs: 300 },
+  'that polls fast': { questions: SEVERAL, periodMs: 20, timeoutMs: 1000, attempts: 2 },
+  'that backs off': { questions: SEVERAL, attempts: 4, pausesMs: [100, 200, 400] },
+  'on a grid': { rhythm: 'grid', periodMs: 2000 },
+};
+
+describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
+  it.each(Object.entries(SHAPES))('do no harm to a faultless client %s', async (_, habits) => {
+    const { report } = await examineModel({ on, habits, checks: ['damaged'] });
+    const others = report.findings.filter(({ verdict }) => verdict !== 'pass');
+    expect(others.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([]);
+  });
+
+  it.each(Object.entries(SHAPES))('are not believed by a faultless client %s', async (_, habits) => {
+    for (const [witness, more] of [
+      [written, WRITES_BACK],
+      [shownLater(400), {}],
+    ] as const) {
+      const { report } = await examineModel({
+        on,
+        habits: { ...habits, ...more },
+        witness,
+        checks: ['damaged'],
+      });
+      const others = report.findings.filter(({ verdict }) => verdict !== 'pass');
+      expect(others.map(({ id, summary }) => `${id}: ${summary}`)).toEqual([]);
+    }
+  });
+});
+
+type Row = readonly [check: string, mistakes: readonly Mistake[]];
+
+const SERIAL: readonly Row[] = [
+  ['wrong-crc', ['no CRC check']],
+  ['truncated-reply', ['takes one read for a reply', 'no CRC check', 'ignores the byte count']],
+  [
+    'noise-before',
+    [
+      'takes one read for a reply',
+      'no CRC check',
+      'ignores the byte count',
+      'ignores the unit',
+      'ignores the function',
+    ],
+  ],
+  [
+    'junk',
+    [
+      'takes one read for a reply',
+      'no CRC check',
+      'ignores the byte count',
+      'ignores the unit',
+      'ignores the function',
+    ],
+  ],
+  ['wrong-unit', ['ignores the unit']],
+  ['wrong-function', ['ignores the function']],
+  ['fewer-registers', ['ignores the byte count']],
+  ['wrong-byte-count', ['takes one read for a reply', 'ignores the byte count']],
+];
+const TCP: readonly Row[] = [
+  ['wrong-unit', ['ignores the unit']],
+  ['wrong-function', ['ignores the function']],
+  ['fewer-registers', ['ignores the byte count']],
+  ['wrong-byte-count', ['ignores the byte count']],
+  ['wrong-transaction', ['ignores the transaction identifier']],
+];
+const ROWS = [
+  ...SERIAL.map(([check, mistakes]) => ({ on: 'serial' as const, check, mistakes })),
+  ...TCP.map(([check, mistakes]) => ({ on: 'tcp' as const, check, mistakes })),
+];
+
+describe('with a witness', () => {
+  it.each(ROWS)('$check on $on finds $mistakes', async ({ on, check, mistakes }) => {
+    for (const shape of Object.values(SHAPES))
+      for (const [witness, more] of [
+        [written, WRITES_BACK],
+        [shownLater(400), {}],
+      ] as const) {
+        const habits = { ...shape, ...more, mistakes };
+        const { finding } = await examineModel({ on, habits, witness, checks: [check] });
+        expect(`${finding(check).verdict}: ${finding(check).summary}`).toMatch(
+          /^fail: .* the witness then showed/,
+        );
+      }
+  });
+
+  it.each(ROWS)('$check on $on passes nobody with $mistakes', async ({ on, check, mistakes }) => {
+    for (const shape of Object.values(SHAPES)) {
+      const { finding } = await examineModel({ on, habits: { ...shape, mistakes }, checks: [check] });
+      expect(finding(check).verdict).not.toBe('pass');
+    }
+  });
+});
+
+/** With several questions the copy does not fit the next one; only who checks nothing takes it. */
+const CHECKS_NOTHING = ['ignores the byte count', 'ignores the unit'] as const;
+
+describe('without a witness', () => {
+  it.each([
+    ['serial', 'duplicate-reply', ['takes late replies', ...CHECKS_NOTHING]],
+    ['serial', 'late-reply', ['takes late replies', ...CHECKS_NOTHING]],
+    ['serial', 'split-reply', ['takes one read for a reply']],
+    [
+      'tcp',
+      'duplicate-reply',
+      ['takes late replies', 'ignores the transaction identifier', ...CHECKS_NOTHING],
+    ],
+    ['tcp', 'late-reply', ['ignores the transaction identifier', ...CHECKS_NOTHING]],
+    ['tcp', 'split-reply', ['takes one read for a reply']],
+  ] as const)('on %s, %s finds %j', async (on, check, mistakes) => {
+    const found: string[] = [];
+    for (const [name, shape] of Object.entries(SHAPES)) {
+      const { finding } = await examineModel({ on, habits: { ...shape, mistakes }, checks: [check] });
+      found.push(`${name}: ${finding(check).verdict} ${finding(check).summary}`);
+    }
+    expect(found.filter((each) => !each.includes(': fail '))).toEqual([]);
+  });
+});

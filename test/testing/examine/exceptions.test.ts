@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Habits } from './habits.js';
+import { SEVERAL } from './shapes.js';
+import { examineModel, inVirtualTime } from './virtual-bench.js';
+import { shownLater, WRITES_BACK, written } from './witnesses.js';
+
+inVirtualTime();
+
+const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
+  'of one question': {},
+  'that never asks again': { attempts: 1, busyPauseMs: undefined },
+  'that rests long': { periodMs: 3000, timeoutMs: 300 },
+  'of several questions': { questions: SEVERAL, periodMs: 1000 },
+  'that polls fast': { questions: SEVERAL, periodMs: 20, busyPauseMs: 200 },
+  'on a grid': { rhythm: 'grid', periodMs: 2000 },
+};
+const CODES = [1, 2, 3, 4, 5, 6, 10, 11];
+const WITNESSES = [
+  { witness: written, more: WRITES_BACK },
+  { witness: shownLater(400), more: {} },
+] as const;
+
+describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
+  it.each(Object.entries(SHAPES))('pass a faultless client %s', async (_, habits) => {
+    const { report } = await examineModel({ on, habits, checks: ['exceptions'] });
+    expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
+  });
+
+  it.each(Object.entries(SHAPES))('pass one %s that shows what it reads', async (_, shape) => {
+    for (const { witness, more } of WITNESSES) {
+      const habits = { ...shape, ...more };
+      const { report } = await examineModel({ on, habits, witness, checks: ['exceptions'] });
+      expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
+    }
+  });
+
+  it.each(CODES)('show a client that asks again without end after exception %d', async (code) => {
+    const habits = { mistakes: ['repeats after exceptions without end'] as const };
+    for (const shape of Object.values(SHAPES)) {
+      const { finding } = await examineModel({
+        on,
+        habits: { ...shape, ...habits },
+        checks: [`exception-${code}`],
+      });
+      expect(finding(`exception-${code}`).verdict).toBe('fail');
+    }
+  });
+
+  it.each(CODES)('show a client that stops after exception %d', async (code) => {
+    const habits = { mistakes: ['stops after an exception'] as const };
+    const { report } = await examineModel({ on, habits, checks: [`exception-${code}`] });
+    expect(report.conclusions).toContain(`No longer polls after exception ${code}.`);
+  });
+
+  it.each([4, 6])('show to a witness a client that takes exception %d for 0', async (code) => {
+    for (const shape of Object.values(SHAPES))
+      for (const { witness, more } of WITNESSES) {
+        const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };
+        const { finding } = await examineModel({ on, habits, witness, checks: [`exception-${code}`] });
+        expect(finding(`exception-${code}`)).toMatchObject({ verdict: 'fail' });
+        expect(finding(`exception-${code}`).summary).toContain('showed "0", which no good reply carried');
+      }
+  });
+});
+
+describe('a client that asks again after a busy device', () => {
+  it('is told how long it has waited', async () => {
+    const { finding } = await examineModel({ habits: { periodMs: 1000 }, checks: ['exception-6'] });
+    expect(finding('exception-6').summary).toMatch(/, again after 10\d(\.\d)? ms$/);
+  });
+});

@@ -1,0 +1,91 @@
+/** A question as a PDU. */
+export interface ModelQuestion {
+  readonly unitId: number;
+  readonly pdu: Uint8Array;
+}
+
+/** What a model client can do wrong. Each is off unless it is named. */
+export type Mistake =
+  /** Takes whatever arrives while it waits for the answer to this request, also what was late for an earlier one. */
+  | 'takes late replies'
+  | 'no CRC check'
+  | 'ignores the transaction identifier'
+  | 'ignores the unit'
+  | 'ignores the function'
+  | 'ignores the byte count'
+  /** Takes what comes in one piece for a whole reply. */
+  | 'takes one read for a reply'
+  /** Has read 0 when it gets an exception. */
+  | 'takes exceptions for zeros'
+  /** Never asks again after an exception. */
+  | 'stops after an exception'
+  /** Asks again at once, without end, when it gets an exception. */
+  | 'repeats after exceptions without end'
+  /** Never asks again after a request without any reply. */
+  | 'stops after an outage'
+  /** Sends the next poll in its rhythm, whether or not it still waits for a reply. */
+  | 'asks while a reply is pending'
+  | 'ignores t3.5'
+  /** Never connects again after the connection was closed. */
+  | 'never reconnects'
+  /** TCP: opens a connection for each request. */
+  | 'connects for each request';
+
+/** How a model client behaves. Times in ms. */
+export interface Habits {
+  readonly questions: readonly ModelQuestion[];
+  /** `after`: it rests for a period after each round. `grid`: rounds begin a period apart, as long as it keeps up. */
+  readonly rhythm: 'after' | 'grid';
+  readonly periodMs: number;
+  /** Between two questions of a round. */
+  readonly betweenMs: number;
+  /** From the end of its request. */
+  readonly timeoutMs: number;
+  /** `reply`: a complete reply must be there by the time-out. `first byte`: the rest may come later. */
+  readonly timeoutIsFor: 'reply' | 'first byte';
+  readonly attempts: number;
+  /** Before the second attempt, the third, and so on; 0 where there is none. */
+  readonly pausesMs: readonly number[];
+  /** Before asking again after exceptions 5 and 6; with undefined it does not. */
+  readonly busyPauseMs: number | undefined;
+  /** Each round begins late by up to this, evenly distributed and always the same. */
+  readonly jitterMs: number;
+  /** TCP: closes the connection on a time-out and connects anew for the next request. */
+  readonly reconnectsOnTimeout: boolean;
+  /** TCP: closes the connection when it has given up a question after all its attempts. */
+  readonly reconnectsOnGivingUp: boolean;
+  /** TCP: before connecting again. */
+  readonly reconnectPauseMs: number;
+  /** TCP: a repetition has the transaction identifier of the first attempt. */
+  readonly repeatsTransaction: boolean;
+  /** Where it writes the first register of the first question after reading it; nowhere with undefined. */
+  readonly writesBack: { readonly unitId: number; readonly address: number } | undefined;
+  readonly mistakes: readonly Mistake[];
+}
+
+export const FAULTLESS: Habits = {
+  questions: [{ unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 2) }],
+  rhythm: 'after',
+  periodMs: 200,
+  betweenMs: 5,
+  timeoutMs: 500,
+  timeoutIsFor: 'reply',
+  attempts: 3,
+  pausesMs: [],
+  busyPauseMs: 100,
+  jitterMs: 0,
+  reconnectsOnTimeout: false,
+  reconnectsOnGivingUp: true,
+  reconnectPauseMs: 100,
+  repeatsTransaction: false,
+  writesBack: undefined,
+  mistakes: [],
+};
+
+/** Pauses between attempts. */
+export const BACK_OFF = {
+  none: (): number[] => [],
+  fixed: (ms: number, attempts: number): number[] => Array.from({ length: attempts - 1 }, () => ms),
+  doubling: (ms: number, attempts: number): number[] =>
+    Array.from({ length: attempts - 1 }, (_, i) => ms * 2 ** i),
+} as const;

@@ -1,0 +1,249 @@
+import { RTU, SOCKET } from '../../../src/protocol/framing.js';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
+import { type Random, seededRandom } from '../../../src/random.js';
+import type { Clock } from '../../../src/transport/clock.js';
+import type { Habits, Mistake, ModelQuestion } from './habits.js';
+
+/** What a model client sends its bytes on. */
+export interface Wire {
+  readonly framing: 'rtu' | 'socket';
+  /** Whether bytes can be sent; false on TCP while there is no connection. */
+  readonly isOpen: boolean;
+  send(bytes: Uint8Array): void;
+  /** TCP: connects; resolves with false when nobody listens. */
+  open(): Promise<boolean>;
+  /** TCP: closes the connection. */
+  close(): void;
+}
+
+/** What became of one request. */
+type Result =
+  | { readonly kind: 'reply'; readonly pdu: Uint8Array }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'closed' };
+
+const EXCEPTION = 0x80;
+const BUSY: readonly number[] = [5, 6];
+/** A client without an end to its repetitions still takes a breath. */
+const AT_ONCE_MS = 1;
+
+/** A Modbus client of our own in virtual time, whose habits and mistakes are known exactly. */
+export class ModelClient {
+  readonly habits: Habits;
+  readonly #clock: Clock;
+  readonly #wire: Wire;
+  readonly #t35: number;
+  readonly #random: Random = seededRandom(1, 1);
+  #received = new Uint8Array();
+  #wake: () => void = () => {};
+  #lastByteAt = Number.NEGATIVE_INFINITY;
+  #transaction = 0;
+  #isStopped = false;
+  /** What it has read last, by question: what a witness would show. */
+  readonly values = new Map<ModelQuestion, Uint8Array>();
+
+  constructor(habits: Habits, wire: Wire, clock: Clock, t35 = 2) {
+    this.habits = habits;
+    this.#wire = wire;
+    this.#clock = clock;
+    this.#t35 = t35;
+  }
+
+  /** Bytes came in. */
+  received(bytes: Uint8Array): void {
+    this.#lastByteAt = this.#clock.now();
+    this.#received = Uint8Array.of(...this.#received, ...bytes);
+    this.#wake();
+  }
+
+  /** The connection was closed by the other side. */
+  closed(): void {
+    this.#wake();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Polls until it is stopped. */
+  async poll(): Promise<void> {
+    const { rhythm, periodMs, jitterMs } = this.habits;
+    let due = this.#clock.now();
+    while (!this.#isStopped) {
+      await this.#sleep(this.#random.next() * jitterMs);
+      if (this.#makes('asks while a reply is pending')) void this.#round();
+      else await this.#round();
+      due = rhythm === 'grid' ? Math.max(due + periodMs, this.#clock.now()) : this.#clock.now() + periodMs;
+      await this.#sleep(due - this.#clock.now());
+    }
+  }
+
+  async #round(): Promise<void> {
+    for (const [i, question] of this.habits.questions.entries()) {
+      if (i > 0) await this.#sleep(this.habits.betweenMs);
+      if (this.#isStopped) return;
+      const pdu = await this.#ask(question);
+      if (!pdu) continue;
+      this.values.set(question, pdu);
+      if (i === 0) await this.#writeBack(pdu);
+    }
+  }
+
+  /** What a panel or a gateway does that passes on what it has read. */
+  async #writeBack([, , high = 0, low = 0]: Uint8Array): Promise<void> {
+    const { writesBack, betweenMs } = this.habits;
+    if (!writesBack) return;
+    const { unitId, address } = writesBack;
+    await this.#sleep(betweenMs);
+    await this.#ask({ unitId, pdu: Uint8Array.of(6, address >> 8, address & 0xff, high, low) });
+  }
+
+  /** The first register of a question as it was read last. */
+  wordOf(question: ModelQuestion): number | undefined {
+    const [, , high = 0, low = 0] = this.values.get(question) ?? [];
+    return this.values.has(question) ? (high << 8) | low : undefined;
+  }
+
+  /** Asks until there is a reply or all attempts are used up. */
+  async #ask(question: ModelQuestion): Promise<Uint8Array | undefined> {
+    const { attempts, pausesMs, busyPauseMs, repeatsTransaction } = this.habits;
+    const { reconnectsOnTimeout, reconnectsOnGivingUp } = this.habits;
+    if (this.#makes('connects for each request')) this.#wire.close();
+    for (let attempt = 1; attempt <= attempts && !this.#isStopped; attempt++) {
+      if (attempt > 1) await this.#sleep(pausesMs[attempt - 2] ?? 0);
+      if (!(await this.#connected())) continue;
+      if (attempt === 1 || !repeatsTransaction) this.#transaction = (this.#transaction + 1) & 0xffff;
+      const result = await this.#attempt(question);
+      if (result.kind === 'closed') continue;
+      if (result.kind === 'none') {
+        if (reconnectsOnTimeout) this.#wire.close();
+        continue;
+      }
+      const [code = 0, exception = 0] = result.pdu;
+      if ((code & EXCEPTION) === 0) return result.pdu;
+      if (this.#makes('takes exceptions for zeros')) return Uint8Array.of(code, 2, 0, 0);
+      if (this.#makes('stops after an exception')) this.stop();
+      if (this.#makes('repeats after exceptions without end')) {
+        await this.#sleep(AT_ONCE_MS);
+        attempt = 0;
+      } else if (BUSY.includes(exception) && busyPauseMs !== undefined) await this.#sleep(busyPauseMs);
+      else return undefined;
+    }
+    if (reconnectsOnGivingUp) this.#wire.close();
+    if (this.#makes('stops after an outage')) this.stop();
+    return undefined;
+  }
+
+  async #connected(): Promise<boolean> {
+    if (this.#wire.isOpen) return true;
+    if (this.#transaction > 0) {
+      if (this.#makes('never reconnects')) {
+        this.stop();
+        return false;
+      }
+      await this.#sleep(this.habits.reconnectPauseMs);
+    }
+    return this.#wire.open();
+  }
+
+  async #attempt({ unitId, pdu }: ModelQuestion): Promise<Result> {
+    const isSerial = this.#wire.framing === 'rtu';
+    if (isSerial && !this.#makes('ignores t3.5')) {
+      await this.#sleep(this.#lastByteAt + this.#t35 - this.#clock.now());
+    }
+    if (!this.#makes('takes late replies')) this.#received = new Uint8Array();
+    const id = this.#transaction;
+    const adu = isSerial ? encodeRtu(unitId, pdu) : SOCKET.encode({ unitId, transactionId: id, pdu });
+    this.#wire.send(adu);
+    const sentAt = this.#clock.now();
+    for (;;) {
+      const reply = this.#reply(unitId, pdu, id);
+      if (reply) return { kind: 'reply', pdu: reply };
+      if (!this.#wire.isOpen) return { kind: 'closed' };
+      const left = sentAt + this.#limit() - this.#clock.now();
+      if (left <= 0) return { kind: 'none' };
+      await this.#bytesWithin(left);
+    }
+  }
+
+  /** How long a reply is waited for; a client that waits for the first byte then waits for the others. */
+  #limit(): number {
+    const { timeoutIsFor, timeoutMs } = this.habits;
+    return timeoutIsFor === 'first byte' && this.#received.length > 0 ? timeoutMs * 2 : timeoutMs;
+  }
+
+  /** The first reply in what was received that fits the request; what does not fit is thrown away. */
+  #reply(unitId: number, asked: Uint8Array, id: number): Uint8Array | undefined {
+    return this.#wire.framing === 'rtu' ? this.#rtuReply(unitId, asked) : this.#tcpReply(unitId, asked, id);
+  }
+
+  #rtuReply(unitId: number, asked: Uint8Array): Uint8Array | undefined {
+    const isOneRead = this.#makes('takes one read for a reply') && this.#received.length > 0;
+    const size = isOneRead ? this.#received.length : rtuSize(this.#received);
+    if (size === undefined || this.#received.length < size) return undefined;
+    const frame = this.#received.slice(0, size);
+    const whole = this.#received;
+    this.#received = new Uint8Array();
+    const isRight = this.#makes('no CRC check') || RTU.decode(whole) !== undefined;
+    const pdu = frame.slice(1, -2);
+    return isRight && this.#fits(frame[0], unitId, pdu, asked) ? pdu : undefined;
+  }
+
+  #tcpReply(unitId: number, asked: Uint8Array, id: number): Uint8Array | undefined {
+    const isOneRead = this.#makes('takes one read for a reply');
+    while (this.#received.length >= (isOneRead ? 1 : 8)) {
+      const length = 6 + (((this.#received[4] as number) << 8) | (this.#received[5] as number));
+      const size = isOneRead ? this.#received.length : length;
+      if (this.#received.length < size) return undefined;
+      const frame = this.#received.slice(0, size);
+      this.#received = this.#received.slice(size);
+      const isRight =
+        this.#makes('ignores the transaction identifier') ||
+        (((frame[0] as number) << 8) | (frame[1] as number)) === id;
+      const pdu = frame.slice(7);
+      if (isRight && this.#fits(frame[6], unitId, pdu, asked)) return pdu;
+    }
+    return undefined;
+  }
+
+  #fits(unitId: number | undefined, wanted: number, pdu: Uint8Array, asked: Uint8Array): boolean {
+    const [code = 0, count = 0] = pdu;
+    const [function_ = 0] = asked;
+    if (unitId !== wanted && !this.#makes('ignores the unit')) return false;
+    if ((code & ~EXCEPTION) !== function_ && !this.#makes('ignores the function')) return false;
+    if ((code & EXCEPTION) !== 0 || this.#makes('ignores the byte count')) return true;
+    const quantity = ((asked[3] as number) << 8) | (asked[4] as number);
+    if (function_ === 3 || function_ === 4) return count === 2 * quantity && pdu.length === 2 + count;
+    return function_ > 2 || (count === Math.ceil(quantity / 8) && pdu.length === 2 + count);
+  }
+
+  #makes(mistake: Mistake): boolean {
+    return this.habits.mistakes.includes(mistake);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (ms <= 0) resolve();
+      else this.#clock.callAfter(ms, resolve);
+    });
+  }
+
+  #bytesWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.#clock.callAfter(ms, resolve);
+      this.#wake = () => {
+        callOff();
+        resolve();
+      };
+    });
+  }
+}
+
+/** Size of the reply at the beginning of these bytes, as far as they show it. */
+function rtuSize(bytes: Uint8Array): number | undefined {
+  const [, code, count] = bytes;
+  if (code === undefined) return undefined;
+  if ((code & EXCEPTION) !== 0) return 5;
+  if (code > 4) return 8;
+  return count === undefined ? undefined : 5 + count;
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { SEVERAL } from './shapes.js';
+import { examineModel, inVirtualTime } from './virtual-bench.js';
+
+inVirtualTime();
+
+const SHAPES = [
+  { name: 'of one question', habits: {} },
+  { name: 'of one question that rests long', habits: { periodMs: 3000, timeoutMs: 300 } },
+  { name: 'of several units', habits: { questions: SEVERAL, periodMs: 1000 } },
+  { name: 'that polls faster than it waits', habits: { questions: SEVERAL, periodMs: 20, timeoutMs: 1000 } },
+  { name: 'that backs off', habits: { questions: SEVERAL, attempts: 4, pausesMs: [100, 200, 400] } },
+  { name: 'on a grid', habits: { questions: SEVERAL, rhythm: 'grid' as const, periodMs: 2000 } },
+];
+
+describe('the group time passes a faultless client', () => {
+  for (const { name, habits } of SHAPES) {
+    it.each(['serial', 'tcp'] as const)(`${name} on %s`, { timeout: 30_000 }, async (on) => {
+      const { report } = await examineModel({ on, habits, checks: ['time'] });
+      const failed = report.findings.filter(({ verdict }) => verdict !== 'pass');
+      const oneUnit = (habits as { questions?: unknown }).questions === undefined;
+      expect(failed.map(({ id, summary }) => `${id}: ${summary}`)).toEqual(
+        oneUnit ? ['dead-unit: the client asks one unit only'] : [],
+      );
+    });
+  }
+});
+
+describe('the group time finds', () => {
+  it('a client that does not ask again', async () => {
+    const habits = { questions: SEVERAL, attempts: 1 };
+    const { finding } = await examineModel({ habits, checks: ['attempts'] });
+    expect(finding('attempts')).toMatchObject({ verdict: 'fail', summary: 'asked once and gave up' });
+  });
+
+  it('a client that asks a dead unit without end', async () => {
+    const habits = { questions: SEVERAL, attempts: 100_000, timeoutMs: 200 };
+    const { finding } = await examineModel({ habits, checks: ['attempts', 'dead-unit'], limitMs: 1_200_000 });
+    expect(finding('attempts').verdict).toBe('fail');
+    expect(finding('dead-unit').verdict).toBe('fail');
+  });
+
+  it('a client that stops after an outage', async () => {
+    const { report } = await examineModel({
+      habits: { mistakes: ['stops after an outage'] },
+      checks: ['outage-60s'],
+      limitMs: 1_200_000,
+    });
+    expect(report.verdict).toBe('fail');
+  });
+
+  it('a client that needs a complete reply within a few milliseconds between bytes', async () => {
+    // A time-out so short that a slow reply does not fit into it.
+    const habits = {
+      timeoutMs: 12,
+      attempts: 2,
+      questions: [{ unitId: 1, pdu: Uint8Array.of(3, 0, 0, 0, 20) }],
+    };
+    const { finding } = await examineModel({ habits, checks: ['trickle-slow'] });
+    expect(finding('trickle-slow').verdict).toBe('fail');
+  });
+
+  it('a client that gives up at the first byte of its time-out and one that waits for the rest', async () => {
+    for (const timeoutIsFor of ['reply', 'first byte'] as const) {
+      const { examination } = await examineModel({ habits: { timeoutIsFor }, checks: ['time-out'] });
+      expect(examination.found.timeoutMs?.value).toBeCloseTo(500, -1);
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import type { Check } from '../../../src/testing/examine/check.js';
+import { CHECKS } from '../../../src/testing/examine/checks.js';
+import { Examination } from '../../../src/testing/examine/examination.js';
+import { chosenChecks } from '../../../src/testing/examine/plan.js';
+import type { Witness } from '../../../src/testing/examine/witness/witness.js';
+import type { Finding, Report } from '../../../src/testing/report/report.js';
+import { SerialLine } from '../../../src/transport/serial/serial-line.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+import { FAULTLESS, type Habits } from './habits.js';
+import { ModelClient } from './model-client.js';
+import { VirtualSerial } from './virtual-port.js';
+import { VirtualTcp } from './virtual-tcp.js';
+
+/** The register that a model client writes back to. */
+export const SEEN = 100;
+
+const REGISTERS = {
+  holding: [
+    { address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i), write: true },
+    { address: SEEN, name: 'seen', write: true },
+  ],
+};
+
+const DEVICES = { meter: { registers: REGISTERS }, relay: { registers: REGISTERS } };
+const UNITS = { 1: 'meter', 2: 'relay' };
+
+const LINES = {
+  serial: { serial: { path: 'virtual' }, units: UNITS },
+  tcp: { tcp: { port: 502 }, units: UNITS },
+};
+
+/** Lets serialport's parser, which has no other timers, run in virtual time. Call this in each file of tests. */
+export function inVirtualTime(): void {
+  beforeEach(() => {
+    clock = new VirtualClock();
+    clock.replaceGlobalTimers();
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+}
+
+let clock = new VirtualClock();
+
+/** A bench in virtual time: the real simulator with its real line, and a port or a socket of our own. */
+export interface VirtualBench {
+  readonly clock: VirtualClock;
+  readonly simulator: Simulator;
+  readonly serial: VirtualSerial;
+  readonly tcp: VirtualTcp | undefined;
+  /** A client on the line, which does not poll yet. */
+  client(habits?: Partial<Habits>): ModelClient;
+}
+
+/** Opens a line named `bus` with the units 1 and 2. */
+export async function virtualBench(on: keyof typeof LINES = 'serial'): Promise<VirtualBench> {
+  const time = clock;
+  const serial = new VirtualSerial(time);
+  let tcp: VirtualTcp | undefined;
+  const simulator = new Simulator(
+    nativeSetup({ devices: DEVICES, lines: { bus: LINES[on] } }),
+    pino({ level: 'silent' }),
+    {
+      clock: time,
+      newTransport: (definition, framing, handler) => {
+        if (definition.kind !== 'serial') {
+          tcp = new VirtualTcp(handler, time);
+          return tcp;
+        }
+        const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
+          ({ ok: true, port: serial.open(listener), notes: [] }) as const;
+        return new SerialLine(definition, framing, handler, { open, clock: time });
+      },
+    },
+  );
+  await simulator.lines.get('bus')?.start();
+  const client = (habits: Partial<Habits> = {}) => {
+    const wire = tcp?.wire({
+      received: (bytes) => made.received(bytes),
+      closed: () => made.closed(),
+    });
+    const made: ModelClient = new ModelClient({ ...FAULTLESS, ...habits }, wire ?? serial.wire, time);
+    if (!wire) serial.received = (bytes) => made.received(bytes);
+    return made;
+  };
+  return { clock: time, simulator, serial, tcp, client };
+}
+
+interface Wanted {
+  readonly on?: keyof typeof LINES;
+  readonly habits?: Partial<Habits>;
+  /** Identifiers or groups; all checks when absent. */
+  readonly checks?: readonly string[];
+  /** Checks to choose from; those of the program when absent. */
+  readonly table?: readonly Check[];
+  readonly unitId?: number;
+  readonly limitMs?: number;
+  readonly seed?: number;
+  /** Makes the witness for the client that is examined. */
+  readonly witness?: (client: ModelClient, bench: VirtualBench) => Witness;
+  /** Called when a check is over. */
+  readonly told?: (finding: Finding) => void;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Examines a model client from its first request to the report. */
+export async function examineModel(wanted: Wanted = {}): Promise<{
+  readonly report: Report;
+  readonly examination: Examination;
+  readonly bench: VirtualBench;
+  /** The finding of a check. */
+  readonly finding: (id: string) => Finding;
+}> {
+  const { on, habits } = wanted;
+  const bench = await virtualBench(on);
+  const client = bench.client(habits);
+  const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
+  void client.poll();
+  const report = await untilOver(bench.clock, examination.run());
+  client.stop();
+  const finding = (id: string) => {
+    const found = report.findings.find((each) => each.id === id);
+    if (!found) throw new Error(`no check ${id} was run`);
+    return found;
+  };
+  return { report, examination, bench, finding };
+}
+
+export function newExamination(
+  { simulator, clock }: Pick<VirtualBench, 'simulator' | 'clock'>,
+  { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, told }: Wanted,
+  witness?: Witness,
+): { readonly examination: Examination } {
+  const line = simulator.lines.get('bus');
+  const chosen = line && chosenChecks(checks, line, table);
+  if (!line || chosen === undefined) throw new Error('no line');
+  if (typeof chosen === 'string') throw new Error(chosen);
+  const order = { line, unitId, checks: chosen, limitMs, seed, witness };
+  return { examination: new Examination(simulator, order, told, clock) };
+}
+
+/** Goes on in virtual time until something is over. */
+export async function untilOver<Result>(clock: VirtualClock, over: Promise<Result>): Promise<Result> {
+  let isOver = false;
+  const settled = over.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await clock.advanceAsync(250);
+  return settled;
+}
