@@ -1,11 +1,11 @@
 import { LINE_FEED } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
 import { decodeDiagnostics } from '../protocol/decode-diagnostics.js';
-import { SubFunction } from '../protocol/sub-function.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
+import { SubFunction } from '../protocol/sub-function.js';
 
 /** Events of the log. Each is one byte (Application Protocol V1.1b3, 6.10). */
 const Event = {

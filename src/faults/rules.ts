@@ -28,7 +28,7 @@ export interface RuleStatus {
 
 interface Entry {
   rule: FaultRule;
-  seed: number;
+  readonly seed: number;
   matches: number;
   hits: number;
   lastHit: Date | undefined;
@@ -83,10 +83,25 @@ export class FaultRules {
   set(rule: FaultRule): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
     const since = this.#source.uptime();
-    const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined, since };
+    const entry = { ...begun(rule, seed), since };
     this.changes++;
     this.#entries.set(rule.name, entry);
     return this.#status(entry);
+  }
+
+  /**
+   * Switches a rule off, whose counts stay, or on again, as when it is put in force: its counts and times begin anew, with
+   * the seed that it has. @returns false when there is no such rule
+   */
+  switch(name: string, isOn: boolean): boolean {
+    const entry = this.#entries.get(name);
+    if (!entry) return false;
+    const { enabled = true, ...rule } = entry.rule;
+    if (enabled === isOn) return true;
+    this.changes++;
+    if (!isOn) entry.rule = { ...rule, enabled: false };
+    else this.#entries.set(name, { ...begun(rule, entry.seed), since: this.#source.uptime() });
+    return true;
   }
 
   remove(name: string): boolean {
@@ -110,7 +125,8 @@ export class FaultRules {
 
   /** The random source for this request when the rule acts. Each match has its own, whether or not the rule acts. */
   #turn(entry: Entry, facts: RequestFacts): Random | undefined {
-    const { when, values } = entry.rule;
+    const { when, values, enabled } = entry.rule;
+    if (enabled === false) return undefined;
     // If the line supports none of the rule's faults, the request must not use up the rule's count.
     const isAble = entry.rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
     if (!isAble || !matchesRequest(when, values, facts)) return undefined;
@@ -139,6 +155,10 @@ export class FaultRules {
     const remaining = count === undefined ? undefined : count - hits;
     return { rule, seed, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
   }
+}
+
+function begun(rule: FaultRule, seed: number) {
+  return { rule, seed, matches: 0, hits: 0, lastHit: undefined };
 }
 
 /** True when `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */

@@ -1,9 +1,9 @@
 import { addressRanges } from '../protocol/address-range.js';
 import { hex, wordAt } from '../protocol/bytes.js';
-import { SubFunction } from '../protocol/sub-function.js';
 import { decodeRequest } from '../protocol/decode-request.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import type { FilePart, Request } from '../protocol/request.js';
+import { SubFunction } from '../protocol/sub-function.js';
 import { type Message, messageOf, type Saying } from './message.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 

@@ -1,6 +1,6 @@
-import { SubFunction } from '../protocol/sub-function.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode, type FunctionName } from '../protocol/function-code.js';
+import { SubFunction } from '../protocol/sub-function.js';
 
 /** The functions by the names of Application Protocol V1.1b3, 6. */
 const FUNCTION_NAMES: Readonly<Record<FunctionName, string>> = {

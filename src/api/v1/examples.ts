@@ -66,6 +66,7 @@ export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do
 
 export const RULE_STATUS = {
   ...RULE,
+  enabled: true,
   matches: 1,
   hits: 1,
   lastHit: '2026-01-31T12:00:00.000Z',
