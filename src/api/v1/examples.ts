@@ -74,6 +74,20 @@ export const RULE_STATUS = {
   remaining: 1,
 };
 
+export const PREVIEW = {
+  matches: true,
+  seed: 7,
+  request: { line: 'lan', unit: 1, function: 3, bytes: '00 01 00 00 00 06 01 03 00 00 00 01' },
+  characterUs: null,
+  t35Us: null,
+  silence: null,
+  faults: [{ rule: 'slow', kind: 'delay', outcome: 'applied' }],
+  omittedFaults: 0,
+  steps: [{ kind: 'bytes', bytes: '00 01 00 00 00 05 01 03 02 08 fd', plannedUs: 250000, endedUs: 250000 }],
+  omittedSteps: 0,
+  omittedBytes: 0,
+};
+
 export const EXCHANGE = {
   id: 12,
   requestId: 11,

@@ -10,6 +10,7 @@ import { deviceRoutes } from './devices.js';
 import { eventRoutes } from './events.js';
 import { examinationRoutes } from './examinations.js';
 import { exchangeRoutes } from './exchanges.js';
+import { faultPreviewRoutes } from './fault-preview.js';
 import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
@@ -32,6 +33,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(configurationRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
+    app.register(faultPreviewRoutes(simulator));
     app.register(exchangeRoutes(simulator, answers));
     app.register(sessionRoutes(access));
     app.register(testRoutes(simulator, leases, answers));
