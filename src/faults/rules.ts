@@ -52,8 +52,10 @@ export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in forc
 
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
-  /** How often a rule was put in force or removed. */
+  /** How often a rule was put in force, switched or removed. */
   changes = 0;
+  /** How often any rule has acted. */
+  hits = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
 
@@ -138,6 +140,7 @@ export class FaultRules {
     const random = seededRandom(entry.seed, entry.matches);
     if (when.probability !== undefined && random.next() >= when.probability) return undefined;
     entry.hits++;
+    this.hits++;
     entry.lastHit = this.#source.now();
     return random;
   }

@@ -213,3 +213,15 @@ export const PROBLEM = {
   error: 'name: no line "lam"',
   problems: [{ path: 'name', message: 'no line "lam"' }],
 };
+
+export const REPORT = {
+  name: 'over REST',
+  verdict: 'pass' as const,
+  steps: [
+    { name: 'polls', verdict: 'pass' as const, message: 'came after 12 ms', durationMs: 12.5, frames: [] },
+  ],
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 12.5,
+  seed: 7,
+  versions: [{ name: 'modbus-sim', version: '0.1.0' }],
+};

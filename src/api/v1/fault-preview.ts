@@ -4,7 +4,6 @@ import { lineProblems } from '../../faults/line-problems.js';
 import { resolveNames } from '../../faults/resolve-names.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { hex } from '../../protocol/bytes.js';
-import { MAX_SEED } from '../../random.js';
 import { Findings } from '../../schema/findings.js';
 import { section, text, wholeNumber } from '../../schema/parts.js';
 import { type FaultPreview, previewFault } from '../../simulator/fault-preview.js';
@@ -109,8 +108,7 @@ export function faultPreviewRoutes(simulator: Simulator): FastifyPluginCallbackZ
         if (typeof like === 'string' || !resolved.ok || findings.count > 0) {
           return reply.code(400).send(issuesBody(findings));
         }
-        const seed = rule.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
-        return previewView(previewFault(resolved.rule, seed, like), seed, like);
+        return previewView(previewFault(resolved.rule, like), like);
       },
     );
     done();
@@ -118,8 +116,7 @@ export function faultPreviewRoutes(simulator: Simulator): FastifyPluginCallbackZ
 }
 
 function previewView(
-  { matches, plan, acted, steps: times, wire }: FaultPreview,
-  seed: number,
+  { matches, seed, plan, acted, steps: times, wire }: FaultPreview,
   { line, unitId, transactionId, pdu }: LikeRequest,
 ): FaultPreviewView {
   const report = { steps: times, ended: 'complete' } as const;

@@ -2,13 +2,14 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
-import { examinationReportJson } from '../../testing/report/examination-json.js';
+import { examinationReportJson, examinationSchema } from '../../testing/report/examination-json.js';
 import { htmlPieces } from '../../testing/report/html.js';
 import { junitPieces } from '../../testing/report/junit.js';
 import type { Report } from '../../testing/report/report.js';
 import { testJson } from '../../testing/report/test-json.js';
 import { viewingReport } from '../../testing/report/view.js';
 import type { LongAnswers } from '../long-answers.js';
+import { EXAMINATION, REPORT } from './examples.js';
 import { errorBody, errorSchema } from './problem.js';
 
 /** Where the reports come from. */
@@ -18,13 +19,38 @@ interface Reports {
   readonly get: (id: number) => { readonly report: Report } | undefined;
 }
 
-const params = z.object({ id: z.string().meta({ description: 'The number of the run.', examples: ['1'] }) });
-
 const HTML = 'text/html; charset=utf-8';
 const XML = 'application/xml; charset=utf-8';
 
 /** A report has its styles in itself. It may do nothing else, wherever it is opened. */
 const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+
+const testReport = z
+  .object({
+    name: z.string(),
+    verdict: z.string(),
+    steps: z.array(
+      z.object({
+        name: z.string(),
+        verdict: z.string(),
+        message: z.string(),
+        durationMs: z.number(),
+        frames: z.array(z.record(z.string(), z.unknown())),
+      }),
+    ),
+    startedAt: z.string(),
+    durationMs: z.number(),
+    seed: z.number(),
+    versions: z.array(z.object({ name: z.string(), version: z.string() })),
+  })
+  .meta({ description: 'A report.', examples: [REPORT] });
+
+const { steps: _steps, ...shared } = REPORT;
+const { id: _id, state: _state, checks, ...found } = EXAMINATION;
+const examinationReport = examinationSchema.meta({
+  description: 'A report.',
+  examples: [{ ...shared, ...found, checks: checks.map((check) => ({ ...check, frames: [] })) }],
+});
 
 const file = (type: string, description: string) => ({
   description,
@@ -37,6 +63,11 @@ export function reportRoutes(
   { simulator, answers, get }: Reports,
 ): FastifyPluginCallbackZod {
   const one = kind === 'tests' ? 'test' : 'examination';
+  const params = z.object({
+    id: z
+      .string()
+      .meta({ description: `The number of the ${one}.`, examples: [kind === 'tests' ? '1' : '2'] }),
+  });
   const viewOf = (report: Report) =>
     answers.work(viewingReport(report, (seq) => simulator.traffic.read(seq)));
   const unknown = (id: string) => errorBody([{ path: 'id', message: `no ${one} ${id}` }]);
@@ -94,7 +125,7 @@ export function reportRoutes(
           description: 'As `modbus-sim` writes it with `--json`.',
           tags: ['tests'],
           params,
-          response: { 200: file('application/json', 'A report.'), 404: errorSchema },
+          response: { 200: kind === 'tests' ? testReport : examinationReport, 404: errorSchema },
         },
       },
       async ({ params: { id } }, reply) => {

@@ -15,6 +15,7 @@ import { faultRoutes } from './faults.js';
 import { lineRoutes } from './lines.js';
 import { portRoutes } from './ports.js';
 import { registerRoutes } from './registers.js';
+import { schemaRoutes } from './schemas.js';
 import { sessionRoutes } from './session.js';
 import { signalRoutes } from './signals.js';
 import { testRoutes } from './tests.js';
@@ -35,6 +36,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(faultPreviewRoutes(simulator));
     app.register(exchangeRoutes(simulator, answers));
+    app.register(schemaRoutes(answers));
     app.register(sessionRoutes(access));
     app.register(testRoutes(simulator, leases, answers));
     app.register(examinationRoutes(simulator, leases, answers));

@@ -44,6 +44,7 @@ describe('fault rules over REST', () => {
           {
             ...SLOW,
             seed: expect.any(Number),
+            enabled: true,
             matches: 0,
             hits: 0,
             lastHit: null,
@@ -55,6 +56,7 @@ describe('fault rules over REST', () => {
             when: { unit: 9 },
             do: [{ corrupt: 1 }],
             seed: 42,
+            enabled: true,
             matches: 0,
             hits: 0,
             lastHit: null,
