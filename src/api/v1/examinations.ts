@@ -81,8 +81,6 @@ const checkView = z
   })
   .meta({ id: 'Check', description: 'One check of how a client behaves.', examples: [CHECK] });
 
-export type CheckView = z.infer<typeof checkView>;
-
 const checkList = z
   .object({ checks: z.array(checkView) })
   .describe('The checks, in the order of their groups.');

@@ -7,10 +7,13 @@ import { htmlPieces } from '../../testing/report/html.js';
 import { junitPieces } from '../../testing/report/junit.js';
 import type { Report } from '../../testing/report/report.js';
 import { testJson } from '../../testing/report/test-json.js';
-import { viewingReport } from '../../testing/report/view.js';
+import { type FindingView as Finding, viewingReport } from '../../testing/report/view.js';
 import type { LongAnswers } from '../long-answers.js';
 import { EXAMINATION, REPORT } from './examples.js';
 import { errorBody, errorSchema } from './problem.js';
+
+/** A finding as the `report` of a run has it. */
+export type FindingView = Finding;
 
 /** Where the reports come from. */
 interface Reports {

@@ -41,7 +41,7 @@ export interface LeafShape {
 }
 
 /** A value of which there is only one. */
-export interface FixedShape {
+interface FixedShape {
   readonly kind: 'fixed';
   readonly about: string;
   readonly value: unknown;

@@ -21,9 +21,9 @@ export function RuleRow({ rule }: { readonly rule: RuleView }) {
   const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
   const state = stateOf(rule);
   const act = async (what: string, answer: ReturnType<typeof change>) => {
-    const { ok, ...refused } = await answer;
-    if (ok) say(`Rule ${name} ${what}.`);
-    else say((refused as { problem: { detail: string } }).problem.detail, 'refused');
+    const done = await answer;
+    if (done.ok) say(`Rule ${name} ${what}.`);
+    else say(done.problem.detail, 'refused');
   };
   return html`<article class="rule" aria-label=${`Rule ${name}`}>
     <div class="what">

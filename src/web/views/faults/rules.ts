@@ -55,7 +55,7 @@ export async function change<Value>(
   return answer;
 }
 
-/** A rule as it is written, without what has come of it. A seed that was drawn at random is left out by `again`. */
+/** A rule as it is written, without what has come of it. */
 export function written({ name, enabled, when, schedule, do: faults, seed }: RuleView): object {
   return { name, ...(!enabled && { enabled }), when, ...(schedule && { schedule }), do: faults, seed };
 }
