@@ -68,7 +68,7 @@ export const conditionSchema = section({
   count: wholeNumber(1, UNLIMITED, 'a number of requests')
     .describe('The rule stops after it has acted so often.')
     .optional(),
-  probability: probability.describe('Each of those with this probability, from 0 to 1.').optional(),
+  probability: probability.describe('Each of those with this probability.').optional(),
   ...windowShape,
 }).refine(({ address, name }) => address === undefined || name === undefined, {
   error: 'expected either address or name',

@@ -136,7 +136,8 @@ describe('docs/rest.md', async () => {
    * console are in docs/console.md.
    */
   const real = (await routes()).filter(
-    (route) => !/^HEAD |^(?!POST )\w+ \/restapi\//.test(route) && !isConsolePath(route.replace(/^\w+ |\*$/g, '')),
+    (route) =>
+      !/^HEAD |^(?!POST )\w+ \/restapi\//.test(route) && !isConsolePath(route.replace(/^\w+ |\*$/g, '')),
   );
 
   it('is compared with the routes that there are', () => {

@@ -15,19 +15,21 @@ interface PartProps<Kind extends Shape = Shape> {
   readonly path: string;
   readonly label: string;
   readonly refusal: Refusal | undefined;
+  /** Another place that the part stands for: that of the object whose plain value it is. */
+  readonly also?: string | undefined;
   /** What is offered beside the values that the schema names, by path. */
   readonly offers?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A part of a form that is made of a schema. What the server refuses stands beside the part that it is about. */
 export function SchemaPart(props: PartProps) {
-  const { shape, draft, onChange, path, label, refusal, offers } = props;
+  const { shape, draft, onChange, path, also, label, refusal, offers } = props;
   switch (shape.kind) {
     case 'fixed':
       return null;
     case 'leaf':
       return html`<${Field} label=${label} mono value=${String(draft)} hint=${shape.about} onInput=${onChange}
-        problem=${problemAt(refusal, path, true)} choices=${shape.choices && ['', ...shape.choices]}
+        problem=${problemAt(refusal, path, true) ?? (also === undefined ? undefined : problemAt(refusal, also, false))} choices=${shape.choices && ['', ...shape.choices]}
         offers=${offers?.[path] ?? (shape.offers.length > 0 && !shape.choices ? shape.offers : undefined)} />`;
     case 'object':
       return html`<${ObjectPart} ...${props} />`;
@@ -40,14 +42,15 @@ export function SchemaPart(props: PartProps) {
 
 function ObjectPart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ObjectShape>) {
   const values = draft as ObjectDraft;
-  const problem = problemAt(refusal, path, false);
+  const { plainKey } = shape;
+  const problem = plainKey === undefined ? problemAt(refusal, path, false) : undefined;
   return html`<fieldset class="schema-part">
     <legend class=${label === '' ? 'unseen' : ''}>${label || 'parameters'}</legend>
     ${shape.about === '' || label === '' ? null : html`<p class="dim">${shape.about}</p>`}
     ${problem === undefined ? null : html`<p class="wrong long">${problem}</p>`}
     <div class="fields">${shape.fields.map(
       ({ key, shape: field }) => html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal}
-        path=${path === '' ? key : `${path}.${key}`} draft=${values[key] ?? ''} offers=${offers}
+        path=${path === '' ? key : `${path}.${key}`} draft=${values[key] ?? ''} offers=${offers} also=${key === plainKey ? path : undefined}
         onChange=${(next: Draft) => onChange({ ...values, [key]: next })} />`,
     )}</div>
   </fieldset>`;

@@ -52,7 +52,8 @@ export function shapeOf({ schema, components }: ToldSchema): Shape {
   return shape(schema, '');
 
   function shape(given: JsonSchema, outer: string): Shape {
-    const about = given.description ?? outer;
+    // Descriptions are Markdown, in which names stand between backticks.
+    const about = (given.description ?? outer).replaceAll('`', '');
     const variants = flat(given);
     const list = variants.find((each) => each.type === 'array' && isObject(itemOf(each)));
     if (list) return { kind: 'list', about, item: shape(itemOf(list), '') };

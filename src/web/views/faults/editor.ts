@@ -111,7 +111,7 @@ export function Editor() {
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
     <div class="ready" role="group" aria-label="Ready-made rules">${READY_MADE.map(
       (each) =>
-        html`<${Button} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
+        html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
     )}</div>
     <div class="two">
       <div class="parts">

@@ -62,8 +62,8 @@ export function ScenarioForm() {
     <${Field} label="scenario, as YAML or JSON" mono rows=${14} value=${text.value} onInput=${set}
       problem=${problems && problems.length > 0 ? problems.join('\n') : refusal.value?.detail} />
     <div class="buttons">
-      <label class="file">Open a file
-        <input type="file" accept=".yaml,.yml,.json" onChange=${async (event: Event) => {
+      <label class="button file">Open a file
+        <input class="unseen" type="file" accept=".yaml,.yml,.json" onChange=${async (event: Event) => {
           const input = event.target as HTMLInputElement;
           const [file] = input.files ?? [];
           if (file) set(await file.text());
