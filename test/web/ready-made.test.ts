@@ -75,7 +75,7 @@ describe('a form made of the schema of a rule', () => {
       { delay: 250 },
       { close: { how: 'end', after: 3 } },
       { silence: true },
-      { values: [1, 2] },
+      { values: [1] },
       { crc: 'swap' },
     ],
     seed: 7,

@@ -27,12 +27,12 @@ function drop(id: number): void {
 
 /** Where they stand: once in the page. */
 export function Toasts() {
-  return html`<ul class="toasts" role="status">
+  return html`<div role="status"><ul class="toasts">
     ${toasts.value.map(
       ({ id, text, kind }) => html`<li key=${id} class=${kind}>
         <span class="long">${kind === 'refused' ? 'Refused: ' : ''}${text}</span>
         <button type="button" aria-label="Close the message" onClick=${() => drop(id)}>×</button>
       </li>`,
     )}
-  </ul>`;
+  </ul></div>`;
 }

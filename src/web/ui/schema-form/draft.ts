@@ -85,10 +85,11 @@ function textOf(value: unknown): string {
   return String(value);
 }
 
-function readLeaf({ isText, mayBeList }: LeafShape, text: string): unknown {
+function readLeaf({ isText, list }: LeafShape, text: string): unknown {
   if (text === '') return undefined;
-  if (mayBeList && text.startsWith('[')) return parsed(text) ?? text;
-  if (mayBeList && text.includes(',')) return text.split(',').map((part) => readOne(part.trim(), isText));
+  if (list !== 'never' && text.startsWith('[')) return parsed(text) ?? text;
+  if (list === 'always' || (list === 'may be' && text.includes(',')))
+    return text.split(',').map((part) => readOne(part.trim(), isText));
   return readOne(text, isText);
 }
 

@@ -34,8 +34,8 @@ export interface LeafShape {
   readonly choices: readonly string[] | undefined;
   /** Some of the values. */
   readonly offers: readonly string[];
-  /** Whether it may be a list: `1, 2`. */
-  readonly mayBeList: boolean;
+  /** Whether it is a list, as in `1, 2`, or may be one. */
+  readonly list: 'never' | 'may be' | 'always';
   /** Whether every value is text, so that `1` is a name and no number. */
   readonly isText: boolean;
 }
@@ -122,8 +122,10 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
       .join(' '),
     choices: isBoolean || isClosed ? known : undefined,
     offers: known,
-    mayBeList: variants.some(({ type }) => type === 'array'),
-    isText: texts.length > 0 && texts.every(({ type }) => type === 'string'),
+    list: texts.length === variants.length ? 'never' : texts.length > 0 ? 'may be' : 'always',
+    isText: (texts.length > 0 ? texts : variants.map(({ items }) => (items ?? {}) as JsonSchema)).every(
+      ({ type }) => type === 'string',
+    ),
   };
 }
 

@@ -27,11 +27,11 @@ steps:
 line: ${quoted(line)}
 steps:
   - name: one reply is missing
-    fault: {when: {count: 1}, do: [{silence: true}]}
+    fault: {when: {line: ${quoted(line)}, count: 1}, do: [{silence: true}]}
     expect: {same: true}
     within: 10s
   - name: it goes on
-    expect: {times: 3}
+    expect: {times: {min: 3}}
     within: 20s
 `,
   },
@@ -41,7 +41,7 @@ steps:
 line: ${quoted(line)}
 steps:
   - name: a reply has a wrong CRC
-    fault: {when: {count: 1}, do: [{crc: invert}]}
+    fault: {when: {line: ${quoted(line)}, count: 1}, do: [{crc: invert}]}
     expect: {same: true}
     within: 10s
 `,
@@ -52,10 +52,10 @@ steps:
 line: ${quoted(line)}
 steps:
   - name: nobody answers for 5 s
-    fault: {do: [{silence: true}]}
+    fault: {when: {line: ${quoted(line)}}, do: [{silence: true}]}
     wait: 5s
   - name: it comes back
-    expect: {times: 3}
+    expect: {times: {min: 3}}
     within: 30s
 `,
   },
