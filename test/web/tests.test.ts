@@ -69,7 +69,7 @@ describeInBrowser('the view of the tests', () => {
     await form.getByLabel('checks', { exact: true }).fill('nonsense');
     await form.getByRole('button', { name: 'Examine the client' }).click();
     await form.locator('.field.wrong', { hasText: 'checks' }).waitFor();
-    await form.getByLabel('checks', { exact: true }).fill('one-at-a-time');
+    await form.getByLabel('checks', { exact: true }).fill('poll-period');
     await form.getByLabel('limit', { exact: true }).fill('30s');
     await form.getByRole('button', { name: 'Examine the client' }).click();
     const run = page.getByRole('article', { name: 'Run 1' });

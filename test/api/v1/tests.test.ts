@@ -132,7 +132,7 @@ describe('/api/v1/tests', () => {
       });
     expect((await send('name: a\nsteps:\n  - wait: 1h\n')).statusCode).toBe(201);
     expect((await send('name: b\nsteps:\n  - wait: soon\n')).json()).toMatchObject({
-      problems: [{ path: 'steps[0].wait', line: 3, column: 11 }],
+      problems: [{ path: 'steps[0].wait', line: 3, column: 5 }],
     });
     expect((await send('name: [')).json()).toMatchObject({ problems: [{ line: 1, column: 7 }] });
     expect((await send(`# ${'x'.repeat(20_000)}`)).statusCode).toBe(413);

@@ -38,7 +38,7 @@ function isTimed({ when, schedule }: RuleView): boolean {
 }
 
 /** Reads them now. */
-export async function readRules(): Promise<void> {
+async function readRules(): Promise<void> {
   const answer = await ask<{ faults: RuleView[] }>('GET', '/faults');
   unread.value = answer.ok ? undefined : answer.problem;
   if (answer.ok) rules.value = answer.value.faults;
