@@ -56,6 +56,26 @@ export function readBody(payload: Readable, declaredBytes: number): Promise<Body
   });
 }
 
+/** Collects a body of text, which must be short. */
+export function readText(payload: Readable, declaredBytes: number, maxBytes: number): Promise<BodyText> {
+  const tooLong: BodyRefusal = { ok: false, status: 413, error: `body: expected at most ${maxBytes} bytes` };
+  if (declaredBytes > maxBytes) return Promise.resolve(tooLong);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const take = (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= maxBytes) return;
+      payload.off('data', take);
+      resolve(tooLong);
+    };
+    payload.on('data', take);
+    payload.on('error', ({ message }) => resolve({ ok: false, status: 400, error: `body: ${message}` }));
+    payload.on('end', () => resolve({ ok: true, text: Buffer.concat(chunks).toString() }));
+  });
+}
+
 const TOO_LONG: BodyRefusal = { ok: false, status: 413, error: `body: expected at most ${MAX_BYTES} bytes` };
 const TOO_MANY: BodyRefusal = {
   ok: false,

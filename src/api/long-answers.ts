@@ -56,6 +56,18 @@ export class LongAnswers {
     await reply.type(contentType).send(payload as never);
   }
 
+  /** Does long work in slices, each in a turn of its own, and has its result. The work yields when it can pause. */
+  async work<Result>(steps: Generator<unknown, Result>): Promise<Result> {
+    let startedAt = this.#pace.now();
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (this.#pace.now() - startedAt < SLICE_MS) continue;
+      await this.#pace.take();
+      startedAt = this.#pace.now();
+    }
+  }
+
   /** Joins pieces of text into slices, each of which is made in a turn of its own. */
   async *slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
     for await (const slice of inSlices(pieces, this.#pace)) yield slice.join('');

@@ -2,6 +2,7 @@ import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
+import { processorTime } from '../faults/processor-time.js';
 import type { FaultRules } from '../faults/rules.js';
 import { addressRanges } from '../protocol/address-range.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
@@ -214,10 +215,4 @@ export class Bus {
 function firstResponse(plan: ReplyPlan, framing: Framing): Uint8Array | undefined {
   const step = plan.kind === 'send' ? plan.steps.find(({ kind }) => kind === 'bytes') : undefined;
   return step?.kind === 'bytes' ? framing.fields(step.bytes)?.pdu : undefined;
-}
-
-/** The time that the processor has worked for this process, in ms. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

@@ -22,7 +22,7 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 }
 
 /** What the bus knows about a reply that faults are to change. */
-interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
+export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
   /** The processor's time, in ms, by which the work of the faults is limited. */
   readonly now: () => number;
 }

@@ -30,30 +30,45 @@ const addressRange = z
 
 /** `when`: which requests a rule is for. A condition that is absent matches anything. */
 export const conditionSchema = section({
-  line: oneOrMore(z.string(), 'the name of a line or a list of them').optional(),
+  line: oneOrMore(z.string(), 'the name of a line or a list of them')
+    .describe('A line, or a list of lines.')
+    .optional(),
   unit: oneOrMore(
     wholeNumber(0, 255, 'a unit identifier'),
     'a unit identifier from 0 to 255, or a list of them',
-  ).optional(),
+  )
+    .describe('A unit identifier, or a list of them.')
+    .optional(),
   function: oneOrMore(
     wholeNumber(1, 255, 'a function code'),
     'a function code from 1 to 255, or a list of them',
-  ).optional(),
+  )
+    .describe('A function code, or a list of them.')
+    .optional(),
   address: bounded(
     z.union([address, addressRange, listOf(addressRange)], {
       error: 'an address from 0 to 65535, the first and the last one as [0, 9], or a list of such pairs',
     }),
     MAX_LISTED,
-  ).optional(),
-  name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them').optional(),
-  quantity: oneOrMore(
-    wholeNumber(1, 0xffff, 'a quantity'),
-    'a quantity from 1 to 65535, or a list of them',
-  ).optional(),
-  after: wholeNumber(0, UNLIMITED, 'a number of requests').optional(),
-  every: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
-  count: wholeNumber(1, UNLIMITED, 'a number of requests').optional(),
-  probability: probability.optional(),
+  )
+    .describe('An address, the first and the last one as [0, 9], or a list of such pairs.')
+    .optional(),
+  name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
+    .describe('A value of a device by its name, or a list of them; in place of an address.')
+    .optional(),
+  quantity: oneOrMore(wholeNumber(1, 0xffff, 'a quantity'), 'a quantity from 1 to 65535, or a list of them')
+    .describe('How many registers the request asks for, or a list of such numbers.')
+    .optional(),
+  after: wholeNumber(0, UNLIMITED, 'a number of requests')
+    .describe('The first so many matching requests are let through.')
+    .optional(),
+  every: wholeNumber(1, UNLIMITED, 'a number of requests')
+    .describe('Only each n-th of those that are left.')
+    .optional(),
+  count: wholeNumber(1, UNLIMITED, 'a number of requests')
+    .describe('The rule stops after it has acted so often.')
+    .optional(),
+  probability: probability.describe('Each of those with this probability.').optional(),
   ...windowShape,
 }).refine(({ address, name }) => address === undefined || name === undefined, {
   error: 'expected either address or name',

@@ -28,6 +28,8 @@ export type Applied = ReplyPlan | string;
  * to a plan and takes all randomness from the context.
  */
 export interface FaultKind<Parameters> {
+  /** What happens on the wire, in a sentence or two. The console and the document of the REST interface show it. */
+  readonly does: string;
   /** The schema of the parameters in files and requests. Any value that it accepts must be safe to apply. */
   readonly schema: z.ZodType<Parameters>;
   /** What the line must be able to do. */

@@ -44,6 +44,7 @@ type ParsedFault =
 type ParseParameters = (parameters: unknown) => ParsedFault;
 
 interface Kind {
+  readonly does: string;
   readonly schema: z.ZodType;
   readonly parse: ParseParameters;
 }
@@ -86,7 +87,9 @@ export function faultKinds(): string[] {
 
 /** What an entry of `do` looks like: one kind with its parameters. */
 export function writtenFault(): z.ZodType {
-  const kinds = Array.from(KINDS, ([name, { schema }]) => z.strictObject({ [name]: schema }));
+  const kinds = Array.from(KINDS, ([name, { schema, does }]) =>
+    z.strictObject({ [name]: schema }).describe(does),
+  );
   return z
     .union(kinds)
     .meta({ id: 'Fault', description: 'One kind of fault. docs/faults.md explains each.' });
@@ -94,7 +97,7 @@ export function writtenFault(): z.ZodType {
 
 function kind<Parameters>(
   name: string,
-  { schema, needs, prevents = false, apply }: FaultKind<Parameters>,
+  { does, schema, needs, prevents = false, apply }: FaultKind<Parameters>,
 ): [string, Kind] {
   const parse: ParseParameters = (input) => {
     const parsed = schema.safeParse(input, { reportInput: true });
@@ -108,5 +111,5 @@ function kind<Parameters>(
     };
     return { ok: true, fault };
   };
-  return [name, { schema, parse }];
+  return [name, { does, schema, parse }];
 }

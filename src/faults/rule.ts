@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../random.js';
 import { unknownName } from '../schema/nearest.js';
-import { bounded, isMapping, section, wholeNumber } from '../schema/parts.js';
+import { bounded, flag, isMapping, section, wholeNumber } from '../schema/parts.js';
 import { expectedMessage, type Path } from '../schema/problem.js';
 import { documentAs } from '../schema/written-as.js';
 import { refusal } from './budget.js';
@@ -71,14 +71,22 @@ documentAs(
 
 /** A fault rule as written in the native file and over REST. */
 export const ruleSchema = section({
-  name: nameSchema,
-  when: conditionSchema.default({}),
-  schedule: scheduleSchema.optional(),
+  name: nameSchema.describe('Letters, digits, dots, hyphens and underscores.'),
+  enabled: flag
+    .describe('A rule that is switched off stays, and does not act. It is on without this.')
+    .optional(),
+  when: conditionSchema
+    .default({})
+    .describe('Which requests the rule is for. What is absent matches anything.'),
+  schedule: scheduleSchema.describe('Windows of time, one of which has to be open.').optional(),
   do: doSchema,
-  seed: wholeNumber(0, MAX_SEED, 'a seed').optional(),
+  seed: wholeNumber(0, MAX_SEED, 'a seed')
+    .describe('With the same seed, the same requests get the same bytes.')
+    .optional(),
 }).transform(
-  ({ name, when, schedule, do: faults, seed }): FaultRule => ({
+  ({ name, enabled, when, schedule, do: faults, seed }): FaultRule => ({
     name,
+    ...(enabled === false && { enabled }),
     when,
     ...(schedule !== undefined && { schedule }),
     faults,
@@ -89,6 +97,8 @@ export const ruleSchema = section({
 /** A checked rule. When it has no seed, one is drawn when the rule is put in force. */
 export interface FaultRule {
   readonly name: string;
+  /** Switched off: absent for a rule that is on. */
+  readonly enabled?: false;
   readonly when: Condition;
   /** What the names in `when.name` stand for; absent without names. */
   readonly values?: readonly NamedValue[];

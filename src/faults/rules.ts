@@ -27,7 +27,7 @@ export interface RuleStatus {
 }
 
 interface Entry {
-  readonly rule: FaultRule;
+  rule: FaultRule;
   readonly seed: number;
   matches: number;
   hits: number;
@@ -52,8 +52,10 @@ export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in forc
 
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
-  /** How often a rule was put in force or removed. */
+  /** How often a rule was put in force, switched or removed. */
   changes = 0;
+  /** How often any rule has acted. */
+  hits = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
   /** Undefined after a change, until the next request. */
@@ -85,11 +87,27 @@ export class FaultRules {
   set(rule: FaultRule): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
     const since = this.#source.uptime();
-    const entry = { rule, seed, matches: 0, hits: 0, lastHit: undefined, since };
+    const entry = { ...begun(rule, seed), since };
     this.changes++;
     this.#candidates = undefined;
     this.#entries.set(rule.name, entry);
     return this.#status(entry);
+  }
+
+  /**
+   * Switches a rule off, whose counts stay, or on again, as when it is put in force: its counts and times begin anew, with
+   * the seed that it has. @returns false when there is no such rule
+   */
+  switch(name: string, isOn: boolean): boolean {
+    const entry = this.#entries.get(name);
+    if (!entry) return false;
+    const { enabled = true, ...rule } = entry.rule;
+    if (enabled === isOn) return true;
+    this.changes++;
+    this.#candidates = undefined;
+    if (!isOn) entry.rule = { ...rule, enabled: false };
+    else this.#entries.set(name, { ...begun(rule, entry.seed), since: this.#source.uptime() });
+    return true;
   }
 
   remove(name: string): boolean {
@@ -101,12 +119,16 @@ export class FaultRules {
   /** The rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
-    this.#candidates ??= new Candidates([...this.#entries.values()]);
+    this.#candidates ??= new Candidates(this.#enabled());
     for (const entry of this.#candidates.of(facts)) {
       const random = this.#turn(entry);
       if (random) acting.push({ rule: entry.rule, random });
     }
     return acting;
+  }
+
+  #enabled(): Entry[] {
+    return [...this.#entries.values()].filter(({ rule }) => rule.enabled !== false);
   }
 
   get isEmpty(): boolean {
@@ -127,6 +149,7 @@ export class FaultRules {
     const random = seededRandom(entry.seed, entry.matches);
     if (when.probability !== undefined && random.next() >= when.probability) return undefined;
     entry.hits++;
+    this.hits++;
     entry.lastHit = this.#source.now();
     return random;
   }
@@ -144,6 +167,10 @@ export class FaultRules {
     const remaining = count === undefined ? undefined : count - hits;
     return { rule, seed, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
   }
+}
+
+function begun(rule: FaultRule, seed: number) {
+  return { rule, seed, matches: 0, hits: 0, lastHit: undefined };
 }
 
 /** True when `when.from` and `when.for` allow the rule to act, and a window of its schedule is open. */

@@ -17,16 +17,17 @@ export interface Window {
 
 /** The keys of a window that `when` has, too. */
 export const windowShape = {
-  from: duration().optional(),
-  for: duration(1).optional(),
+  from: duration().describe('So long after the rule came into force; at once without it.').optional(),
+  for: duration(1).describe('For so long; for ever without it.').optional(),
 };
 
-const windowSchema = section({ ...windowShape, every: duration(1).optional() }).superRefine(
-  (window, context) => {
-    const message = whyWrong(window);
-    if (message) context.addIssue({ code: 'custom', path: ['every'], message });
-  },
-);
+const windowSchema = section({
+  ...windowShape,
+  every: duration(1).describe('The time from one opening to the next.').optional(),
+}).superRefine((window, context) => {
+  const message = whyWrong(window);
+  if (message) context.addIssue({ code: 'custom', path: ['every'], message });
+});
 
 function whyWrong({ for: length, every }: Window): string | undefined {
   if (every === undefined) return undefined;

@@ -59,6 +59,13 @@ export class Table {
     return words;
   }
 
+  /** The current words, updated by their signals. Runs no action and counts no read. Only where {@link canReadWords}. */
+  currentWords(address: number, quantity: number): number[] {
+    const { image, base } = this.window;
+    image.refresh(base + address, quantity);
+    return Array.from({ length: quantity }, (_, i) => image.wordAt(base + address + i));
+  }
+
   /** Call only where {@link canWriteWords}. */
   writeWords(address: number, words: readonly number[]): void {
     const { image, base } = this.window;

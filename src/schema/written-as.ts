@@ -12,6 +12,8 @@ export function documentAs(schema: object, form: z.ZodType): void {
 }
 
 /** What an input of the schema looks like; undefined where the schema itself says it. */
-export function documentedForm(schema: object): z.ZodType | undefined {
-  return forms.get(schema);
+export function documentedForm(schema: z.core.$ZodType): z.ZodType | undefined {
+  // A schema with a description is a copy of the one without.
+  const { parent } = schema._zod;
+  return forms.get(schema) ?? (parent && documentedForm(parent));
 }

@@ -48,7 +48,10 @@ interface StepView {
   readonly reason?: string;
 }
 
-export function replyView({ plan, acted, omittedFaults, report, requestedAt }: ReplyEvent): ReplyView {
+/** What a view needs of a reply. */
+type Reply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
+
+export function replyView({ plan, acted, omittedFaults, report, requestedAt }: Reply): ReplyView {
   const steps = plan.kind === 'send' ? plan.steps : [];
   const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {

@@ -18,7 +18,7 @@ const UNREACHED = 0;
 /**
  * Asks the API. Never rejects: what the network or the server refuses is a value.
  * @param path below `/api/v1`, with names percent-encoded: see `pathOf`
- * @param body sent as JSON
+ * @param body sent as JSON; a blob as it is, with its own type
  */
 export async function ask<Value>(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -28,7 +28,7 @@ export async function ask<Value>(
   try {
     const response = await fetch(`/api/v1${path}`, {
       method,
-      ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      ...(body && (body instanceof Blob ? { body } : jsonOf(body))),
     });
     if (!response.ok) return { ok: false, status: response.status, problem: await refusalOf(response) };
     const value = response.status === 204 ? null : await response.json();
@@ -36,6 +36,10 @@ export async function ask<Value>(
   } catch {
     return { ok: false, status: UNREACHED, problem: refusal('The simulator could not be reached.') };
   }
+}
+
+function jsonOf(body: object): Pick<RequestInit, 'body' | 'headers'> {
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
 /** A path of names that may have any characters: `pathOf('lines', name, 'start')`. */

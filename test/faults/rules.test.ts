@@ -571,7 +571,7 @@ describe('a rule that is not right', () => {
     ],
     [
       { name: 'a', do: FAULTS, unless: {} },
-      'unless: unknown key "unless" (known: name, when, schedule, do, seed)',
+      'unless: unknown key "unless" (known: name, enabled, when, schedule, do, seed)',
     ],
     [null, ': expected a mapping, got nothing'],
     [[], ': expected a mapping, got an empty list'],

@@ -121,7 +121,12 @@ function describe(operation: Operation, components: Components, responses: Respo
     ...(body && {
       requestBody: {
         required: !body.safeParse(undefined).success,
-        content: { 'application/json': media(components.convert(body, 'input'), components) },
+        content: {
+          'application/json': media(components.convert(body, 'input'), components),
+          ...(schema.yamlBody && {
+            'application/yaml': media(components.convert(schema.yamlBody, 'input'), components),
+          }),
+        },
       },
     }),
     responses: responses.of(operation),
@@ -130,8 +135,8 @@ function describe(operation: Operation, components: Components, responses: Respo
 
 /** The schemas of an operation. The components keep them converted, so describing the operation is quick then. */
 function schemasOf({ schema }: Operation): [schema: z.ZodType, io: Direction][] {
-  const { params, querystring, headers, body = schema.checkedBody, response = {} } = schema;
-  const inputs = [params, querystring, headers, body].filter((each) => each !== undefined);
+  const { params, querystring, headers, body = schema.checkedBody, yamlBody, response = {} } = schema;
+  const inputs = [params, querystring, headers, body, yamlBody].filter((each) => each !== undefined);
   const outputs = Object.values(response).flatMap((each) => ('content' in each ? [] : [each]));
   return [
     ...inputs.map((each): [z.ZodType, Direction] => [each, 'input']),

@@ -6,6 +6,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The body, where the route checks it by itself: the document shows it, and Fastify does not look at it. */
     readonly checkedBody?: z.ZodType;
+    /** The same body as YAML, where the route takes that, too. */
+    readonly yamlBody?: z.ZodType;
   }
 }
 
@@ -34,6 +36,7 @@ interface OperationSchema {
   readonly headers?: z.ZodType;
   readonly body?: z.ZodType;
   readonly checkedBody?: z.ZodType;
+  readonly yamlBody?: z.ZodType;
   readonly response?: Readonly<Record<string, z.ZodType | DescribedContent>>;
 }
 

@@ -12,6 +12,7 @@ import { viewFinding } from '../../testing/report/view.js';
 import type { LongAnswers } from '../long-answers.js';
 import { CHECK, EXAMINATION } from './examples.js';
 import { errorBody, errorSchema, issuesBody } from './problem.js';
+import { reportRoutes } from './report-files.js';
 
 const examinationParams = z.object({
   id: z.string().meta({
@@ -48,11 +49,13 @@ const summaryFields = {
   ...examinationShape,
 };
 
-const summarySchema = z.object(summaryFields).meta({
+const examinationSummarySchema = z.object(summaryFields).meta({
   id: 'Examination',
   description: 'An examination that runs or has run, with what it has found by now.',
   examples: [EXAMINATION],
 });
+
+export type ExaminationSummary = z.infer<typeof examinationSummarySchema>;
 
 const examinationSchema = z
   .object({
@@ -69,7 +72,7 @@ const examinationSchema = z
   });
 
 const examinationList = z
-  .object({ examinations: z.array(summarySchema) })
+  .object({ examinations: z.array(examinationSummarySchema) })
   .describe('The examinations, the newest twenty of them.');
 
 const order = orderSchema.meta({
@@ -152,7 +155,7 @@ export function examinationRoutes(
           description: 'Only one test or examination can run on a line at a time.',
           tags: ['tests'],
           checkedBody: order,
-          response: { 201: summarySchema, 400: errorSchema, 409: errorSchema },
+          response: { 201: examinationSummarySchema, 400: errorSchema, 409: errorSchema },
         },
       },
       async ({ body }, reply) => {
@@ -209,10 +212,11 @@ export function examinationRoutes(
         return reply.code(204).send(null);
       },
     );
+    app.register(reportRoutes('examinations', { simulator, answers, get: (id) => runs.get(id) }));
     done();
   };
 }
 
-function summary({ id, isOver, report }: KnownExamination): z.infer<typeof summarySchema> {
+function summary({ id, isOver, report }: KnownExamination): ExaminationSummary {
   return { id, state: isOver ? 'over' : 'running', ...examinationSummary(report) };
 }

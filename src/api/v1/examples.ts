@@ -83,11 +83,26 @@ export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do
 
 export const RULE_STATUS = {
   ...RULE,
+  enabled: true,
   matches: 1,
   hits: 1,
   lastHit: '2026-01-31T12:00:00.000Z',
   open: true,
   remaining: 1,
+};
+
+export const PREVIEW = {
+  matches: true,
+  seed: 7,
+  request: { line: 'lan', unit: 1, function: 3, bytes: '00 01 00 00 00 06 01 03 00 00 00 01' },
+  characterUs: null,
+  t35Us: null,
+  silence: null,
+  faults: [{ rule: 'slow', kind: 'delay', outcome: 'applied' }],
+  omittedFaults: 0,
+  steps: [{ kind: 'bytes', bytes: '00 01 00 00 00 05 01 03 02 08 fd', plannedUs: 250000, endedUs: 250000 }],
+  omittedSteps: 0,
+  omittedBytes: 0,
 };
 
 export const EXCHANGE = {
@@ -214,4 +229,16 @@ export const PROBLEM = {
   detail: 'name: no line "lam"',
   error: 'name: no line "lam"',
   problems: [{ path: 'name', message: 'no line "lam"' }],
+};
+
+export const REPORT = {
+  name: 'over REST',
+  verdict: 'pass' as const,
+  steps: [
+    { name: 'polls', verdict: 'pass' as const, message: 'came after 12 ms', durationMs: 12.5, frames: [] },
+  ],
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 12.5,
+  seed: 7,
+  versions: [{ name: 'modbus-sim', version: '0.1.0' }],
 };

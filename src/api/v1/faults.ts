@@ -5,7 +5,7 @@ import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { Findings } from '../../schema/findings.js';
-import { isMapping } from '../../schema/parts.js';
+import { flag, isMapping, section } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LongAnswers } from '../long-answers.js';
 import { RULE } from './examples.js';
@@ -18,6 +18,7 @@ const ruleName = z.object({
 const ruleList = z
   .object({ faults: z.array(ruleViewSchema) })
   .describe('The rules, in the order in which they act.');
+const switchBody = section({ enabled: flag }).meta({ examples: [{ enabled: false }] });
 const ruleBody = ruleSchema.meta({ examples: [RULE] });
 
 /** `/api/v1/faults`: the fault rules, in the order in which they act. */
@@ -114,6 +115,26 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       async ({ params: { name }, body: rule }, reply) => {
         const checked = checkRule(rule, simulator, otherName(rule, name));
         return checked.ok ? accept(checked.rule) : reply.code(400).send(checked.refusal);
+      },
+    );
+
+    app.patch(
+      '/faults/:name',
+      {
+        schema: {
+          summary: 'Switch a fault rule on or off',
+          description:
+            'A rule that is off keeps its place and its counts. One that is switched on begins anew: counts and times as after PUT, with the seed that it has.',
+          tags: ['faults'],
+          params: ruleName,
+          body: switchBody,
+          response: { 200: ruleViewSchema, 400: errorSchema, 404: errorSchema },
+        },
+      },
+      async ({ params: { name }, body: { enabled } }, reply) => {
+        rules.switch(name, enabled);
+        const status = rules.get(name);
+        return status ? ruleView(status, simulator.lines.values()) : reply.code(404).send(unknownRule(name));
       },
     );
 

@@ -5,7 +5,12 @@ import { type Problem, pathText } from '../../schema/problem.js';
 import { PROBLEM } from './examples.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
-const problemSchema = z.object({ path: z.string(), message: z.string() });
+const problemSchema = z.object({
+  path: z.string(),
+  message: z.string(),
+  line: z.number().optional().describe('Of a body of text: the line of the mistake, from 1.'),
+  column: z.number().optional(),
+});
 
 /**
  * Body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and their places.
@@ -33,7 +38,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 export function errorBody(problems: readonly Problem[]): ErrorBody {
   const [first] = problems;
   const error = first ? (first.path ? `${first.path}: ${first.message}` : first.message) : 'not as expected';
-  return { detail: error, error, problems: problems.map(({ path, message }) => ({ path, message })) };
+  return { detail: error, error, problems: [...problems] };
 }
 
 /** The error body for mistakes that were found in a request. */

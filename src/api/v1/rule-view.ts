@@ -8,6 +8,7 @@ import { unservedUnits } from './unserved-units.js';
 export const ruleViewSchema = z
   .object({
     name: z.string(),
+    enabled: z.boolean().describe('Whether it is switched on.'),
     when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
     schedule: z.array(z.record(z.string(), z.unknown())).optional(),
     do: z.array(z.record(z.string(), z.unknown())),
@@ -35,13 +36,16 @@ export const ruleViewSchema = z
     examples: [RULE_STATUS],
   });
 
+export type RuleView = z.infer<typeof ruleViewSchema>;
+
 export function ruleView(
   { rule, seed, matches, hits, lastHit, open, remaining }: RuleStatus,
   lines: Iterable<Line>,
-): z.infer<typeof ruleViewSchema> {
+): RuleView {
   const warnings = unservedUnits(rule, lines);
   return {
     name: rule.name,
+    enabled: rule.enabled ?? true,
     when: rule.when,
     ...(rule.schedule && { schedule: rule.schedule.map((window) => ({ ...window })) }),
     do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),

@@ -34,7 +34,10 @@ const summarySchema = z.object({
   }),
   lastSeq: z.number().describe('The sequence number of the newest event of the traffic.'),
   lines: z.array(lineSummary),
-  faults: z.object({ changes: z.number().describe('How often a rule was put in force or removed.') }),
+  faults: z.object({
+    changes: z.number().describe('How often a rule was put in force, switched or removed.'),
+    hits: z.number().describe('How often any rule has acted.'),
+  }),
 });
 
 export type Summary = z.infer<typeof summarySchema>;
@@ -51,7 +54,7 @@ export function summaries(simulator: Simulator): () => Summary {
       program,
       lastSeq: traffic.last,
       lines: Array.from(lines.values(), (line) => summaryOf(line, edition(line.definition))),
-      faults: { changes: faults.rules.changes },
+      faults: { changes: faults.rules.changes, hits: faults.rules.hits },
     };
   };
 }

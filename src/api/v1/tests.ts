@@ -1,12 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { parsingText } from '../../config/text/parse-text.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LineLeases } from '../../testing/line-leases.js';
-import { viewReport } from '../../testing/report/view.js';
+import { viewingReport } from '../../testing/report/view.js';
 import { type KnownTest, TestRuns } from '../../testing/scenario/test-runs.js';
+import { readText } from '../json-body.js';
 import type { LongAnswers } from '../long-answers.js';
 import { TEST } from './examples.js';
 import { errorBody, errorSchema, issuesBody } from './problem.js';
+import { reportRoutes } from './report-files.js';
 
 const testParams = z.object({
   id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),
@@ -32,9 +37,11 @@ const summaryFields = {
   steps: z.array(z.object({ name: z.string(), verdict, message: z.string() })),
 };
 
-const summarySchema = z
+const testSummarySchema = z
   .object(summaryFields)
   .meta({ id: 'Test', description: 'A test that runs or has run.', examples: [TEST] });
+
+export type TestSummary = z.infer<typeof testSummarySchema>;
 
 const testSchema = z
   .object({
@@ -48,13 +55,32 @@ const testSchema = z
   });
 
 const testList = z
-  .object({ tests: z.array(summarySchema) })
+  .object({ tests: z.array(testSummarySchema) })
   .describe('The tests, the newest twenty of them.');
 
 const scenario = z.record(z.string(), z.unknown()).meta({
   description: 'A scenario as in a file, without the sections about a bench of its own.',
   examples: [{ name: TEST.name, steps: [{ wait: '1h' }] }],
 });
+
+const YAML = 'application/yaml';
+
+/** Making nodes of a text has no pauses. With more, the lines would wait for it too long. */
+const MAX_YAML_BYTES = 16 * 1024;
+
+const scenarioText = z.string().meta({
+  description: `The same as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
+  examples: [`name: ${TEST.name}\nsteps:\n  - wait: 1h\n`],
+});
+
+/** A body of YAML that is not parsed yet. */
+class YamlText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /** `/api/v1/tests`: scenarios on the lines that are running. */
 export function testRoutes(
@@ -67,6 +93,11 @@ export function testRoutes(
 
   return (app, _, done) => {
     app.addHook('onClose', async () => runs.stopAll());
+    app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+      const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
+      if (body.ok) return new YamlText(body.text);
+      throw Object.assign(new Error(body.error), { statusCode: body.status });
+    });
 
     app.get(
       '/tests',
@@ -89,13 +120,20 @@ export function testRoutes(
           description: 'It runs on lines that are open. Only one test can run on a line at a time.',
           tags: ['tests'],
           checkedBody: scenario,
-          response: { 201: summarySchema, 400: errorSchema, 409: errorSchema },
+          yamlBody: scenarioText,
+          response: { 201: testSummarySchema, 400: errorSchema, 409: errorSchema },
         },
       },
       async ({ body }, reply) => {
-        const started = runs.start(body);
+        const parsed = body instanceof YamlText ? await answers.work(parsingText(body.text)) : undefined;
+        if (parsed?.ok === false) return reply.code(400).send(errorBody(parsed.problems));
+        const started = runs.start(parsed ? parsed.source.value : body);
         if (started.ok) return reply.code(201).send(summary(started.test));
-        if ('issues' in started) return reply.code(400).send(issuesBody(started.issues));
+        if ('issues' in started) {
+          const { issues } = started;
+          const told = parsed ? errorBody(parsed.source.locate(issues.listed)) : {};
+          return reply.code(400).send({ ...issuesBody(issues), ...told });
+        }
         return reply.code(409).send(errorBody([{ path: '', message: started.busy }]));
       },
     );
@@ -115,7 +153,8 @@ export function testRoutes(
         const test = runs.get(Number(id));
         if (!test) return reply.code(404).send(unknownTest(id));
         const read = (seq: number) => simulator.traffic.read(seq);
-        return answers.send(reply, { ...summary(test), report: viewReport(test.report, read) });
+        const report = await answers.work(viewingReport(test.report, read));
+        return answers.send(reply, { ...summary(test), report });
       },
     );
 
@@ -137,11 +176,12 @@ export function testRoutes(
         return reply.code(204).send(null);
       },
     );
+    app.register(reportRoutes('tests', { simulator, answers, get: (id) => runs.get(id) }));
     done();
   };
 }
 
-function summary({ id, isOver, lines, report }: KnownTest): z.infer<typeof summarySchema> {
+function summary({ id, isOver, lines, report }: KnownTest): TestSummary {
   return {
     id,
     name: report.name,

@@ -1,4 +1,4 @@
-import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
 import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, place } from './locate.js';
 import { findUnclosed } from './unclosed.js';
@@ -19,20 +19,29 @@ export type ParsedText =
 /** The most lexemes in a file. The parser keeps some 350 bytes for each of them while it runs. */
 const MOST_LEXEMES = 1_000_000;
 
+/** Lexemes between two moments at which parsing can pause: about a millisecond of work. */
+const LEXEMES_AT_ONCE = 256;
+
 /** Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. */
 export function parseText(text: string): ParsedText {
-  const excess = findExcess(text);
+  const parsing = parsingText(text);
+  for (;;) {
+    const { done, value } = parsing.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * The same with pauses while the text is read. What follows, making nodes and values of what was read, has none: it takes
+ * about a millisecond for 2 KiB.
+ */
+export function* parsingText(text: string): Generator<void, ParsedText> {
+  const excess = yield* findExcess(text);
   if (excess !== undefined) return failed(excess);
   const lines = new LineCounter();
-  let document: Document.Parsed;
+  let document: Document.Parsed | undefined;
   try {
-    // The reader checks that keys are unique, because the library would compare every key with every other.
-    document = parseDocument(text, {
-      lineCounter: lines,
-      prettyErrors: false,
-      uniqueKeys: false,
-      intAsBigInt: true,
-    });
+    document = yield* documentOf(text, lines);
   } catch (error) {
     // The library's composer is recursive, so deep nesting overflows the stack.
     if (error instanceof RangeError) return failed(TOO_DEEP);
@@ -48,6 +57,25 @@ export function parseText(text: string): ParsedText {
   return { ok: true, source: { value, locate: (issues) => locator.locate(issues) } };
 }
 
+/** What the library's `parseDocument` does, with pauses. */
+function* documentOf(text: string, lines: LineCounter): Generator<void, Document.Parsed> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (++count % LEXEMES_AT_ONCE === 0) yield;
+  }
+  tokens.push(...parser.end());
+  // The reader checks that keys are unique, because the library would compare every key with every other.
+  const composer = new Composer({ uniqueKeys: false, intAsBigInt: true });
+  const documents = [...composer.compose(tokens, true, text.length)] as Document.Parsed[];
+  const [document, second] = documents as [Document.Parsed, ...Document.Parsed[]];
+  if (second) document.errors.push(new YAMLParseError([...second.range] as never, 'MULTIPLE_DOCS', ''));
+  return document;
+}
+
 const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
 
 function failed(message: string): ParsedText {
@@ -55,7 +83,7 @@ function failed(message: string): ParsedText {
 }
 
 /** Finds, before parsing, what would make the library run out of memory or stack. */
-function findExcess(text: string): string | undefined {
+function* findExcess(text: string): Generator<void, string | undefined> {
   let count = 0;
   let depth = 0;
   for (const lexeme of new Lexer().lex(text)) {
@@ -65,6 +93,7 @@ function findExcess(text: string): string | undefined {
     if (lexeme === '[' || lexeme === '{') depth++;
     if (lexeme === ']' || lexeme === '}') depth--;
     if (depth > DEEPEST) return TOO_DEEP;
+    if (count % LEXEMES_AT_ONCE === 0) yield;
   }
   return undefined;
 }

@@ -11,8 +11,15 @@ import { pick } from '../random.js';
  * only a client that checks plausibility notices. `{percent, probability}` alters only some of the replies.
  */
 export const change: FaultKind<{ percent: number; probability: number }> = {
+  does: 'That share of the data bytes altered, at least one. The frame is valid: only a client that checks values notices.',
   schema: z.union(
-    [percent.transform((percent) => ({ percent, probability: 1 })), section({ percent, probability })],
+    [
+      percent.transform((percent) => ({ percent, probability: 1 })),
+      section({
+        percent: percent.describe('The share of the data bytes.'),
+        probability: probability.describe('Of each reply; the others are spared.'),
+      }),
+    ],
     { error: 'percent from 0 to 100, or {percent, probability}' },
   ),
   apply(plan, { percent, probability }, context) {

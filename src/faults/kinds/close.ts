@@ -11,10 +11,16 @@ const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
  * closes it after `after` bytes.
  */
 export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
+  does: 'The connection is closed after the reply, or after some bytes of it (TCP).',
   schema: z.union(
     [
       how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
-      section({ how, after: wholeNumber(0, UNLIMITED, 'a number of bytes') }),
+      section({
+        how: how.describe('In an orderly way, or with a reset.'),
+        after: wholeNumber(0, UNLIMITED, 'a number of bytes').describe(
+          'Bytes of the reply that are sent before.',
+        ),
+      }),
     ],
     { error: '"end", "reset" or {how, after: bytes}' },
   ),

@@ -6,10 +6,14 @@ import { stepsOf, withSteps } from '../plan.js';
 
 /** `delay: ms` or `delay: {ms, jitter}`: the reply begins later by `ms`, give or take up to `jitter` ms. */
 export const delay: FaultKind<{ ms: number; jitter: number }> = {
+  does: 'The reply begins that much later.',
   schema: z.union(
     [
       duration().transform((ms) => ({ ms, jitter: 0 })),
-      section({ ms: duration(), jitter: duration().default(0) }),
+      section({
+        ms: duration().describe('How much later: ms, or a time such as 2s.'),
+        jitter: duration().default(0).describe('Give or take up to this much, at random.'),
+      }),
     ],
     { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
   ),

@@ -5,6 +5,10 @@ import { repeatFrames } from '../plan.js';
 
 /** `duplicate: {times, gap}`: the frame again, `times` times, with `gap` ms before each copy. */
 export const duplicate: FaultKind<{ times: number; gap: number }> = {
-  schema: section({ times: wholeNumber(1, UNLIMITED, 'a number of copies'), gap: duration().default(0) }),
+  does: 'The frame again, so many times.',
+  schema: section({
+    times: wholeNumber(1, UNLIMITED, 'a number of copies').describe('How many copies.'),
+    gap: duration().default(0).describe('Time before each copy.'),
+  }),
   apply: (plan, { times, gap }, context) => repeatFrames(plan, context, 'no frame to repeat', times, gap),
 };

@@ -4,9 +4,10 @@ import { cutFrames } from '../plan.js';
 
 /** `gap: {after, characters}`: a pause of that many character times after byte `after` of the frame, to break t1.5. */
 export const gap: FaultKind<{ after: number; characters: number }> = {
+  does: 'A pause inside the frame, which breaks t1.5 when it is longer.',
   schema: section({
-    after: wholeNumber(1, UNLIMITED, 'a number of bytes'),
-    characters: numberFrom(0, UNLIMITED, 'character times'),
+    after: wholeNumber(1, UNLIMITED, 'a number of bytes').describe('The pause comes after so many bytes.'),
+    characters: numberFrom(0, UNLIMITED, 'character times').describe('How long, in character times.'),
   }),
   needs: 'characterTime',
   apply(plan, { after, characters }, context) {

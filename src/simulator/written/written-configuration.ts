@@ -70,11 +70,12 @@ function whyUnusable(
 
 /** A rule as it would stand in a file, with the seed of its random values. */
 export function ruleSource({
-  rule: { name, when, schedule, faults },
+  rule: { name, enabled, when, schedule, faults },
   seed,
 }: Pick<RuleStatus, 'rule' | 'seed'>) {
   return {
     name,
+    ...(enabled === false && { enabled }),
     ...(Object.keys(when).length > 0 && { when }),
     schedule,
     do: faults.map(({ kind, written }) => ({ [kind]: written })),

@@ -88,15 +88,19 @@ export function examinationSummary(report: Report | ReportView): Summary {
 
 /** The JSON of one examination. */
 export function examinationJson(report: ReportView): string {
+  return `${JSON.stringify(examinationReportJson(report), null, 2)}\n`;
+}
+
+/** The JSON report on an examination as a value. */
+export function examinationReportJson(report: ReportView): ExaminationJson {
   const { findings, startedAt, durationMs, versions } = report;
-  const json: ExaminationJson = {
+  return {
     ...examinationSummary(report),
     checks: findings.map((finding) => ({ ...checkJson(finding), frames: framesJson(finding) })),
     startedAt: new Date(startedAt).toISOString(),
     durationMs: tenths(durationMs),
     versions: versions.map((each) => ({ ...each })),
   };
-  return `${JSON.stringify(json, null, 2)}\n`;
 }
 
 function foundJson({

@@ -6,22 +6,31 @@ import type { FindingView, ReportView } from './view.js';
 
 /** Reports as one HTML document that needs nothing from the network. */
 export function htmlReport(reports: readonly ReportView[]): string {
+  return [...htmlPieces(reports)].join('');
+}
+
+/** The same in pieces: one for each finding. */
+export function* htmlPieces(reports: readonly ReportView[]): Generator<string, void> {
   const title = reports.map(titleOf).join(', ');
-  return [
+  yield* lined([
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escaped(title)}</title><style>${STYLE}</style></head><body>`,
-    ...reports.map(reportHtml),
-    '</body></html>\n',
-  ].join('\n');
+  ]);
+  for (const [number, report] of reports.entries()) yield* lined(reportPieces(report, number));
+  yield '</body></html>\n';
+}
+
+function* lined(pieces: Iterable<string>): Generator<string, void> {
+  for (const piece of pieces) yield `${piece}\n`;
 }
 
 function titleOf({ kind, name }: ReportView): string {
   return kind === 'test' ? name : `Report on ${name}`;
 }
 
-function reportHtml(report: ReportView, number: number): string {
+function* reportPieces(report: ReportView, number: number): Generator<string, void> {
   const { kind, startedAt, durationMs, verdict, line, seed, conclusions, configuration, findings } = report;
   const when = `${new Date(startedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
   const about = [
@@ -34,20 +43,18 @@ function reportHtml(report: ReportView, number: number): string {
   const shown = findings.filter(({ verdict, summary, frames }) => {
     return verdict !== 'not run' && (kind === 'test' || summary !== '' || frames.length > 0);
   });
-  return [
-    `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`,
-    `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`,
-    conclusionsHtml(kind, conclusions),
-    parametersHtml(report.parameters),
-    kind === 'test' ? '' : countsHtml(findings),
-    summaryHtml(report, number),
-    '<h2 class="evidence">Evidence</h2>',
-    LEGEND,
-    ...inGroups(shown).map((finding) => findingHtml(finding, number)),
-    `<h2>Configuration</h2><details open><summary>The bench, as a native file</summary><pre>${escaped(configuration)}</pre></details>`,
-    `<h2>Versions</h2><p>${report.versions.map((each) => escaped(`${each.name} ${each.version}`)).join(' · ')}</p>`,
-    '</article>',
-  ].join('\n');
+  yield `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`;
+  yield `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`;
+  yield conclusionsHtml(kind, conclusions);
+  yield parametersHtml(report.parameters);
+  yield kind === 'test' ? '' : countsHtml(findings);
+  yield summaryHtml(report, number);
+  yield '<h2 class="evidence">Evidence</h2>';
+  yield LEGEND;
+  for (const finding of inGroups(shown)) yield findingHtml(finding, number);
+  yield `<h2>Configuration</h2><details open><summary>The bench, as a native file</summary><pre>${escaped(configuration)}</pre></details>`;
+  yield `<h2>Versions</h2><p>${report.versions.map((each) => escaped(`${each.name} ${each.version}`)).join(' · ')}</p>`;
+  yield '</article>';
 }
 
 /** `2.5 s`, `4 min 32 s`. */

@@ -7,8 +7,14 @@ import type { FindingView, ReportView } from './view.js';
  * inconclusive step of a test is a failure, as it is for the exit code; an inconclusive check of an examination is skipped.
  */
 export function junitReport(reports: readonly ReportView[]): string {
-  const suites = reports.map(suite);
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
+  return [...junitPieces(reports)].join('');
+}
+
+/** The same in pieces: one for each case. */
+export function* junitPieces(reports: readonly ReportView[]): Generator<string, void> {
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n';
+  for (const report of reports) yield* suitePieces(report);
+  yield '</testsuites>\n';
 }
 
 type Element = 'failure' | 'error' | 'skipped' | undefined;
@@ -28,7 +34,16 @@ function elementOf(verdict: Verdict, kind: ReportView['kind']): Element {
   }
 }
 
-function suite({ kind, name, startedAt, durationMs, seed, line, versions, findings }: ReportView): string {
+function* suitePieces({
+  kind,
+  name,
+  startedAt,
+  durationMs,
+  seed,
+  line,
+  versions,
+  findings,
+}: ReportView): Generator<string, void> {
   const elements = findings.map(({ verdict }) => elementOf(verdict, kind));
   const count = (wanted: Element) => elements.filter((element) => element === wanted).length;
   const attributes = {
@@ -45,12 +60,9 @@ function suite({ kind, name, startedAt, durationMs, seed, line, versions, findin
     ...(line === undefined ? [] : [['line', line]]),
     ...versions.map(({ name, version }) => [name, version]),
   ].map(([key = '', value = '']) => `      <property${attributesText({ name: key, value })}/>\n`);
-  const cases = findings.map((finding, i) => testcase(finding, elements[i], name));
-  return [
-    `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`,
-    ...cases,
-    '  </testsuite>\n',
-  ].join('');
+  yield `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`;
+  for (const [i, finding] of findings.entries()) yield testcase(finding, elements[i], name);
+  yield '  </testsuite>\n';
 }
 
 function testcase(

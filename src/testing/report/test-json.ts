@@ -20,7 +20,8 @@ interface TestJson {
   readonly versions: ReportView['versions'];
 }
 
-function testJson(report: ReportView): TestJson {
+/** The JSON report on a test as a value. */
+export function testJson(report: ReportView): TestJson {
   const { name, verdict, findings, startedAt, durationMs, seed, versions } = report;
   return {
     name,

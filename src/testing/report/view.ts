@@ -19,6 +19,16 @@ export function viewReport(report: Report, read: ReadEvent = () => undefined): R
   return { ...report, findings: report.findings.map((finding) => viewFinding(finding, read)) };
 }
 
+/** The same with a pause after each finding. */
+export function* viewingReport(report: Report, read: ReadEvent): Generator<void, ReportView> {
+  const findings: FindingView[] = [];
+  for (const finding of report.findings) {
+    findings.push(viewFinding(finding, read));
+    yield;
+  }
+  return { ...report, findings };
+}
+
 /** @param read as of `viewReport` */
 export function viewFinding(finding: Finding, read: ReadEvent): FindingView {
   const { frames } = finding;

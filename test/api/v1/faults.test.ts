@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { FaultLine } from '../../../src/faults/ability.js';
 import { nativeSetup } from '../../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../../support/simulator.js';
+import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { Rest } from '../rest.js';
 
 const SLOW = { name: 'slow', when: { unit: 1, function: [3, 4], address: [0, 9] }, do: [{ delay: 5 }] };
@@ -25,6 +26,14 @@ interface Refused {
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
+const facts = ({ simulator }: RunningSimulator) => ({
+  line: simulator.faultLines[0] as FaultLine,
+  unitId: 1,
+  device: 'meter',
+  functionCode: 3,
+  ranges: [{ address: 0, quantity: 1 }],
+});
+
 let rest: Rest;
 
 beforeEach(() => {
@@ -36,6 +45,21 @@ async function rules(): Promise<readonly Rule[]> {
 }
 
 describe('fault rules over REST', () => {
+  test('a rule that is switched off keeps its counts, does not act, and begins anew when it is switched on', async () => {
+    const running = await startSimulator(nativeSetup({ ...SETUP, faults: [] }));
+    running.addRule({ name: 'once', when: { count: 1 }, do: [{ silence: true }], seed: 5 });
+    running.addRule({ name: 'last', when: { unit: 9 }, do: [{ silence: true }] });
+    const match = () => running.simulator.faults.rules.match(facts(running)).length;
+    const patch = (enabled: boolean) => running.rest.send<Rule>('PATCH', '/api/v1/faults/once', { enabled });
+    expect(match()).toBe(1);
+    expect((await patch(false)).body).toMatchObject({ enabled: false, hits: 1, remaining: 0 });
+    expect(match()).toBe(0);
+    expect((await patch(true)).body).toMatchObject({ enabled: true, hits: 0, remaining: 1, seed: 5 });
+    expect(match()).toBe(1);
+    expect(running.simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['once', 'last']);
+    await running.stop();
+  });
+
   test('those of the configuration are there, as they were written, with what has come of them', async () => {
     expect(await rest.send('GET', '/api/v1/faults')).toEqual({
       status: 200,
@@ -44,6 +68,7 @@ describe('fault rules over REST', () => {
           {
             ...SLOW,
             seed: expect.any(Number),
+            enabled: true,
             matches: 0,
             hits: 0,
             lastHit: null,
@@ -55,6 +80,7 @@ describe('fault rules over REST', () => {
             when: { unit: 9 },
             do: [{ corrupt: 1 }],
             seed: 42,
+            enabled: true,
             matches: 0,
             hits: 0,
             lastHit: null,

@@ -120,4 +120,40 @@ describe('/api/v1/tests', () => {
     expect((await running.rest.send('GET', '/api/v1/tests/7')).status).toBe(404);
     expect((await running.rest.send('DELETE', '/api/v1/tests/7')).status).toBe(404);
   });
+
+  it('takes a scenario as YAML, and tells mistakes with their lines', async () => {
+    const { rest } = await start();
+    const send = (payload: string) =>
+      rest.app.inject({
+        method: 'POST',
+        url: '/api/v1/tests',
+        headers: { host: 'localhost', 'content-type': 'application/yaml' },
+        payload,
+      });
+    expect((await send('name: a\nsteps:\n  - wait: 1h\n')).statusCode).toBe(201);
+    expect((await send('name: b\nsteps:\n  - wait: soon\n')).json()).toMatchObject({
+      problems: [{ path: 'steps[0].wait', line: 3, column: 5 }],
+    });
+    expect((await send('name: [')).json()).toMatchObject({ problems: [{ line: 1, column: 7 }] });
+    expect((await send(`# ${'x'.repeat(20_000)}`)).statusCode).toBe(413);
+    expect((await send('')).statusCode).toBe(400);
+  });
+
+  it('hands out reports as files that can do nothing in a browser', async () => {
+    const running = await start();
+    await post(running, { name: '<script>', steps: [{ wait: '1h' }] });
+    for (const [file, content] of [
+      ['report.html', '&lt;script'],
+      ['junit.xml', '&lt;script'],
+      ['report.json', '"<script>"'],
+    ] as const) {
+      const { headers, body } = await running.rest.app.inject({
+        url: `/api/v1/tests/1/${file}`,
+        headers: { host: 'localhost' },
+      });
+      expect(body).toContain(content);
+      expect(headers['content-disposition']).toMatch(/^attachment; filename="test-1\.(html|xml|json)"$/);
+      expect(headers['content-security-policy']).toContain('sandbox');
+    }
+  });
 });

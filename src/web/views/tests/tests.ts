@@ -1,7 +1,59 @@
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import { restarts } from '../../live.js';
+import { hrefOf, place } from '../../route.js';
 import { Empty } from '../../ui/empty.js';
+import { State } from '../../ui/state.js';
+import { followDetails } from '../lines/details.js';
+import { RunPanel, TONES } from './run-panel.js';
+import { followRuns, type Run, tests, unread } from './runs.js';
+import { ExaminationForm, ScenarioForm } from './start.js';
+import './tests.css';
 
-/** The view `/tests`. */
+/** The view `/tests`: what can be run, what was run, and one run step by step. */
 export function TestsView() {
-  return html`<${Empty} title="Tests">This view is not there yet. Use the API meanwhile.<//>`;
+  useEffect(followRuns, [restarts.value]);
+  useEffect(followDetails, []);
+  const isExamination = useSignal(false);
+  const [id] = place.value.parts;
+  const runs = tests.value;
+  const run = runs?.find((each) => String(each.id) === id);
+  const pick = (wanted: boolean) => () => {
+    isExamination.value = wanted;
+  };
+  return html`<div class="columns">
+    <div class="left">
+      <section class="panel" aria-label="Run">
+        <div class="kinds" role="group" aria-label="What to run">
+          <button type="button" aria-pressed=${!isExamination.value} onClick=${pick(false)}>Scenario</button>
+          <button type="button" aria-pressed=${isExamination.value} onClick=${pick(true)}>Examination</button>
+        </div>
+        ${isExamination.value ? html`<${ExaminationForm} />` : html`<${ScenarioForm} />`}
+      </section>
+      <section class="panel" aria-label="Newest runs">
+        <h2>Newest runs</h2>
+        ${runs?.length === 0 ? html`<p class="dim">Nothing has been run yet.</p>` : null}
+        <ul class="runs">${runs?.map((each) => html`<${RunLink} key=${each.id} run=${each} isShown=${each === run} />`)}</ul>
+      </section>
+    </div>
+    <div class="right">
+      ${run ? html`<${RunPanel} key=${run.id} run=${run} />` : html`<${Empty} title=${id === undefined ? 'Tests' : `Run ${id}`}>${whyNothing(id)}<//>`}
+    </div>
+  </div>`;
+}
+
+function whyNothing(id: string | undefined): string {
+  if (unread.value) return unread.value.detail;
+  if (tests.value === undefined) return 'Waiting for the simulator.';
+  return id === undefined
+    ? 'Run a scenario or an examination, or select a run, to see it step by step.'
+    : 'There is no such run. The newest twenty tests and examinations are kept until the program ends.';
+}
+
+function RunLink({ run, isShown }: { readonly run: Run; readonly isShown: boolean }) {
+  const { id, name, isRunning, verdict } = run;
+  return html`<li><a class="long" href=${hrefOf('tests', String(id))} aria-current=${isShown ? 'true' : undefined}>
+    <span class="mono">${id}</span><span class="name">${name}</span>
+    ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}</a></li>`;
 }

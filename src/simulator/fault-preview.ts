@@ -1,0 +1,58 @@
+import { type PlayedRule, playRule } from '../faults/preview.js';
+import { processorTime } from '../faults/processor-time.js';
+import type { FaultRule } from '../faults/rule.js';
+import { addressRanges } from '../protocol/address-range.js';
+import { achieved, type StepReport } from '../protocol/play-report.js';
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { LikeRequest } from './like-request.js';
+import { lineStatus } from './line-status.js';
+
+/** What a rule would make of the reply to a request. */
+export interface FaultPreview extends PlayedRule {
+  /** When each step would happen on a line that is free, in ms since the end of the request. */
+  readonly steps: readonly StepReport[];
+  /** Times of a serial line, in ms. */
+  readonly wire: { readonly characterTime: number; readonly t35: number } | undefined;
+}
+
+/**
+ * Plays a rule on the reply to a request. Nothing is sent, executed or counted; other rules do not act. The reply before,
+ * which `stale` sends, is taken to have been the same.
+ */
+export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
+  const { line, device, unitId, transactionId, pdu, reply } = like;
+  const { times } = lineStatus(line);
+  const { line: faultLine, framing } = line.bus;
+  const characterTime = times?.characterTime ?? 0;
+  const ranges = addressRanges(pdu);
+  const played = playRule(
+    rule,
+    { line: faultLine, unitId, device: device.name, functionCode: pdu[0] as number, ranges },
+    reply,
+    {
+      unitId,
+      transactionId,
+      requestPdu: pdu,
+      framing,
+      characterTime,
+      previousReply: reply,
+      now: processorTime,
+    },
+    Math.random,
+  );
+  const steps = timesOf(played.plan, times?.turnaround ?? 0, characterTime);
+  return { ...played, steps, wire: times && { characterTime, t35: times.t35 } };
+}
+
+/** When each step of a plan would happen. */
+function timesOf(plan: ReplyPlan, turnaround: number, characterTime: number): StepReport[] {
+  if (plan.kind === 'silence') return [];
+  let at = plan.early ? 0 : turnaround;
+  return plan.steps.map((step) => {
+    const plannedAt = at + step.waitMs;
+    at = plannedAt;
+    if (step.kind === 'bytes') at += step.bytes.length * characterTime;
+    if (step.kind === 'break') at += step.ms;
+    return achieved(plannedAt, plannedAt, at, undefined);
+  });
+}

@@ -1,0 +1,112 @@
+import type { LeafShape, Shape } from './shape.js';
+
+/** What stands in a form, which need not be right: texts, by the shape of the value. */
+export type Draft = string | readonly Draft[] | { readonly [key: string]: Draft };
+
+export type ObjectDraft = { readonly [key: string]: Draft };
+
+/** Where a choice keeps the key that is chosen; no key of a value has a space. */
+const CHOSEN = ' chosen';
+
+/** The draft of a value; of nothing, an empty one. */
+export function draftOf(shape: Shape, value: unknown): Draft {
+  switch (shape.kind) {
+    case 'fixed':
+      return '';
+    case 'leaf':
+      return textOf(value);
+    case 'list':
+      return (value === undefined ? [] : [value].flat()).map((each) => draftOf(shape.item, each));
+    case 'choice': {
+      const key = Object.keys(isObject(value) ? value : {})[0] ?? shape.options[0]?.key ?? '';
+      return chosen(shape, key, isObject(value) ? value[key] : undefined);
+    }
+    case 'object': {
+      const { plainKey, fields } = shape;
+      const isPlain = value !== undefined && !isObject(value) && plainKey !== undefined;
+      const source = isPlain ? { [plainKey]: value } : isObject(value) ? value : {};
+      return Object.fromEntries(fields.map((field) => [field.key, draftOf(field.shape, source[field.key])]));
+    }
+  }
+}
+
+/** The draft of a choice in which `key` is chosen. */
+export function chosen(shape: Extract<Shape, { kind: 'choice' }>, key: string, value?: unknown): Draft {
+  const option = shape.options.find((each) => each.key === key);
+  return { [CHOSEN]: key, of: option ? draftOf(option.shape, value) : '' };
+}
+
+/** The key that is chosen, and the draft of its value. */
+export function choiceOf(draft: Draft): { readonly key: string; readonly of: Draft } {
+  const { [CHOSEN]: key, of = '' } = draft as ObjectDraft;
+  return { key: String(key), of };
+}
+
+/** A choice with another draft of its value. */
+export function withChoice(draft: Draft, of: Draft): Draft {
+  return { ...(draft as ObjectDraft), of };
+}
+
+/** The value of a draft; undefined where nothing stands. What can't be read stays text: the server says what is wrong. */
+export function readDraft(shape: Shape, draft: Draft): unknown {
+  switch (shape.kind) {
+    case 'fixed':
+      return shape.value;
+    case 'leaf':
+      return readLeaf(shape, String(draft).trim());
+    case 'list': {
+      const items = (draft as readonly Draft[]).map((each) => readDraft(shape.item, each));
+      const known = items.filter((each) => each !== undefined);
+      return known.length > 0 ? known : undefined;
+    }
+    case 'choice': {
+      const { key, of } = choiceOf(draft);
+      const option = shape.options.find((each) => each.key === key);
+      return option && { [key]: readDraft(option.shape, of) ?? null };
+    }
+    case 'object': {
+      const { plainKey, fields } = shape;
+      const entries = fields
+        .map(({ key, shape: field }) => [key, readDraft(field, (draft as ObjectDraft)[key] ?? '')] as const)
+        .filter(([, value]) => value !== undefined);
+      const [first, ...others] = entries;
+      if (!first) return undefined;
+      return first[0] === plainKey && others.length === 0 ? first[1] : Object.fromEntries(entries);
+    }
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) {
+    const isFlat = value.every((each) => typeof each !== 'object' && !String(each).includes(','));
+    return isFlat ? value.join(', ') : JSON.stringify(value);
+  }
+  return String(value);
+}
+
+function readLeaf({ isText, list }: LeafShape, text: string): unknown {
+  if (text === '') return undefined;
+  if (list !== 'never' && text.startsWith('[')) return parsed(text) ?? text;
+  if (list === 'always' || (list === 'may be' && text.includes(',')))
+    return text.split(',').map((part) => readOne(part.trim(), isText));
+  return readOne(text, isText);
+}
+
+function readOne(text: string, isText: boolean): unknown {
+  if (isText) return text;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

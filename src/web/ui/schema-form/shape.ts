@@ -1,0 +1,138 @@
+import type { ToldSchema } from '../../../api/v1/schemas.js';
+
+type JsonSchema = ToldSchema['schema'];
+
+/** What a part of a form is for, made of the JSON Schema of a value. */
+export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
+
+export interface ObjectShape {
+  readonly kind: 'object';
+  readonly about: string;
+  readonly fields: readonly { readonly key: string; readonly isRequired: boolean; readonly shape: Shape }[];
+  /** The key that a plain value stands for: `250` for `{ms: 250}`. */
+  readonly plainKey: string | undefined;
+}
+
+/** One of several objects that have one key each, as the faults of a rule have. */
+export interface ChoiceShape {
+  readonly kind: 'choice';
+  readonly about: string;
+  readonly options: readonly { readonly key: string; readonly about: string; readonly shape: Shape }[];
+}
+
+export interface ListShape {
+  readonly kind: 'list';
+  readonly about: string;
+  readonly item: Shape;
+}
+
+/** A value that is written as text. */
+export interface LeafShape {
+  readonly kind: 'leaf';
+  readonly about: string;
+  /** All values there are; undefined where there are others. */
+  readonly choices: readonly string[] | undefined;
+  /** Some of the values. */
+  readonly offers: readonly string[];
+  /** Whether it is a list, as in `1, 2`, or may be one. */
+  readonly list: 'never' | 'may be' | 'always';
+  /** Whether every value is text, so that `1` is a name and no number. */
+  readonly isText: boolean;
+}
+
+/** A value of which there is only one. */
+interface FixedShape {
+  readonly kind: 'fixed';
+  readonly about: string;
+  readonly value: unknown;
+}
+
+/** The shape of a value. */
+export function shapeOf({ schema, components }: ToldSchema): Shape {
+  return shape(schema, '');
+
+  function shape(given: JsonSchema, outer: string): Shape {
+    // Descriptions are Markdown, in which names stand between backticks.
+    const about = (given.description ?? outer).replaceAll('`', '');
+    const variants = flat(given);
+    const list = variants.find((each) => each.type === 'array' && isObject(itemOf(each)));
+    if (list) return { kind: 'list', about, item: shape(itemOf(list), '') };
+    const objects = variants.filter(isObject);
+    if (objects.length > 1) return { kind: 'choice', about, options: objects.map(option) };
+    const [object] = objects;
+    if (object) return objectShape(object, variants.length > 1, object.description ?? about);
+    const [only] = variants;
+    if (only && variants.length === 1 && only.const !== undefined) {
+      return { kind: 'fixed', about, value: only.const };
+    }
+    return leaf(variants, about, given.default);
+  }
+
+  function objectShape(object: JsonSchema, hasPlain: boolean, about: string): ObjectShape {
+    const entries = Object.entries(object.properties ?? {}) as [string, JsonSchema][];
+    return {
+      kind: 'object',
+      about,
+      fields: entries.map(([key, value]) => ({
+        key,
+        isRequired: object.required?.includes(key) === true,
+        shape: shape(value, ''),
+      })),
+      plainKey: hasPlain ? entries[0]?.[0] : undefined,
+    };
+  }
+
+  function option(object: JsonSchema): ChoiceShape['options'][number] {
+    const [[key, value] = ['', {}]] = Object.entries(object.properties ?? {}) as [string, JsonSchema][];
+    return { key, about: object.description ?? '', shape: shape(value, '') };
+  }
+
+  /** The variants of a union, and of the unions in it; the schema itself where it is none. */
+  function flat(given: JsonSchema): JsonSchema[] {
+    const { $ref, anyOf } = given;
+    if ($ref !== undefined) {
+      const target = components.schemas[$ref.split('/').at(-1) ?? ''];
+      return target ? flat(target) : [];
+    }
+    return anyOf ? anyOf.flatMap((each) => flat(each as JsonSchema)) : [given];
+  }
+
+  function itemOf(list: JsonSchema): JsonSchema {
+    const [first, ...others] = flat((list.items ?? {}) as JsonSchema);
+    return others.length > 0 ? ((list.items ?? {}) as JsonSchema) : (first ?? {});
+  }
+
+  function isObject(given: JsonSchema): boolean {
+    return flat(given).every((each) => each.properties !== undefined);
+  }
+}
+
+function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): LeafShape {
+  const named = variants.flatMap(({ enum: values = [], const: only }) =>
+    only === undefined ? values : [only],
+  );
+  const isBoolean = variants.every(({ type }) => type === 'boolean');
+  const isClosed = variants.every((each) => each.enum !== undefined || each.const !== undefined);
+  const known = isBoolean ? ['true', 'false'] : named.map(String);
+  const texts = variants.filter(({ type }) => type !== 'array');
+  return {
+    kind: 'leaf',
+    about: [about, preset === undefined ? limits(variants) : `${JSON.stringify(preset)} without it.`]
+      .filter((text) => text !== '')
+      .join(' '),
+    choices: isBoolean || isClosed ? known : undefined,
+    offers: known,
+    list: texts.length === variants.length ? 'never' : texts.length > 0 ? 'may be' : 'always',
+    isText: (texts.length > 0 ? texts : variants.map(({ items }) => (items ?? {}) as JsonSchema)).every(
+      ({ type }) => type === 'string',
+    ),
+  };
+}
+
+/** The limits of a number in words; empty where it has none or is not the only variant. */
+function limits(variants: readonly JsonSchema[]): string {
+  const number = variants.find(({ type }) => type === 'integer' || type === 'number');
+  if (!number || (number.minimum === undefined && number.maximum === undefined)) return '';
+  const { minimum = 0, maximum } = number;
+  return maximum === undefined ? `${minimum} or more.` : `${minimum} to ${maximum}.`;
+}

@@ -1,0 +1,143 @@
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ToldSchema } from '../../../api/v1/schemas.js';
+import type { StreamedView } from '../../../api/v1/traffic-view.js';
+import { ask, pathOf, type Refusal } from '../../api.js';
+import { summary } from '../../live.js';
+import { go, hrefOf, place } from '../../route.js';
+import { mayWrite } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
+import { SchemaPart } from '../../ui/schema-form/schema-form.js';
+import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
+import { say } from '../../ui/toast.js';
+import { Preview } from './preview.js';
+import { aimed, freeName, likeThis, READY_MADE } from './ready-made.js';
+import { change, rules, written } from './rules.js';
+
+type Event = Exclude<StreamedView, { kind: 'left out' }>;
+
+/** What stands before what is seldom used. */
+const FIRST = ['name', 'when', 'do'];
+
+/** Where the editor is in the address: `?new`, `?edit=NAME` or `?like=SEQ`. */
+export function editorHref(query: Readonly<Record<string, string>>): string {
+  return `${hrefOf('faults')}?${new URLSearchParams(query)}`;
+}
+
+/** A form for a rule, and what the rule will look like on the wire. */
+export function Editor() {
+  const { query } = place.value;
+  const [edited, like] = [query.get('edit'), query.get('like')];
+  const shape = useSignal<ObjectShape | undefined>(undefined);
+  const draft = useSignal<Draft>({});
+  const event = useSignal<Event | undefined>(undefined);
+  const refusal = useSignal<Refusal | undefined>(undefined);
+  const unaimed = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const self = useRef<HTMLFormElement>(null);
+
+  const names = () => rules.peek()?.map(({ name }) => name) ?? [];
+  const fill = (rule: object) => {
+    if (shape.value) draft.value = draftOf(shape.value, rule);
+    refusal.value = undefined;
+  };
+  useEffect(() => {
+    let isGone = false;
+    const begin = async () => {
+      const told = await ask<ToldSchema>('GET', '/schemas/fault-rule');
+      if (!told.ok) {
+        refusal.value = told.problem;
+        return;
+      }
+      const made = shapeOf(told.value) as ObjectShape;
+      const [first, found] = await Promise.all([ruleToEdit(edited), like ? requestOf(like) : undefined]);
+      if (isGone) return;
+      shape.value = made;
+      if (typeof found === 'string') unaimed.value = found;
+      else event.value = found;
+      const when = typeof found === 'object' ? likeThis(found) : {};
+      fill(first ?? { name: freeName('rule', names()), when, do: [{ delay: '250ms' }] });
+      self.current?.scrollIntoView({ block: 'nearest' });
+    };
+    void begin();
+    return () => {
+      isGone = true;
+    };
+  }, [edited, like]);
+
+  const close = () => go(hrefOf('faults'));
+  const rule = shape.value && readDraft(shape.value, draft.value);
+  const submit = async () => {
+    if (!rule) return;
+    isBusy.value = true;
+    const { name = '' } = rule as { name?: string };
+    const answer = edited === name ? await change('PUT', [name], rule) : await change('POST', [], rule);
+    isBusy.value = false;
+    if (!answer.ok) {
+      refusal.value = answer.problem;
+      return;
+    }
+    if (edited !== null && edited !== name) await change('DELETE', [edited]);
+    say(`Rule ${name} is ${edited === null ? 'armed' : 'changed'}.`);
+    close();
+  };
+
+  const { lines = [] } = summary.value ?? {};
+  const offers = { 'when.line': lines.map(({ name }) => name) };
+  const values = draft.value as ObjectDraft;
+  const part = ({ key, shape: field }: ObjectShape['fields'][number]) =>
+    html`<${SchemaPart} key=${key} shape=${field} label=${key} path=${key} draft=${values[key] ?? ''}
+      refusal=${refusal.value} offers=${offers} onChange=${(next: Draft) => {
+        draft.value = { ...values, [key]: next };
+      }} />`;
+  const fields = shape.value?.fields ?? [];
+  const seldom = fields.filter(({ key }) => !FIRST.includes(key));
+  const current = (rule as { when?: object } | undefined)?.when ?? {};
+  return html`<form class="editor" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
+    onSubmit=${(submitted: SubmitEvent) => {
+      submitted.preventDefault();
+      void submit();
+    }}>
+    <div class="head">
+      <h2 class="long">${edited === null ? 'New rule' : `Change ${edited}`}</h2>
+      <div class="buttons"><${Button} onClick=${close}>Cancel<//>
+        <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !rule}>
+          ${edited === null ? 'Arm' : 'Change'}<//></div>
+    </div>
+    ${event.value ? html`<p class="aim long">Aimed at the next one like <a class="mono" href=${`${hrefOf('traffic')}?at=${event.value.seq}`}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
+    ${unaimed.value === undefined ? null : html`<p class="refused long" role="alert">${unaimed.value}</p>`}
+    ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
+    <div class="ready" role="group" aria-label="Ready-made rules">${READY_MADE.map(
+      (each) =>
+        html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
+    )}</div>
+    <div class="two">
+      <div class="parts">
+        ${FIRST.map((key) => fields.filter((field) => field.key === key).map(part))}
+        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts">${seldom.map(part)}</div></details>
+      </div>
+      <${Preview} rule=${rule} like=${event.value?.seq} />
+    </div>
+  </form>`;
+}
+
+async function ruleToEdit(name: string | null): Promise<object | undefined> {
+  if (name === null) return undefined;
+  const answer = await ask<Parameters<typeof written>[0]>('GET', pathOf('faults', name));
+  return answer.ok ? written(answer.value) : { name };
+}
+
+/** The request that an event is, or is the reply to; in words, why it can't be had. */
+async function requestOf(seq: string): Promise<Event | string> {
+  const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
+  if (!answer.ok) return answer.problem.detail;
+  const [found] = answer.value.events;
+  if (found?.seq !== Number(seq)) return `Event ${seq} is not kept any more.`;
+  return found.kind === 'reply' && found.request !== undefined ? requestOf(String(found.request)) : found;
+}
+
+function oneEvent(seq: string): URLSearchParams {
+  return new URLSearchParams({ after: String(Number(seq) - 1), limit: '1' });
+}

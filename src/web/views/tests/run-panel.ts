@@ -1,0 +1,150 @@
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { FindingView } from '../../../api/v1/report-files.js';
+import type { StreamedView } from '../../../api/v1/traffic-view.js';
+import { ask, pathOf } from '../../api.js';
+import { hrefOf } from '../../route.js';
+import { mayWrite } from '../../session.js';
+import { piecesOf } from '../../strip/event-pieces.js';
+import { StripModel, sourceOf } from '../../strip/model.js';
+import type { Wire } from '../../strip/piece.js';
+import { Strip } from '../../strip/strip.js';
+import { Button } from '../../ui/button.js';
+import { State, type Tone } from '../../ui/state.js';
+import { say } from '../../ui/toast.js';
+import { details } from '../lines/details.js';
+import { wireOf } from '../traffic/strip-source.js';
+import { findings, type Run, type RunStep, readFindings, readRuns, type Verdict } from './runs.js';
+
+export const TONES: Readonly<Record<Verdict, Tone>> = {
+  pass: 'good',
+  fail: 'bad',
+  error: 'bad',
+  inconclusive: 'warn',
+  'not run': 'off',
+};
+
+const FILES = [
+  ['report.html', 'HTML'],
+  ['junit.xml', 'JUnit'],
+  ['report.json', 'JSON'],
+] as const;
+
+/** A test or an examination: its steps as they end, and what shows what was found. */
+export function RunPanel({ run }: { readonly run: Run }) {
+  const { id, kind, name, isRunning, verdict, lines, steps, conclusions } = run;
+  const ended = steps.filter((step) => step.verdict !== 'not run').length;
+  useEffect(() => {
+    void readFindings(run);
+  }, [id, isRunning, ended]);
+  const stop = async () => {
+    const answer = await ask('DELETE', pathOf(kind, id));
+    if (answer.ok) say(`${name} was stopped.`);
+    else say(answer.problem.detail, 'refused');
+    await readRuns();
+  };
+  const known = findings.value.id === id ? findings.value.list : [];
+  const counts = countsOf(steps);
+  return html`<article class="run" aria-label=${`Run ${id}`}>
+    <div class="head">
+      <h2 class="long">${name}</h2>
+      ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}
+      <div class="buttons">
+        ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} disabled=${!mayWrite()} onClick=${() => void stop()}>Stop<//>` : null}
+        ${FILES.map(
+          ([file, title]) =>
+            html`<a download href=${`/api/v1${pathOf(kind, id, file)}`} aria-label=${`Report as ${title}`}>${title}</a>`,
+        )}
+      </div>
+    </div>
+    <p class="dim" role="status">${kind === 'tests' ? 'Test' : 'Examination'} ${id} on ${lines.join(', ')}: ${counts}</p>
+    ${conclusions.length > 0 ? html`<ul class="conclusions">${conclusions.map((each) => html`<li class="long">${each}</li>`)}</ul>` : null}
+    <ol class="steps">
+      ${steps.map(
+        (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
+          isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
+      )}
+      ${isRunning && kind === 'tests' ? html`<li class="next dim">The next step is under way.</li>` : null}
+    </ol>
+  </article>`;
+}
+
+function countsOf(steps: readonly RunStep[]): string {
+  const verdicts = ['pass', 'fail', 'inconclusive', 'error', 'not run'] as const;
+  const counts = verdicts.flatMap((verdict) => {
+    const count = steps.filter((step) => step.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${verdict}`];
+  });
+  return counts.length > 0 ? counts.join(', ') : 'nothing has ended yet';
+}
+
+interface StepProps {
+  readonly step: RunStep;
+  readonly number: number;
+  /** With its frames; undefined before they are read. */
+  readonly finding: FindingView | undefined;
+  /** The first of its group. */
+  readonly isFirst: boolean;
+}
+
+/** A step with its verdict, and when it is opened, with the frames that show it. */
+function Step({ step, number, finding, isFirst }: StepProps) {
+  const { name, group, verdict, message } = step;
+  const isOpen = useSignal(verdict === 'fail');
+  const hasFrames = finding !== undefined && finding.frames.length > 0;
+  return html`${isFirst ? html`<li class="group">${group}</li>` : null}
+    <li class="step">
+      <span class="number mono">${number}</span>
+      <div class="what">
+        <b class="long">${name}</b>
+        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'why' : 'dim'}`}>${message}</p>`}
+        ${
+          hasFrames
+            ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {
+                isOpen.value = (event.target as HTMLDetailsElement).open;
+              }}>
+                <summary>${finding.frames.length} ${finding.frames.length === 1 ? 'event' : 'events'} of the traffic</summary>
+                ${isOpen.value ? html`<${Evidence} finding=${finding} />` : null}
+              </details>`
+            : null
+        }
+      </div>
+      <${State} tone=${TONES[verdict]}>${verdict}<//>
+    </li>`;
+}
+
+/** The frames of a step to scale, and in words. */
+function Evidence({ finding }: { readonly finding: FindingView }) {
+  const model = useMemo(() => new StripModel(), []);
+  const selected = useSignal<number | undefined>(undefined);
+  const { frames, title } = finding;
+  const wires = details.value;
+  useEffect(() => {
+    const pieces = frames.flatMap((frame) => piecesOf(frame as StreamedView, wireOf(wires.get(frame.line))));
+    const origin = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
+    model.setSource(
+      sourceOf(pieces, wireOfAll(frames, wires), origin === Number.POSITIVE_INFINITY ? 0 : origin),
+    );
+    model.fit();
+  }, [frames, wires, model.width.value > 0]);
+  return html`<${Strip} model=${model} label=${`Timing of ${title}`} selected=${selected.value}
+      onSelect=${(seq: number) => {
+        selected.value = seq;
+      }} />
+    <div class="frames"><table><tbody>
+      ${frames.map(
+        ({ seq, time, line, text, bytes = '' }) => html`<tr class=${seq === selected.value ? 'selected' : ''}>
+          <td class="mono"><a href=${`${hrefOf('traffic')}?at=${seq}&strip=${encodeURIComponent(line)}`}>#${seq}</a></td>
+          <td class="mono">${time.slice(11, 26)}</td>
+          <td class="long">${text}${bytes === '' ? null : html`<br /><span class="mono dim">${bytes}</span>`}</td></tr>`,
+      )}
+    </tbody></table></div>`;
+}
+
+/** The times of the line, where all frames passed one. */
+function wireOfAll(frames: FindingView['frames'], wires: typeof details.value): Wire {
+  const lines = new Set(frames.map(({ line }) => line));
+  const [line = ''] = lines;
+  return wireOf(lines.size === 1 ? wires.get(line) : undefined);
+}

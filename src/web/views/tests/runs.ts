@@ -1,0 +1,125 @@
+import { computed, signal } from '@preact/signals';
+import type { ExaminationSummary } from '../../../api/v1/examinations.js';
+import type { FindingView } from '../../../api/v1/report-files.js';
+import type { TestSummary } from '../../../api/v1/tests.js';
+import { ask, pathOf, type Refusal } from '../../api.js';
+import { followTraffic } from '../../live.js';
+
+export type Verdict = TestSummary['verdict'];
+
+/** A step or a check with what was found. */
+export interface RunStep {
+  readonly name: string;
+  /** Of a check: what it is shown among. */
+  readonly group: string;
+  readonly verdict: Verdict;
+  readonly message: string;
+}
+
+/** A test or an examination. Both are counted together. */
+export interface Run {
+  readonly id: number;
+  readonly kind: 'tests' | 'examinations';
+  readonly name: string;
+  readonly isRunning: boolean;
+  readonly verdict: Verdict;
+  readonly lines: readonly string[];
+  readonly steps: readonly RunStep[];
+  readonly conclusions: readonly string[];
+}
+
+export const tests = signal<readonly Run[] | undefined>(undefined);
+
+/** Why they are not known. */
+export const unread = signal<Refusal | undefined>(undefined);
+
+/** Of the run that is shown: its findings with their frames, as far as they were read. */
+export const findings = signal<{ readonly id: number; readonly list: readonly FindingView[] }>({
+  id: 0,
+  list: [],
+});
+
+const anyRuns = computed(() => tests.value?.some(({ isRunning }) => isRunning) === true);
+
+/** A step may be over without its event having come, when the simulator had no room for it. */
+const LOOK_MS = 2000;
+
+/** Follows all runs until the function that is returned is called. What the lines tell of them is the occasion to ask. */
+export function followRuns(): () => void {
+  void readRuns();
+  const stop = followTraffic({
+    filter: new URLSearchParams({ kind: 'test' }),
+    onBatch: () => void readRuns(),
+  });
+  const timer = setInterval(() => {
+    if (anyRuns.peek()) void readRuns();
+  }, LOOK_MS);
+  return () => {
+    stop();
+    clearInterval(timer);
+  };
+}
+
+let isReading = false;
+let isWanted = false;
+
+/** Reads all runs; again when something has happened meanwhile. */
+export async function readRuns(): Promise<void> {
+  isWanted = true;
+  if (isReading) return;
+  isReading = true;
+  while (isWanted) {
+    isWanted = false;
+    const [ofTests, ofExaminations] = await Promise.all([
+      ask<{ tests: TestSummary[] }>('GET', '/tests'),
+      ask<{ examinations: ExaminationSummary[] }>('GET', '/examinations'),
+    ]);
+    const refused = [ofTests, ofExaminations].find(({ ok }) => !ok);
+    unread.value = refused && !refused.ok ? refused.problem : undefined;
+    if (!ofTests.ok || !ofExaminations.ok) break;
+    const all = [
+      ...ofTests.value.tests.map(testRun),
+      ...ofExaminations.value.examinations.map(examinationRun),
+    ];
+    tests.value = all.sort((a, b) => b.id - a.id);
+  }
+  isReading = false;
+}
+
+function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Run {
+  return {
+    id,
+    kind: 'tests',
+    name,
+    isRunning: state === 'running',
+    verdict,
+    lines,
+    steps: steps.map((step) => ({ ...step, group: '' })),
+    conclusions: [],
+  };
+}
+
+function examinationRun(examination: ExaminationSummary): Run {
+  const { id, name, state, verdict, line, checks, conclusions } = examination;
+  return {
+    id,
+    kind: 'examinations',
+    name,
+    isRunning: state === 'running',
+    verdict,
+    lines: [line],
+    steps: checks.map(({ title, group, verdict, summary }) => ({
+      name: title,
+      group,
+      verdict,
+      message: summary,
+    })),
+    conclusions,
+  };
+}
+
+/** Reads the findings of a run with their frames. */
+export async function readFindings({ id, kind }: Run): Promise<void> {
+  const answer = await ask<{ report: { findings: FindingView[] } }>('GET', pathOf(kind, id));
+  if (answer.ok) findings.value = { id, list: answer.value.report.findings };
+}

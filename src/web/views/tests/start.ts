@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import type { ExaminationSummary } from '../../../api/v1/examinations.js';
+import type { ToldSchema } from '../../../api/v1/schemas.js';
+import type { TestSummary } from '../../../api/v1/tests.js';
+import { type Answer, ask, type Refusal } from '../../api.js';
+import { summary } from '../../live.js';
+import { go, hrefOf } from '../../route.js';
+import { mayWrite } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Field } from '../../ui/field.js';
+import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
+import { SchemaPart } from '../../ui/schema-form/schema-form.js';
+import { type Shape, shapeOf } from '../../ui/schema-form/shape.js';
+import { readRuns } from './runs.js';
+import { READY_SCENARIOS } from './scenarios.js';
+
+/** Shows a run that has begun. */
+async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<Refusal | undefined> {
+  if (!answer.ok) return answer.problem;
+  await readRuns();
+  go(hrefOf('tests', String(answer.value.id)));
+  return undefined;
+}
+
+const firstLine = () => summary.peek()?.lines[0]?.name ?? '';
+
+/** A form for a scenario: written, opened from a file, or ready-made. */
+export function ScenarioForm() {
+  const text = useSignal('');
+  const refusal = useSignal<Refusal | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const set = (next: string) => {
+    text.value = next;
+    refusal.value = undefined;
+  };
+  const submit = async () => {
+    isBusy.value = true;
+    refusal.value = await show(
+      await ask<TestSummary>('POST', '/tests', new Blob([text.value], { type: 'application/yaml' })),
+    );
+    isBusy.value = false;
+  };
+  const problems = refusal.value?.problems.map(({ path, message, line, column }) =>
+    [
+      line === undefined ? '' : `line ${line}, column ${column}: `,
+      path === '' ? '' : `${path}: `,
+      message,
+    ].join(''),
+  );
+  return html`<form class="start" aria-label="Run a scenario" onSubmit=${(event: Event) => {
+    event.preventDefault();
+    void submit();
+  }}>
+    <div class="ready" role="group" aria-label="Ready-made scenarios">
+      ${READY_SCENARIOS.map(
+        ({ title, text: written }) =>
+          html`<${Button} onClick=${() => set(written(firstLine()))}>${title}<//>`,
+      )}
+    </div>
+    <${Field} label="scenario, as YAML or JSON" mono rows=${14} value=${text.value} onInput=${set}
+      problem=${problems && problems.length > 0 ? problems.join('\n') : refusal.value?.detail} />
+    <div class="buttons">
+      <label class="button file">Open a file
+        <input class="unseen" type="file" accept=".yaml,.yml,.json" onChange=${async (event: Event) => {
+          const input = event.target as HTMLInputElement;
+          const [file] = input.files ?? [];
+          if (file) set(await file.text());
+          input.value = '';
+        }} /></label>
+      <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || text.value.trim() === ''}>Run the scenario<//>
+    </div>
+  </form>`;
+}
+
+/** A form for an examination of the client of a line. */
+export function ExaminationForm() {
+  const shape = useSignal<Shape | undefined>(undefined);
+  const draft = useSignal<Draft>({});
+  const checks = useSignal<readonly string[]>([]);
+  const refusal = useSignal<Refusal | undefined>(undefined);
+  const isBusy = useSignal(false);
+  useEffect(() => {
+    void ask<ToldSchema>('GET', '/schemas/examination').then((told) => {
+      if (!told.ok) {
+        refusal.value = told.problem;
+        return;
+      }
+      shape.value = shapeOf(told.value);
+      draft.value = draftOf(shape.value, { line: firstLine() });
+    });
+    void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((told) => {
+      if (told.ok) {
+        checks.value = [...new Set(told.value.checks.flatMap(({ group, id }) => [group, id]))];
+      }
+    });
+  }, []);
+  const submit = async () => {
+    if (!shape.value) return;
+    isBusy.value = true;
+    const order = readDraft(shape.value, draft.value) as object;
+    refusal.value = await show(await ask<ExaminationSummary>('POST', '/examinations', order ?? {}));
+    isBusy.value = false;
+  };
+  const offers = { line: summary.value?.lines.map(({ name }) => name) ?? [], checks: checks.value };
+  return html`<form class="start" aria-label="Run an examination" onSubmit=${(event: Event) => {
+    event.preventDefault();
+    void submit();
+  }}>
+    <p class="dim">Disturbs the client that polls a line, check by check, and reports how it copes. It must be polling.</p>
+    ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
+    ${
+      shape.value
+        ? html`<${SchemaPart} shape=${shape.value} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
+            onChange=${(next: Draft) => {
+              draft.value = next;
+            }} />`
+        : null
+    }
+    <div class="buttons"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !shape.value}>Examine the client<//></div>
+  </form>`;
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { serialMaster } from '../api/masters.js';
+import { nativeSetup } from '../support/configuration.js';
+import { accessibilityFaults, openPage, poll, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+describeInBrowser('the view of the faults', () => {
+  test('spoils the next reply like a frame of the traffic once, and counts it', async () => {
+    const served = await serve();
+    const client = await serialMaster(served.path('bus'), 9600);
+    const { data } = await client.readHoldingRegisters(0, 4);
+    const request = served.simulator.traffic.last - 1;
+    const page = await openPage(served, `/faults?like=${request}`);
+    const editor = page.getByRole('form', { name: 'New rule' });
+    await editor.getByText('Aimed at the next one like').waitFor();
+    await editor.getByRole('button', { name: 'Wrong CRC once' }).click();
+    expect(await editor.getByLabel('line', { exact: true }).inputValue()).toBe('bus');
+    expect(await editor.getByLabel('quantity', { exact: true }).inputValue()).toBe('4');
+    await editor.getByRole('cell', { name: /^01 03 08 00 01 00 02/ }).waitFor();
+    const seen = served.simulator.traffic.last;
+    await editor.getByRole('button', { name: 'Arm' }).click();
+    const row = page.getByRole('article', { name: 'Rule wrong-crc' });
+    await row.getByText('armed', { exact: true }).waitFor();
+    expect(served.simulator.traffic.last).toBe(seen);
+    await expect(client.readHoldingRegisters(0, 4)).rejects.toThrow(/CRC/i);
+    expect((await client.readHoldingRegisters(0, 4)).data).toEqual(data);
+    await row.getByText('spent', { exact: true }).waitFor();
+    await row.locator('dl div', { hasText: 'hits' }).getByText('1', { exact: true }).waitFor();
+  });
+
+  test('draws what a rule will do, and nothing happens on the wire', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/faults?new');
+    const editor = page.getByRole('form', { name: 'New rule' });
+    await editor.getByRole('button', { name: 'Gap in the middle' }).click();
+    const steps = editor.getByRole('table', { name: /Steps of the reply/ });
+    await expect.poll(() => steps.getByRole('row').count()).toBe(3);
+    await editor.getByText('Nothing has happened on the line.').waitFor();
+    await editor.getByRole('application', { name: 'What the rule will look like' }).waitFor();
+    expect(served.simulator.traffic.last).toBe(served.simulator.lines.size);
+    expect(served.simulator.faults.rules.list()).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('shows a refusal beside its field', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/faults?new');
+    const editor = page.getByRole('form', { name: 'New rule' });
+    await editor.getByLabel('ms', { exact: true }).fill('soon');
+    await editor.getByLabel('probability', { exact: true }).fill('2');
+    await editor.getByRole('button', { name: 'Arm' }).click();
+    await editor.locator('.field.wrong', { hasText: 'ms' }).getByText('got "soon"').waitFor();
+    await editor.locator('.field.wrong', { hasText: 'probability' }).getByText('got 2').waitFor();
+    expect(served.simulator.faults.rules.list()).toEqual([]);
+  });
+
+  test('switches a rule off and on, edits and removes it', async () => {
+    const served = await serve();
+    served.addRule({ name: 'slow', do: [{ delay: 1 }] });
+    const page = await openPage(served, '/faults');
+    const row = page.getByRole('article', { name: 'Rule slow' });
+    const isOn = row.getByRole('checkbox', { name: 'Rule slow is on' });
+    await isOn.uncheck();
+    await row.getByText('off', { exact: true }).waitFor();
+    expect(served.simulator.faults.rules.get('slow')?.rule.enabled).toBe(false);
+    await isOn.check();
+    await row.getByText('armed', { exact: true }).waitFor();
+    await row.getByRole('link', { name: 'Edit slow' }).click();
+    const editor = page.getByRole('form', { name: 'Rule slow' });
+    await editor.getByLabel('ms', { exact: true }).fill('2s');
+    await editor.getByRole('button', { name: 'Change' }).click();
+    await row.getByText('delay 2s').waitFor();
+    await row.getByRole('button', { name: 'Remove slow' }).click();
+    await page.getByRole('heading', { name: 'No fault rules' }).waitFor();
+  });
+
+  test('stays usable with 256 rules, at 360 pixels', async () => {
+    const faults = Array.from({ length: 256 }, (_, i) => ({
+      name: `${'long-name-'.repeat(5)}${i}`,
+      when: { unit: 9, address: Array.from({ length: 40 }, (_, at) => [10 * at, 10 * at + 3]) },
+      do: [{ delay: 5 }],
+    }));
+    const served = await serve(nativeSetup({ ...SMALL, faults }));
+    await poll(served);
+    const page = await openPage(served, '/faults', { width: 360 });
+    await page.getByText('256 rules, 256 on').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    const last = page.getByRole('checkbox', { name: 'long-name-255 is on' });
+    await last.uncheck();
+    await page.getByText('256 rules, 255 on').waitFor();
+  });
+});
+
+const SMALL = {
+  devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+};

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { accessibilityFaults, openPage, poll, serve } from './browser.js';
+import { describeInBrowser } from './chromium.js';
+
+const SCENARIO = `name: <b>reads, and never writes</b>
+line: lan
+steps:
+  - name: reads
+    expect: {function: 3}
+    within: 20s
+  - name: reads again
+    expect: [{}, {same: true}]
+    within: 20s
+  - name: writes
+    expect: {function: 6}
+    within: 300ms
+  - name: waits
+    wait: 1h
+`;
+
+describeInBrowser('the view of the tests', () => {
+  test('runs a scenario step by step, says why one fails, and hands out the report', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/tests');
+    const form = page.getByRole('form', { name: 'Run a scenario' });
+    await form.getByLabel('scenario, as YAML or JSON').fill(SCENARIO);
+    await form.getByRole('button', { name: 'Run the scenario' }).click();
+    const run = page.getByRole('article', { name: 'Run 1' });
+    await run.getByText('running', { exact: true }).waitFor();
+    await run.getByText('nothing has ended yet').waitFor();
+    await poll(served);
+    const steps = run.locator('.step');
+    await steps.filter({ hasText: 'reads again' }).getByText('pass', { exact: true }).waitFor();
+    const failed = steps.filter({ hasText: 'writes' });
+    await failed.getByText('it did not come within 300 ms').waitFor();
+    await failed.getByText('fail', { exact: true }).waitFor();
+    await failed.getByRole('application', { name: /Timing of writes/ }).waitFor();
+    await run.getByText('running', { exact: true }).waitFor();
+    await run.getByRole('button', { name: 'Stop run 1' }).click();
+    await steps.filter({ hasText: 'waits' }).getByText('inconclusive', { exact: true }).waitFor();
+    await run.locator('.head').getByText('fail', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    for (const [title, content] of [
+      ['HTML', '&lt;b&gt;reads'],
+      ['JUnit', '<failure'],
+      ['JSON', '"verdict":"fail"'],
+    ] as const) {
+      const started = page.waitForEvent('download');
+      await run.getByRole('link', { name: `Report as ${title}` }).click();
+      expect(readFileSync(await (await started).path(), 'utf8')).toContain(content);
+    }
+  });
+
+  test('tells mistakes of a scenario with their lines', async () => {
+    const page = await openPage(await serve(), '/tests');
+    const form = page.getByRole('form', { name: 'Run a scenario' });
+    await form.getByLabel('scenario, as YAML or JSON').fill('name: a\nsteps:\n  - expct: {}\n');
+    await form.getByRole('button', { name: 'Run the scenario' }).click();
+    await form.getByText(/line 3, column \d+: steps\[0\]/).waitFor();
+  });
+
+  test('examines the client of a line', async () => {
+    const served = await serve();
+    await poll(served);
+    const page = await openPage(served, '/tests');
+    await page.getByRole('button', { name: 'Examination' }).click();
+    const form = page.getByRole('form', { name: 'Run an examination' });
+    await form.getByLabel('checks', { exact: true }).fill('nonsense');
+    await form.getByRole('button', { name: 'Examine the client' }).click();
+    await form.locator('.field.wrong', { hasText: 'checks' }).waitFor();
+    await form.getByLabel('checks', { exact: true }).fill('poll-period');
+    await form.getByLabel('limit', { exact: true }).fill('30s');
+    await form.getByRole('button', { name: 'Examine the client' }).click();
+    const run = page.getByRole('article', { name: 'Run 1' });
+    await run.getByText(/Examination 1 on lan/).waitFor();
+  });
+});
