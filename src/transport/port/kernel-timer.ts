@@ -41,8 +41,7 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   const { libc } = loaded;
   const fd = libc.timerfdCreate(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (fd < 0) return undefined;
-  // The poller watches any descriptor; only its port knows how to make one.
-  const { poller } = new binding.LinuxPortBinding(fd, NO_OPTIONS);
+  const poller = newPoller(binding, fd);
   if (poller === undefined) {
     closeSync(fd);
     return undefined;
@@ -56,6 +55,17 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
     },
     clear: () => poller.poll(NOTHING),
   };
+}
+
+type Bindings = typeof import('@serialport/bindings-cpp');
+
+/** The poller watches any descriptor; only its port knows how to make one. Undefined where the loop can't watch it. */
+function newPoller({ LinuxPortBinding }: Bindings, fd: number) {
+  try {
+    return new LinuxPortBinding(fd, NO_OPTIONS).poller;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reused for each time. */
@@ -74,7 +84,7 @@ export function itimerspec(ms: number): Uint8Array {
 /** The poller needs none of the settings of a port. */
 const NO_OPTIONS = {} as never;
 
-async function loadBinding(): Promise<typeof import('@serialport/bindings-cpp') | undefined> {
+async function loadBinding(): Promise<Bindings | undefined> {
   try {
     return await import('@serialport/bindings-cpp');
   } catch {

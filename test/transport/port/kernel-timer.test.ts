@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { itimerspec } from '../../../src/transport/port/kernel-timer.js';
+import { readdirSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { itimerspec, openKernelTimer } from '../../../src/transport/port/kernel-timer.js';
+import { loadLibc } from '../../../src/transport/port/libc.js';
 
 /** Seconds and ns of the first time. */
 function firstTime(ms: number): [seconds: bigint, nanoseconds: bigint] {
@@ -16,4 +18,21 @@ test.each([
   [3_600_000.5, 3600n, 500_000n],
 ])('a time of %d ms is %d s and %d ns', (ms, seconds, nanoseconds) => {
   expect(firstTime(ms)).toEqual([seconds, nanoseconds]);
+});
+
+test('without a poller there is no timer, and its descriptor is closed', async () => {
+  vi.doMock('@serialport/bindings-cpp', () => ({
+    LinuxPortBinding: class {
+      constructor() {
+        throw new Error('no poller');
+      }
+    },
+  }));
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  // The C library is loaded first, which takes descriptors of its own.
+  await loadLibc();
+  const before = descriptors();
+  expect(await openKernelTimer(() => {})).toBeUndefined();
+  expect(descriptors()).toBe(before);
+  vi.doUnmock('@serialport/bindings-cpp');
 });
