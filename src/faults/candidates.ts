@@ -16,10 +16,11 @@ interface Group<Entry> {
 }
 
 /**
- * How many different requests are kept for each unit and function. A master asks for the same few again and again. One
- * that asks for something else each time fills the memory no further than this.
+ * How many answers are kept for all lines and units together. Masters ask for the same again and again. One that asks
+ * for something else each time fills the memory no further than this, with a reference to each of 256 rules in an answer at
+ * the most.
  */
-const MAX_KEPT = 1024;
+const MAX_KEPT = 16_384;
 
 /**
  * Finds the rules that are for a request without asking each of them: what a rule says about a request is the same
@@ -29,7 +30,9 @@ const MAX_KEPT = 1024;
 export class Candidates<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
   /** By unit and function. A line that is defined anew is another object, and may support other faults. */
-  readonly #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
+  #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
+  /** How many groups and answers there are. */
+  #kept = 0;
 
   /** @param entries in the order in which their rules act */
   constructor(entries: readonly Entry[]) {
@@ -44,9 +47,16 @@ export class Candidates<Entry extends OfRule> {
     const kept = byRanges.get(key);
     if (kept !== undefined) return kept;
     const found = entries.filter(({ rule }) => matchesRequest(rule.when, rule.values, facts));
-    if (byRanges.size >= MAX_KEPT) byRanges.clear();
     byRanges.set(key, found);
+    this.#countKept();
     return found;
+  }
+
+  #countKept(): void {
+    this.#kept++;
+    if (this.#kept < MAX_KEPT) return;
+    this.#lines = new WeakMap();
+    this.#kept = 0;
   }
 
   #groupOf(facts: RequestFacts): Group<Entry> {
@@ -61,6 +71,7 @@ export class Candidates<Entry extends OfRule> {
     if (present !== undefined && present.device === facts.device) return present;
     const group = this.#makeGroup(facts);
     groups.set(key, group);
+    this.#countKept();
     return group;
   }
 

@@ -156,7 +156,8 @@ export class Changes {
     if (!created.ok) return created;
     const started = await created.added.start();
     if (started.ok) return created;
-    this.#dropLine(name);
+    // Meanwhile the line may have been removed, and another one may have its name.
+    if (this.#lines.byName.get(name) === created.added) this.#dropLine(name);
     return started;
   }
 

@@ -45,7 +45,8 @@ function turn(wake: () => void): () => void {
 
 interface Sleeper {
   readonly at: number;
-  readonly wake: () => void;
+  /** Absent when it was called off. */
+  wake?: (() => void) | undefined;
 }
 
 /** One timer for all, set for the first of them. @returns undefined where there is no such timer. */
@@ -60,7 +61,8 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
       sleepers.pop();
     }
     set();
-    for (const { wake } of woken) wake();
+    // One that is woken may call off another.
+    for (const sleeper of woken) sleeper.wake?.();
   });
   if (timer === undefined) return undefined;
 
@@ -71,11 +73,12 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
   };
   return (ms, wake) => {
     if (ms <= KERNEL_LEAD_MS) return turn(wake);
-    const sleeper = { at: performance.now() + ms - KERNEL_LEAD_MS, wake };
+    const sleeper: Sleeper = { at: performance.now() + ms - KERNEL_LEAD_MS, wake };
     const index = sleepers.findLastIndex(({ at }) => at > sleeper.at) + 1;
     sleepers.splice(index, 0, sleeper);
     if (index === sleepers.length - 1) set();
     return () => {
+      sleeper.wake = undefined;
       const isNext = sleeper === sleepers.at(-1);
       const place = sleepers.indexOf(sleeper);
       if (place < 0) return;

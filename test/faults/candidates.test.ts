@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities, lackOf } from '../../src/faults/ability.js';
+import { Candidates } from '../../src/faults/candidates.js';
 import { matchesRequest, type RequestFacts } from '../../src/faults/condition.js';
 import type { FaultRule } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
@@ -190,8 +191,38 @@ describe('rules that are found by line, unit, function and address', () => {
       ranges: [{ address, quantity: 1 }],
     });
     for (let round = 0; round < 2; round++) {
-      const acting = Array.from({ length: 5000 }, (_, address) => rules.match(factsOf(address)).length);
+      const acting = Array.from({ length: 20_000 }, (_, address) => rules.match(factsOf(address)).length);
       expect(acting.flatMap((count, address) => (count > 0 ? [address] : []))).toEqual([700]);
     }
+  });
+
+  it('keep no more answers for many units than for one', () => {
+    let looked = 0;
+    const when = {
+      get address(): number {
+        looked++;
+        return 700;
+      },
+    };
+    const candidates = new Candidates([{ rule: { ...ruleOf([{ delay: 1 }]), when } }]);
+    const factsOf = (unitId: number, address: number) => ({
+      line: BENCH,
+      unitId,
+      device: 'meter',
+      functionCode: 3,
+      ranges: [{ address, quantity: 1 }],
+    });
+    const isKept = (unitId: number, address: number) => {
+      looked = 0;
+      candidates.of(factsOf(unitId, address));
+      return looked === 0;
+    };
+    isKept(1, 0);
+    expect(isKept(1, 0)).toBe(true);
+    for (let unitId = 1; unitId <= 40; unitId++) {
+      for (let address = 0; address < 1000; address++) candidates.of(factsOf(unitId, address));
+    }
+    expect(isKept(40, 999)).toBe(true);
+    expect(isKept(1, 999)).toBe(false);
   });
 });

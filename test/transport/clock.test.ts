@@ -70,6 +70,20 @@ describe.each(["the event loop's timers", "the kernel's timer"])(
       expect(happened.toSorted((a, b) => a - b)).toEqual([0.1, 1.75, 2, 2.25, 5, 5.5, 9, 12, 30]);
     });
 
+    it('lets one that is called back call off another that is due as well', async () => {
+      const happened: string[] = [];
+      const at = systemClock.now() + 5;
+      const offs = ['one', 'other'].map((name, i) =>
+        systemClock.callAt(at, () => {
+          happened.push(name);
+          offs[1 - i]?.();
+        }),
+      );
+      stall(20);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(happened).toHaveLength(1);
+    });
+
     it('can be called off', async () => {
       const happened: string[] = [];
       for (const ms of [0, 1, 5]) {

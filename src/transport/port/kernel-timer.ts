@@ -41,9 +41,7 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   const { libc } = loaded;
   const fd = libc.timerfdCreate(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (fd < 0) return undefined;
-  // The poller watches any descriptor; only its port knows how to make one.
-  const { poller } = new binding.LinuxPortBinding(fd, NO_OPTIONS);
-  const time = Buffer.alloc(ITIMERSPEC_BYTES);
+  const poller = newPoller(binding, fd);
   if (poller === undefined) {
     closeSync(fd);
     return undefined;
@@ -52,21 +50,41 @@ export async function openKernelTimer(woken: () => void): Promise<WakeUp | undef
   poller.on('readable', woken);
   return {
     set(ms) {
-      const seconds = Math.floor(ms / 1000);
-      time.writeBigInt64LE(BigInt(seconds), SECONDS_AT);
-      // Zero would stop the timer.
-      time.writeBigInt64LE(BigInt(Math.max(1, Math.round((ms - seconds * 1000) * 1e6))), NANOSECONDS_AT);
-      libc.timerfdSettime(fd, time);
+      libc.timerfdSettime(fd, itimerspec(ms));
       poller.poll(READABLE);
     },
     clear: () => poller.poll(NOTHING),
   };
 }
 
+type Bindings = typeof import('@serialport/bindings-cpp');
+
+/** The poller watches any descriptor; only its port knows how to make one. Undefined where the loop can't watch it. */
+function newPoller({ LinuxPortBinding }: Bindings, fd: number) {
+  try {
+    return new LinuxPortBinding(fd, NO_OPTIONS).poller;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reused for each time. */
+const time = Buffer.alloc(ITIMERSPEC_BYTES);
+
+/** `struct itimerspec` of a time `ms` from now, more than 0, valid until the next call. */
+export function itimerspec(ms: number): Uint8Array {
+  // Zero would stop the timer.
+  const nanoseconds = Math.max(1, Math.round(ms * 1e6));
+  const seconds = Math.floor(nanoseconds / 1e9);
+  time.writeBigInt64LE(BigInt(seconds), SECONDS_AT);
+  time.writeBigInt64LE(BigInt(nanoseconds - seconds * 1e9), NANOSECONDS_AT);
+  return time;
+}
+
 /** The poller needs none of the settings of a port. */
 const NO_OPTIONS = {} as never;
 
-async function loadBinding(): Promise<typeof import('@serialport/bindings-cpp') | undefined> {
+async function loadBinding(): Promise<Bindings | undefined> {
   try {
     return await import('@serialport/bindings-cpp');
   } catch {

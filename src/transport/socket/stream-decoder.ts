@@ -29,8 +29,8 @@ export interface StreamDecoder {
   /** A copy of all bytes that were pushed and that `next` has not given out. */
   readonly unread: Uint8Array;
   /**
-   * Takes the bytes of one read, the first `length` of `memory`, at most 64 KiB, received at `at`. What `memory` has may
-   * change only after `keep`.
+   * Takes the bytes of one read, the first `length` of `memory`, received at `at`. What `memory` has may change only
+   * after `keep`.
    */
   push(memory: Uint8Array, length: number, at: number): void;
   /** Copies what `next` has not given out, because the memory of the read is used for another one. */

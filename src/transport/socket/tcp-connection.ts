@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { concatBytes } from '../../protocol/bytes.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
 import type { Channel } from './channel.js';
@@ -13,6 +14,11 @@ import { TcpOutlet } from './tcp-outlet.js';
 const MAX_PENDING = 64;
 /** While the client has left more bytes than this unread, no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
+/**
+ * A connection that must wait reads on until it has so many bytes ahead: what stops reading does not notice that the
+ * client leaves.
+ */
+const MAX_READ_AHEAD = 16 * 1024;
 /**
  * After this many requests of one connection, or other things found in its bytes, other connections have their turn.
  */
@@ -36,8 +42,8 @@ export interface TcpConnectionOptions {
 /**
  * One client: cuts its bytes into requests, asks the handler, and has the plans played in order.
  *
- * Memory is bounded: while the client may not send more, the socket is paused, and at most the rest of one read
- * (64 KiB) and what Node itself reads ahead are kept.
+ * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB), `MAX_READ_AHEAD` and the
+ * read that exceeds it are kept. Then the socket is paused.
  */
 export class TcpConnection implements Client {
   readonly client: string;
@@ -57,6 +63,11 @@ export class TcpConnection implements Client {
   #silence: SilenceTimer | undefined;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
+  /** What was received is not answered yet: replies have to leave first, or others have their turn. */
+  #waits = false;
+  /** What was read while waiting. */
+  #ahead: Uint8Array[] = [];
+  #aheadLength = 0;
   #slowSince: number | undefined;
   /** Why nothing more is read or played. */
   #closing: string | undefined;
@@ -135,6 +146,10 @@ export class TcpConnection implements Client {
       if (this.#socket.writableFinished) this.end(CLOSED_BY_PLAN);
       return;
     }
+    if (this.#waits) {
+      this.#readAhead(bytes.slice(0, length));
+      return;
+    }
     this.#receivedAt = performance.now();
     this.#followFraming();
     this.#decoder.push(bytes, length, this.#receivedAt);
@@ -143,21 +158,37 @@ export class TcpConnection implements Client {
     if (finished) this.#watchSilence(this.#receivedAt);
   }
 
-  /** Takes up reading again after a wait, if the reason for the wait is over. */
+  #readAhead(bytes: Uint8Array): void {
+    this.#ahead.push(bytes);
+    this.#aheadLength += bytes.length;
+    if (this.#aheadLength >= MAX_READ_AHEAD) this.#socket.pause();
+  }
+
+  /** Goes on after a wait, if the reason for the wait is over. */
   #continue(): void {
-    if (!this.#socket.isPaused() || this.#nextTurn !== undefined) return;
+    if (!this.#waits || this.#nextTurn !== undefined) return;
     if (!this.#open) {
       // Read on and discard the bytes, to notice when the client closes too.
+      this.#waits = false;
+      this.#ahead = [];
       this.#socket.resume();
       return;
     }
     if (!this.#mayRead) return;
-    if (this.#work()) {
-      this.#socket.resume();
-      // Bytes could not be heard while reading was paused, so that time is not silence.
-      this.#watchSilence(performance.now());
-    }
+    if (this.#work()) this.#receiveAhead();
     this.#endIfDone();
+  }
+
+  /** Ends a wait: everything that came before it is answered. */
+  #receiveAhead(): void {
+    const ahead = concatBytes(...this.#ahead);
+    this.#ahead = [];
+    this.#aheadLength = 0;
+    this.#waits = false;
+    this.#socket.resume();
+    if (ahead.length > 0) this.#receive(ahead, ahead.length);
+    // Bytes may not have been heard while reading was paused, so that time is not silence.
+    else this.#watchSilence(performance.now());
   }
 
   #watchSilence(since: number): void {
@@ -167,11 +198,11 @@ export class TcpConnection implements Client {
   }
 
   /**
-   * Ends the connection of a client that has closed its sending side, once everything it sent is answered. ("end" comes
-   * even while the socket is paused.) Replies that still have to wait are given up, because the client has gone.
+   * Ends the connection of a client that has closed its sending side, once everything it sent is answered. Replies that
+   * still have to wait are given up, because the client has gone.
    */
   #endIfDone(): void {
-    if (!this.#inputEnded || (this.#socket.isPaused() && !this.busy)) return;
+    if (!this.#inputEnded || (this.#waits && !this.busy)) return;
     // Reading stopped only to give others their turn: there is more to answer.
     if (this.#nextTurn !== undefined && this.#mayRead) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
@@ -180,13 +211,13 @@ export class TcpConnection implements Client {
   }
 
   /**
-   * Answers what was received. Returns false, with the socket paused, if it has to stop before the end of the input.
+   * Answers what was received. Returns false, and waits, if it has to stop before the end of the input.
    */
   #work(): boolean {
     const finished = this.#answerInput();
     this.#outlet.release();
     if (finished) return true;
-    this.#socket.pause();
+    this.#waits = true;
     this.#silence?.stop();
     // Other connections come first, even if the client has taken everything by then.
     this.#nextTurn = setImmediate(() => {
@@ -269,6 +300,7 @@ export class TcpConnection implements Client {
     if (this.#closing !== undefined) return;
     this.#closing = text;
     this.#decoder.clear();
+    this.#ahead = [];
     this.#silence?.stop();
     clearImmediate(this.#nextTurn);
     this.#replies.abandon(text);

@@ -45,7 +45,8 @@ export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: strin
       CERTIFICATE_FAULTS[certificateFault] ?? `the client's certificate is not valid (${certificateFault})`
     );
   }
-  const known = HANDSHAKE_FAULTS[error.code ?? ''];
+  // OpenSSL 3.5, which newer versions of Node have, calls the alerts of SSLv3 "SSL/TLS".
+  const known = HANDSHAKE_FAULTS[(error.code ?? '').replace('SSL/TLS_ALERT', 'SSLV3_ALERT')];
   if (known !== undefined) return known;
   const { reason = error.code ?? error.message } = error as { readonly reason?: string };
   return `the TLS handshake failed: ${reason}`;

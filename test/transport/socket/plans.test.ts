@@ -140,6 +140,45 @@ test('reads no more than about 64 requests ahead of a delayed reply, and goes on
   );
 });
 
+test.each(['end', 'reset'] as const)(
+  'a client that leaves (%s) while more than 64 replies wait is noticed at once, and asks nothing more',
+  async (how) => {
+    delayTransaction(0, 3_600_000);
+    const client = line.client();
+    const requests = Array.from({ length: 200 }, (_, i) => readRequest(i, 0));
+    client.send(concatBytes(...requests.slice(0, 100)));
+    await until(() => line.device.requests.length >= 65, 'the line waits');
+    // These come while the line waits, in a read of their own.
+    client.send(concatBytes(...requests.slice(100)));
+    await sleep(20);
+    if (how === 'end') client.socket.end();
+    else client.socket.resetAndDestroy();
+    await until(() => line.line.clients === 0, 'the connection is gone', 30_000);
+    const { length } = line.device.requests;
+    expect(length).toBeLessThanOrEqual(65);
+    expect(line.device.reports.map(({ report }) => report.ended)).toEqual(
+      Array.from({ length }, () => 'disconnected'),
+    );
+  },
+);
+
+test('what comes in small pieces while replies wait is answered after them, in order', async () => {
+  delayTransaction(0, 400);
+  const client = line.client();
+  const sent = Array.from({ length: 3000 }, (_, i) => readRequest(i, 0));
+  client.send(concatBytes(...sent.slice(0, 100)));
+  await until(() => line.device.requests.length >= 65, 'the line waits');
+  const rest = concatBytes(...sent.slice(100));
+  for (let at = 0; at < rest.length; at += 1009) {
+    client.send(rest.subarray(at, at + 1009));
+    await sleep(1);
+  }
+  const responses = await client.responsesOf(3000);
+  expect(responses.map(({ transactionId }) => transactionId)).toEqual(
+    Array.from({ length: 3000 }, (_, i) => i),
+  );
+});
+
 test('an idle timeout counts from the end of a reply that was delayed for longer', async () => {
   await line.close();
   line = await openLine({ idleTimeoutMs: 400 });
