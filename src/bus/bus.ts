@@ -2,8 +2,8 @@ import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
-import { processorTime } from '../faults/processor-time.js';
 import type { FaultRules } from '../faults/rules.js';
+import { startWorkTime } from '../faults/work-time.js';
 import { addressRanges } from '../protocol/address-range.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
@@ -203,7 +203,7 @@ export class Bus {
       framing,
       characterTime,
       previousReply,
-      now: processorTime,
+      startTime: startWorkTime,
     };
     const answer = applyFaults(reply, acting, this.#line, context);
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);

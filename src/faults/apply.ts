@@ -3,7 +3,7 @@ import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
 import { exceptionResponse } from '../protocol/response.js';
 import type { FaultLine } from './ability.js';
 import { act } from './act.js';
-import { Budget, whyNot } from './budget.js';
+import { Budget, type StartTime, whyNot } from './budget.js';
 import type { FaultContext } from './kind.js';
 import type { Fault } from './kinds.js';
 import type { FaultRule } from './rule.js';
@@ -23,8 +23,8 @@ export function prevents(acting: readonly ActingRule[]): boolean {
 
 /** What the bus knows about a reply that faults are to change. */
 export interface ReplyContext extends Omit<FaultContext, 'random' | 'budget'> {
-  /** The processor's time, in ms, by which the work of the faults is limited. */
-  readonly now: () => number;
+  /** Measures the work of the faults, which is limited. */
+  readonly startTime: StartTime;
 }
 
 /** A plan, and the result of each fault that was to change it. */
@@ -49,7 +49,7 @@ export function applyFaults(
   context: ReplyContext,
 ): Readonly<Outcome> {
   const outcome: Outcome = { plan: reply ?? standIn(context), acted: [] };
-  const budget = new Budget(context.now);
+  const budget = new Budget(context.startTime);
   for (const { rule, random } of acting) {
     const known = { ...context, random, budget };
     for (const fault of rule.faults) {
@@ -60,7 +60,7 @@ export function applyFaults(
         letAct(outcome, last.rule, last.fault, line, {
           ...context,
           random: last.random,
-          budget: new Budget(context.now),
+          budget: new Budget(context.startTime),
         });
       const untried = acting.reduce((sum, { rule }) => sum + rule.faults.length, 0) - outcome.acted.length;
       const notAchieved = `too much work for one reply: from this fault on, ${untried} did not act`;

@@ -62,14 +62,17 @@ export interface Excess {
   readonly found: number;
 }
 
+/** Starts to measure work, and returns what tells how many ms it has taken; see `startWorkTime`. */
+export type StartTime = () => () => number;
+
 /**
  * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was refused
  * carries on, so that the total it wanted is known; its result is then discarded.
  */
 export class Budget {
-  readonly #now: () => number;
-  /** When the first fault began. Without faults nobody asks for the time, because that takes a µs. */
-  #startedAt: number | undefined;
+  readonly #startTime: StartTime;
+  /** How long the faults have worked. Without faults nobody asks for the time, because that takes a µs. */
+  #workTime: (() => number) | undefined;
   #isLate = false;
   #nextLook = UNTIMED_WORK;
   #work = 0;
@@ -77,14 +80,13 @@ export class Budget {
   #made = NOTHING;
   #refused = NOTHING;
 
-  /** @param now the processor's time, in ms */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(startTime: StartTime) {
+    this.#startTime = startTime;
   }
 
   /** Starts the account of a fault that acts on a plan with this many pieces. */
   begin({ pieces }: Size): void {
-    this.#startedAt ??= this.#now();
+    this.#workTime ??= this.#startTime();
     this.#made = NOTHING;
     this.#refused = NOTHING;
     this.spend({ work: WORK.fault + WORK.step * pieces });
@@ -108,7 +110,7 @@ export class Budget {
   #isInTime(): boolean {
     if (this.#work > this.#nextLook) {
       this.#nextLook = this.#work + WORK_BETWEEN_LOOKS;
-      this.#isLate ||= this.#now() - (this.#startedAt ?? 0) > MAX_WORK_MS;
+      this.#isLate ||= (this.#workTime?.() ?? 0) > MAX_WORK_MS;
     }
     return !this.#isLate;
   }

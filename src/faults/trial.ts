@@ -59,7 +59,7 @@ function repliesIn(framing: Framing, medium: Medium): Reply[] {
 const SLOWEST_CHARACTER_MS = 240;
 
 /** Whether a rule is accepted does not depend on the time that trying it takes. */
-const NEVER_LATE = () => 0;
+const NEVER_LATE = () => () => 0;
 
 /** Always draws the greatest number, so a delay with jitter is as long as it can be. */
 const GREATEST: Random = {

@@ -1,6 +1,6 @@
 import { type PlayedRule, playRule } from '../faults/preview.js';
-import { processorTime } from '../faults/processor-time.js';
 import type { FaultRule } from '../faults/rule.js';
+import { startWorkTime } from '../faults/work-time.js';
 import { addressRanges } from '../protocol/address-range.js';
 import { achieved, type StepReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
@@ -36,7 +36,7 @@ export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
       framing,
       characterTime,
       previousReply: reply,
-      now: processorTime,
+      startTime: startWorkTime,
     },
     Math.random,
   );

@@ -12,7 +12,7 @@ import { bytesOf } from '../vectors/hex.js';
 import { played, rtu, ruleOf, type Situation } from './plans.js';
 
 /** A clock that stands still. */
-const now = () => 0;
+const startTime = () => () => 0;
 
 /** The replies to `03 0000 0002` that the faults act on unless a row says otherwise, as modbus-serial's CRC has them. */
 const REPLY = rtu('01 03 04 0102 0304');
@@ -558,7 +558,7 @@ describe('any rule on any reply', () => {
           const ids = { unitId: 1, transactionId: 2 };
           const plan = response ? plainReply(framing.encode({ ...ids, pdu: response })) : silence('none');
           const acting = [{ rule, random: seededRandom(seed, 1) }];
-          const changed = applyFaults(plan, acting, line, { ...ids, framing, ...context, now });
+          const changed = applyFaults(plan, acting, line, { ...ids, framing, ...context, startTime });
           expect(changed.acted).toHaveLength(rule.faults.length);
           // What was accepted alone is not kept from acting by the limits.
           expect(
@@ -571,7 +571,7 @@ describe('any rule on any reply', () => {
             ...ids,
             framing,
             ...context,
-            now,
+            startTime,
           });
           expect(again).toEqual(changed);
         },
@@ -599,6 +599,6 @@ it('what a fault makes of a plan leaves the plan as it was', () => {
   const context = { unitId: 1, transactionId: 0, requestPdu: bytesOf('03'), framing: RTU };
   const acting = [{ rule, random: seededRandom(1, 1) }];
   const line = { name: 'bench', abilities: abilities('serial', 'rtu') };
-  applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined, now });
+  applyFaults(plan, acting, line, { ...context, characterTime: 1, previousReply: undefined, startTime });
   expect(plan).toEqual(plainReply(bytesOf(REPLY)));
 });

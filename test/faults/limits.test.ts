@@ -32,7 +32,7 @@ const CONTEXT = {
   framing: RTU,
   characterTime: 240,
   previousReply: bytesOf('01 03 02 0001 79 84'),
-  now: () => 0,
+  startTime: () => () => 0,
 };
 
 /** What one rule after the other makes of a reply of 9 bytes. */
@@ -253,13 +253,13 @@ function countingFraming() {
 }
 
 describe('the work of faults on one reply has an end', () => {
-  const ruled = (rules: readonly (readonly unknown[])[], framing: Framing, now = CONTEXT.now) => {
+  const ruled = (rules: readonly (readonly unknown[])[], framing: Framing, startTime = CONTEXT.startTime) => {
     const acting = rules.map((faults, i) => ({
       rule: ruleOf(faults, { name: `r${i}` }),
       random: seededRandom(1, i),
     }));
     const plan = plainReply(RTU.encode({ ...IDS, pdu: REPLY }));
-    return applyFaults(plan, acting, LINE, { ...CONTEXT, framing, now });
+    return applyFaults(plan, acting, LINE, { ...CONTEXT, framing, startTime });
   };
   const unit = { unit: 5 };
 
@@ -298,12 +298,12 @@ describe('the work of faults on one reply has an end', () => {
     expect(shown(plan)).toEqual([`5 ${rtu('05 83 06')}`]);
   });
 
-  /** A clock that goes on by `ms` each time it is looked at. */
-  const running = (ms: number) => {
-    let now = 0;
+  /** Work that has taken another `ms` each time one looks. */
+  const running = (ms: number) => () => {
+    let worked = 0;
     return () => {
-      now += ms;
-      return now;
+      worked += ms;
+      return worked;
     };
   };
   const long = [{ extend: 8000 }, ...Array(10).fill(unit)];

@@ -76,7 +76,7 @@ export function played(
     framing,
     characterTime,
     previousReply: previousReply === undefined ? undefined : bytesOf(previousReply),
-    now: () => 0,
+    startTime: () => () => 0,
   });
   return { steps: shown(changed), cannot: acted.flatMap(({ notAchieved }) => notAchieved ?? []) };
 }
