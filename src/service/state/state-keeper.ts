@@ -140,9 +140,10 @@ export class StateKeeper {
 
   async #writeClock(ended: boolean): Promise<void> {
     const { files, now, uptime } = this.#kept;
+    const notedAt = uptime();
     const state: ClockState = { format: FORMAT, uptime: this.#time, at: now(), ended };
     await files.write(CLOCK_FILE, [`${JSON.stringify(state)}\n`]);
-    this.#clockAt = uptime();
+    this.#clockAt = notedAt;
   }
 
   get #time(): number {
