@@ -10,10 +10,12 @@ import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/values
 import type { PowerChange, ValueChange } from './scenario.js';
 import { powerSchema } from './schema.js';
 
-/** Numbers the faults of a scenario, so that each gets a name and a seed. */
+/** What the faults of a scenario have in common. They are numbered, so that each gets a name and a seed. */
 export interface FaultNumbers {
   readonly seed: number;
   next: number;
+  /** The lines that the scenario names: a fault that names none is for these. Undefined for any line. */
+  readonly line: string | readonly string[] | undefined;
 }
 
 /** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
@@ -25,13 +27,20 @@ export function readFaults(at: At, bench: Simulator, numbers: FaultNumbers): Fau
 function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule | undefined {
   if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
   const number = numbers.next++;
-  const rule = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
-  if (!rule) return undefined;
+  const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
+  if (!written) return undefined;
+  const rule = aimedAt(numbers.line, written);
   for (const { path, message } of lineProblems(rule, bench.faultLines)) at.below(path).wrong(message);
   const resolved = resolveNames(rule, bench.findValue);
   if (!resolved.ok) return at.below(resolved.issue.path).wrong(resolved.issue.message);
   if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
   return { seed: (numbers.seed + number) % (MAX_SEED + 1), ...resolved.rule };
+}
+
+/** The rule for these lines, unless it names others. */
+function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
+  if (lines === undefined || rule.when.line !== undefined) return rule;
+  return { ...rule, when: { ...rule.when, line: [lines].flat() } };
 }
 
 /** Reads `set`: values by name, in their units. */

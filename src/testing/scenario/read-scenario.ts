@@ -20,7 +20,7 @@ export function readScenario(at: At, bench: Simulator): Scenario | undefined {
     const seed = source?.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
     const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), bench);
     const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), bench);
-    const steps = readSteps(at.key('steps'), bench, { seed, next: 1 });
+    const steps = readSteps(at.key('steps'), bench, { seed, next: 1, line: source?.line });
     const lines = source?.line === undefined ? [...bench.lines.keys()] : [source.line].flat();
     for (const line of lines) {
       if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Scenario } from '../../../src/testing/scenario/scenario.js';
 import { read } from './read.js';
 
 const step = (source: object) => read({ steps: [source] });
@@ -52,6 +53,18 @@ describe('a scenario', () => {
         .concat(['wait 1 ms', 'x (1 of 2)', 'x (2 of 2)'])
         .map((name, i) => ({ name: `twice: ${name} (${i < 3 ? 1 : 2} of 2)` })),
     });
+  });
+
+  it('aims faults that name no line at the lines of the scenario', () => {
+    const steps = [
+      { fault: { do: [{ silence: true }] }, wait: 1 },
+      { fault: { when: { line: ['bus'] }, do: [{ silence: true }] }, wait: 1 },
+    ];
+    expect(read({ line: 'bus', steps })).toMatchObject({
+      steps: [{ faults: [{ when: { line: ['bus'] } }] }, { faults: [{ when: { line: ['bus'] } }] }],
+    });
+    const everywhere = read({ steps: steps.slice(0, 1) }) as Scenario;
+    expect(everywhere.steps[0]?.faults[0]?.when).toEqual({});
   });
 
   it('gives each fault a name and a seed that follow from its own seed', () => {
