@@ -40,9 +40,9 @@ const FINEST_MS = 0.5;
 /** Besides t3.5, from a reply to the next request of a client that does not rest. */
 const AT_ONCE_MS = 1;
 /** The silence is tried so often. */
-const SILENCES = 5;
-/** Five random times span two thirds of what many would, on average. */
-const WHOLE_SPAN = 1.5;
+const SILENCES = 7;
+/** See `spanOf`. */
+const WIDENING = 4;
 
 /** Learns the pace of a client. @returns why that is not possible, as a sentence */
 export async function learnPace(exam: Exam): Promise<Pace | string> {
@@ -74,15 +74,22 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
     soonestMs: Math.min(...waits),
     closedAfterMs: closes ? Math.min(...closings) : undefined,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
-    jitter: Math.max(jitterOf(exam), spanOf(waits) / 2),
-    uncertainty: FINEST_MS + WHOLE_SPAN * spanOf(closes ? closings : waits),
+    jitter: Math.max(spanOf(usualTimes(exam)), spanOf(waits)) / 2,
+    uncertainty: FINEST_MS + spanOf(closes ? closings : waits),
     atOnceMs: exam.line.t35 + AT_ONCE_MS,
     evidence,
   };
 }
 
+/**
+ * The span of times, without the latest tenth, and at least one: when the machine stalls once, one time is far off, and
+ * the median of several trials is not. Of a few random times it is made larger, because many would span more.
+ */
 function spanOf(times: readonly number[]): number {
-  return Math.max(...times) - Math.min(...times);
+  const sorted = times.toSorted((a, b) => a - b);
+  const kept = Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.9));
+  const span = (sorted[kept - 1] ?? 0) - (sorted[0] ?? 0);
+  return span * (1 + WIDENING / Math.max(1, kept));
 }
 
 /** The median of so many times is the same as another one when it differs by no more, in ms. */
@@ -92,13 +99,17 @@ export function toleranceOf({ jitter }: Pace, times = 1): number {
 
 /** How much the times to the usual next question differ: half of the span that nine of ten are in, in ms. */
 export function jitterOf(exam: Exam): number {
-  const usual = usualNext(exam)?.question;
-  const times = usualFollowers(exam).flatMap(({ poll, next }) =>
-    next.question === usual ? [next.at - poll.at] : [],
-  );
-  const sorted = times.sort((a, b) => a - b);
+  const sorted = usualTimes(exam).sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;
   return (at(0.95) - at(0.05)) / 2;
+}
+
+/** From polls with a reply to the usual next question, in ms. */
+function usualTimes(exam: Exam): number[] {
+  const usual = usualNext(exam)?.question;
+  return usualFollowers(exam).flatMap(({ poll, next }) =>
+    next.question === usual ? [next.at - poll.at] : [],
+  );
 }
 
 /** Spoils one poll, and waits for what comes next. Undefined when nothing could be spoilt. */
