@@ -32,6 +32,9 @@ export type ExamineRequest =
       readonly json?: string;
     };
 
+/** The examination that a user asks for. */
+export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
+
 /** The options `--witness-…`, as they were written. */
 interface WrittenWitness {
   readonly register?: string;

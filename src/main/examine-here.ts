@@ -1,3 +1,4 @@
+import type { ExaminationWanted } from '../config/examine-arguments.js';
 import { MAX_SEED } from '../random.js';
 import { At } from '../schema/at.js';
 import { fileFindings } from '../schema/findings.js';
@@ -12,7 +13,6 @@ import { type ReportView, viewReport } from '../testing/report/view.js';
 import { Dut } from '../testing/scenario/dut.js';
 import { openPlaces, tellUnknownPlaces, withPlaces } from '../testing/scenario/places.js';
 import { durationText } from '../testing/scenario/words.js';
-import type { ExaminationWanted } from './examine.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
 import { say } from './say.js';

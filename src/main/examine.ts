@@ -1,4 +1,4 @@
-import type { ExamineRequest } from '../config/examine-arguments.js';
+import type { ExaminationWanted, ExamineRequest } from '../config/examine-arguments.js';
 import { CHECKS } from '../testing/examine/checks.js';
 import { readWitness, type WitnessDefinition } from '../testing/examine/witness/read-witness.js';
 import { examinationJson } from '../testing/report/examination-json.js';
@@ -15,9 +15,6 @@ import { writeReports } from './write-reports.js';
 
 /** The command, the configuration or the line is wrong, nobody polls, or the examination was stopped. */
 const WRONG = 2;
-
-/** The examination that a user asks for. */
-export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
 
 /** Examines the client that polls a line, and says how it behaves. */
 export async function examine(request: ExamineRequest): Promise<number> {

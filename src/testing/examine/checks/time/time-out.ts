@@ -12,6 +12,8 @@ const PROMISED_PART = 0.02;
 const AIM = 0.6;
 /** How late the machine reads a request is not known, so no smaller part of the promise is claimed. */
 const LEAST_ERROR = 0.5;
+/** A time-out and the times it is measured by may each be late. */
+const LATE = 2;
 const MOST_PROBES = 40;
 /** Each delay is tried so often, by how unsteady the client and the machine are. */
 const TRIALS = { steady: 1, unsteady: 5, last: 3 } as const;
@@ -143,9 +145,9 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
   const times = Math.max(TRIALS.last, usualTimes);
   if (taken > pace.replyMs) await look(taken, times);
   await look(refused, times);
-  // A reply that was refused reached the client later than it left here, and the request was read later than it left.
-  const low = Math.min(bounds.low, bounds.high) - pace.uncertainty;
-  const high = Math.max(bounds.low, bounds.high) + 2 * pace.uncertainty;
+  // The request was read later than it left, the reply came later than it left here, and the client's timer may be late.
+  const low = Math.min(bounds.low, bounds.high) - LATE * pace.uncertainty;
+  const high = Math.max(bounds.low, bounds.high) + LATE * pace.uncertainty;
   return {
     found: {
       value: (low + high) / 2,
