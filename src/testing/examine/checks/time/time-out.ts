@@ -10,7 +10,6 @@ const PROMISED_MS = 3;
 const PROMISED_PART = 0.02;
 /** What is aimed at is better than that, because clocks and clients are not exact. */
 const AIM = 0.6;
-const LEAST_AIM = 0.2;
 /** How late the machine reads a request is not known, so no smaller part of the promise is claimed. */
 const LEAST_ERROR = 0.5;
 /** A time-out and the times it is measured by may each be late. */
@@ -85,10 +84,7 @@ class Bounds {
   /** A poll came at no multiple of the poll period. */
   isOffGrid = false;
 
-  readonly #uncertainty: number;
-
-  constructor({ replyMs, soonestMs, closedAfterMs, uncertainty, evidence }: Pace) {
-    this.#uncertainty = uncertainty;
+  constructor({ replyMs, soonestMs, closedAfterMs, evidence }: Pace) {
     this.low = replyMs;
     this.high = closedAfterMs ?? soonestMs;
     this.highest = evidence;
@@ -107,9 +103,7 @@ class Bounds {
   }
 
   get isNarrow(): boolean {
-    const promise = promised(this.high);
-    const left = Math.max(LEAST_AIM * promise, promise - LATE * this.#uncertainty);
-    return (this.high - this.low) / 2 <= Math.min(AIM * promise, left);
+    return (this.high - this.low) / 2 <= AIM * promised(this.high);
   }
 }
 
