@@ -1,9 +1,10 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='check extcap monitor ports selftest test'
+  local commands='check examine extcap monitor ports selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state
-    --seconds --line --unit --function --hex --url --token --install --set --junit --html --json --help --version'
+    --seconds --line --unit --function --hex --url --token --install --set --junit --html --json
+    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --help --version'
   case $previous in
     check | test | --config | --json_file | --log_file | --junit | --html | --json)
       compopt -o filenames 2>/dev/null
@@ -19,7 +20,8 @@ _modbus_sim() {
       mapfile -t COMPREPLY < <(compgen -W 'critical error warning info debug' -- "$word")
       return
       ;;
-    --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --url | --set | --token)
+    --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --url | --set | --token | --checks | --limit | \
+      --seed | --dut | --witness-*)
       return
       ;;
   esac

@@ -116,13 +116,13 @@ export function parseCommandLine(
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
   if (args[0] === 'extcap') return extcap(args.slice(1), env);
-  if (args[0] === 'examine' && !asksForHelp(args)) return examine(args.slice(1));
+  if (args[0] === 'examine' && !asksForHelp(args)) return examine(args.slice(1), tokenOf(env));
   const scanned = scan(args);
   if (typeof scanned === 'string') return { kind: 'error', message: scanned };
   const { values, words, settings } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
-  const token = env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
+  const token = tokenOf(env);
   // systemd names all state directories of a unit, with colons between them.
   const ofService = env.STATE_DIRECTORY?.split(':')[0] || undefined;
   return words.length > 0 ? subcommand(words, { values, settings, token }) : serve(values, token, ofService);
@@ -134,8 +134,12 @@ function extcap(args: readonly string[], env: Readonly<Record<string, string | u
   return typeof request === 'string' ? { kind: 'error', message: request } : { kind: 'extcap', request };
 }
 
-function examine(args: readonly string[]): Command {
-  const request = parseExamine(args);
+function tokenOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return env.MODBUS_SIM_TOKEN === '' ? undefined : env.MODBUS_SIM_TOKEN;
+}
+
+function examine(args: readonly string[], token: string | undefined): Command {
+  const request = parseExamine(args, token);
   return typeof request === 'string'
     ? { kind: 'error', message: `${request} (see modbus-sim --help)` }
     : { kind: 'examine', request };

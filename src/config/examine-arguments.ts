@@ -21,10 +21,27 @@ export type ExamineRequest =
       readonly seed?: number;
       /** The command that starts the client. */
       readonly dut?: string;
+      /** What was written of a witness; empty when there is none. */
+      readonly witness: WrittenWitness;
+      /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
+      readonly url?: string;
+      readonly token?: string;
       /** Where reports are written; absent reports are not. */
       readonly junit?: string;
       readonly html?: string;
+      readonly json?: string;
     };
+
+/** The examination that a user asks for. */
+export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
+
+/** The options `--witness-…`, as they were written. */
+interface WrittenWitness {
+  readonly register?: string;
+  readonly url?: string;
+  readonly path?: string;
+  readonly command?: string;
+}
 
 const OPTIONS = {
   config: { type: 'string' },
@@ -35,6 +52,13 @@ const OPTIONS = {
   dut: { type: 'string' },
   junit: { type: 'string' },
   html: { type: 'string' },
+  json: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+  'witness-register': { type: 'string' },
+  'witness-url': { type: 'string' },
+  'witness-path': { type: 'string' },
+  'witness-command': { type: 'string' },
   list: { type: 'boolean' },
 } as const;
 
@@ -45,9 +69,10 @@ const MAX_UNIT = 255;
 
 /**
  * Understands the arguments behind `examine`.
+ * @param token of REST, where `--token` does not say it
  * @returns what is wrong, as a sentence
  */
-export function parseExamine(args: readonly string[]): ExamineRequest | string {
+export function parseExamine(args: readonly string[], token: string | undefined): ExamineRequest | string {
   const parsed = parse(args);
   if (typeof parsed === 'string') return parsed;
   const { values, positionals } = parsed;
@@ -66,15 +91,38 @@ export function parseExamine(args: readonly string[]): ExamineRequest | string {
   }
   const limit = limitSchema.safeParse(values.limit ?? DEFAULT_LIMIT_MS);
   if (!limit.success) return `--limit: expected ${LIMIT}, got ${quote(values.limit ?? '')}`;
-  const { config, dut, junit, html } = values;
+  const remote = remoteProblem(values);
+  if (remote !== undefined) return remote;
+  const { config, dut, junit, html, json, url } = values;
   return {
     what: 'examine',
     line,
     source: config === undefined ? { kind: 'demo' } : { kind: 'native', file: config },
     checks: (values.checks ?? '').split(',').flatMap((name) => name.trim() || []),
     limitMs: limit.data,
-    ...compact({ unitId, seed, dut, junit, html }),
+    witness: compact({
+      register: values['witness-register'],
+      url: values['witness-url'],
+      path: values['witness-path'],
+      command: values['witness-command'],
+    }),
+    ...compact({ unitId, seed, dut, junit, html, json, url }),
+    ...(url !== undefined && compact({ token: values.token ?? token })),
   };
+}
+
+/** What goes only with a simulator that runs already, or only without. */
+function remoteProblem(
+  values: Readonly<Partial<Record<'url' | 'token' | 'config' | 'witness-url' | 'witness-command', string>>>,
+): string | undefined {
+  const { url, token, config } = values;
+  if (url === undefined) return token === undefined ? undefined : '--token needs --url';
+  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+    return `--url: expected the address of REST, as in http://127.0.0.1:8080, got ${quote(url)}`;
+  }
+  if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
+  const foreign = (['witness-url', 'witness-command'] as const).find((name) => values[name] !== undefined);
+  return foreign && `--${foreign} can't be used with --url; use --witness-register`;
 }
 
 /** NaN for text that is no whole number from 0 to `max`. */

@@ -41,7 +41,14 @@ What examine does, and reports on it
   --seed N                     of the order of checks and their random parts
   --dut COMMAND                start the client with this command, and stop it in the end; it may have
                                {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it
-  --junit FILE, --html FILE    write a report
+  --junit FILE, --html FILE, --json FILE
+                               write a report
+  --url URL, --token TOKEN     examine a line of a simulator that runs already
+  --witness-register DEVICE.NAME
+                               what the client has read is in this register: it writes that back
+  --witness-url URL, --witness-path PATH
+                               it is on this page, or at this place in its JSON: values[0].voltage
+  --witness-command COMMAND    this command prints it
 
 Files of pymodbus.simulator
   --json_file FILE             its configuration file

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { manPage } from '../../scripts/package/man-page.mjs';
 import { HELP } from '../../src/config/help.js';
 
-const OPTIONS = [...new Set(HELP.match(/--[a-z_]+/g))].sort();
+const OPTIONS = [...new Set(HELP.match(/--[a-z_]+(?:-[a-z]+)*/g))].sort();
 const COMMANDS = [...HELP.matchAll(/^ {2}modbus-sim ([a-z]+)/gm)].map(([, command = '']) => command).sort();
 
 describe('the manual page', () => {

@@ -1,10 +1,14 @@
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examineRemotely } from '../../src/main/examine-remote.js';
+import { examinationSchema } from '../../src/testing/report/examination-json.js';
 import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
 import { BENCH } from '../testing/scenario/read.js';
+import { run, scratchSpace } from './run.js';
 
+const { newDirectory } = scratchSpace();
 stopAfterEach();
 
 const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
@@ -58,5 +62,42 @@ describe('an examination on a simulator that runs already', () => {
     stop();
     const report = await over;
     expect(report).toMatchObject({ findings: [{ verdict: 'not run' }, { verdict: 'not run' }] });
+  });
+
+  it('is what the command does with --url', { timeout: 120_000 }, async () => {
+    const { url } = await listening();
+    const directory = newDirectory();
+    const json = join(directory, 'r.json');
+    const checks = 'legal-requests,connections-reused';
+    const { code, stdout, stderr } = await run(
+      [
+        'examine',
+        'bus',
+        '--url',
+        url,
+        '--dut',
+        POLLER,
+        '--checks',
+        checks,
+        '--seed',
+        '7',
+        '--witness-register',
+        'meter.limit',
+        '--json',
+        json,
+      ],
+      directory,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`line bus at ${url}: watching the client`);
+    expect(stdout).toMatch(/^pass +2 Uses its connection again/m);
+    const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    expect(report).toMatchObject({ seed: 7, checks: [{ verdict: 'pass' }, { verdict: 'pass' }] });
+    const refused = await run(
+      ['examine', 'bus', '--url', url, '--witness-register', 'nowhere.seen'],
+      directory,
+    );
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('witness.register: unknown device "nowhere"');
   });
 });

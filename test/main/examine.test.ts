@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKS } from '../../src/testing/examine/checks.js';
+import { examinationSchema } from '../../src/testing/report/examination-json.js';
 import { dist } from '../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
@@ -10,7 +14,9 @@ const { newDirectory, newFile } = scratchSpace();
 
 const DEVICES = {
   meter: { registers: { holding: [{ address: 0, value: 230 }] } },
-  relay: { registers: { coils: [{ address: 0, write: true }], holding: [{ address: 0 }] } },
+  relay: {
+    registers: { coils: [{ address: 0, write: true }], holding: [{ address: 0, name: 'seen', write: true }] },
+  },
 };
 const UNITS = { 1: 'meter', 2: 'relay' };
 const LINES = {
@@ -18,19 +24,28 @@ const LINES = {
   rtu: { serial: { path: 'virtual', baudRate: 9600, parity: 'none' }, units: UNITS },
 };
 const POLLER = `${process.execPath} ${resolve('examples/poller.mjs')} {lines.bus.host} {lines.bus.port}`;
+const ECHO_POLLER = `${process.execPath} ${resolve('test/support/echo-poller.mjs')} {lines.bus.host} {lines.bus.port}`;
 const SERIAL_POLLER = `${process.execPath} ${resolve('test/support/serial-poller.mjs')} {lines.rtu.path} 200`;
 
 const config = () => newFile({ devices: DEVICES, lines: LINES });
 const examine = (...args: string[]) => run(['examine', ...args], newDirectory());
 
+/** Examines a client that takes replies of any transaction, and writes back what it has read. */
+const examineEcho = (...witness: string[]) =>
+  examine('bus', '--config', config(), '--dut', ECHO_POLLER, '--checks', 'wrong-transaction', ...witness);
+
 describe.concurrent('modbus-sim examine', () => {
   it('starts a client on Modbus TCP, says how it behaves, and writes reports', async () => {
     const directory = newDirectory();
-    const [junit, html] = [join(directory, 'r.xml'), join(directory, 'r.html')];
+    const [junit, html, json] = ['r.xml', 'r.html', 'r.json'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
     const checks = 'attempts,exception-2';
     const { code, stdout, stderr } = await examine(
       ...['bus', '--config', config(), '--dut', POLLER, '--checks', checks, '--seed', '7'],
-      ...['--junit', junit, '--html', html],
+      ...['--junit', junit, '--html', html, '--json', json],
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
@@ -39,6 +54,34 @@ describe.concurrent('modbus-sim examine', () => {
     expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
     expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
     expect(readFileSync(html, 'utf8')).toContain('<svg');
+    const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    expect(report).toMatchObject({ line: 'bus', seed: 7, found: { attempts: 3 } });
+    expect(report.checks.map(({ id }) => id).sort()).toEqual(['attempts', 'exception-2', 'time-out']);
+  });
+
+  it('asks a register that the client writes as witness', async () => {
+    const { code, stdout, stderr } = await examineEcho('--witness-register', 'relay.seen');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toMatch(/the witness then showed "\d+", the value of the spoilt reply/);
+  });
+
+  it('asks a command as witness', async () => {
+    const asked = join(newDirectory(), 'asked');
+    await examineEcho('--witness-command', `echo asked >> ${asked}; echo 230`);
+    expect(readFileSync(asked, 'utf8')).toContain('asked\n');
+  });
+
+  it('asks a page as witness', async () => {
+    const paths = new Set<string | undefined>();
+    const page = createServer(({ url }, answer) => {
+      paths.add(url);
+      answer.end('{"values":[230]}');
+    }).listen(0, '127.0.0.1');
+    await once(page, 'listening');
+    const { port } = page.address() as AddressInfo;
+    await examineEcho('--witness-url', `http://127.0.0.1:${port}/now`, '--witness-path', 'values[0]');
+    page.close();
+    expect([...paths]).toEqual(['/now']);
   });
 
   it('examines a client on a virtual serial line', async () => {
@@ -93,6 +136,15 @@ describe.concurrent('modbus-sim examine', () => {
     [['bus', '--unit', '9'], 'line bus has no unit 9'],
     [['bus', '--seed', '-1'], "Option '--seed' argument is ambiguous"],
     [['bus', '--dut', 'cat {lines.bus.path}'], '--dut: unknown part of {lines.bus} "path"'],
+    [['bus', '--witness-register', 'relay.sen'], '--witness-register: unknown name "sen"'],
+    [['bus', '--witness-url', 'meter'], '--witness-url: expected a URL with http or https, got "meter"'],
+    [['bus', '--witness-path', 'a'], '--witness-path needs --witness-url'],
+    [
+      ['bus', '--witness-command', 'true', '--witness-register', 'relay.seen'],
+      'expected one witness, got --witness-register and --witness-command',
+    ],
+    [['bus', '--url', 'http://127.0.0.1:9'], '--config has no effect with --url'],
+    [['bus', '--token', 'secret'], '--token needs --url'],
     [['bus', '--wrong'], "Unknown option '--wrong'"],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await examine(...args, ...(args.length > 0 ? ['--config', config()] : []));

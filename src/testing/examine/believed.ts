@@ -1,5 +1,6 @@
 import type { Outcome } from './check.js';
 import type { Exam } from './exam.js';
+import type { Exchange } from './exchange.js';
 import type { Seen } from './witness/testimony.js';
 
 /** Whether a client took the values of spoilt replies, as the witness has shown it. */
@@ -51,6 +52,9 @@ export async function believed(
   const isBack = (await exam.recover()) && (await testimony.settles(exam, after));
   testimony.rest();
   if (spoilt.length === 0) return unknown('no request came while the witness was watched');
+  if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
+    return unknown('the fault could not act on one of the replies, so that one was good');
+  }
   const { kind, text } = seen ?? { kind: 'kept', text: testimony.textOf(before) };
   return {
     kind,
@@ -61,6 +65,11 @@ export async function believed(
     isForEver: !isBack,
     evidence: spoilt.slice(0, 3),
   };
+}
+
+/** A fault of the examination could not act on its reply, which then carried the mark as a good one. */
+function isUnspoilt({ reply }: Exchange): boolean {
+  return reply?.acted.some(({ notAchieved }) => notAchieved !== undefined) === true;
 }
 
 function known(kind: 'sent' | 'other'): string {

@@ -1,5 +1,6 @@
 import type { TrafficEvent } from '../../traffic/event.js';
-import type { Disturbance, Exam } from './exam.js';
+import type { Exam } from './exam.js';
+import type { Disturbance } from './exam-parts.js';
 import type { Exchange } from './exchange.js';
 
 /** How long a client may take to come back, in ms, in poll periods and in time-outs. */

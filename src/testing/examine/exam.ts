@@ -1,66 +1,14 @@
 import { ruleSchema } from '../../faults/rule.js';
-import type { FaultRules } from '../../faults/rules.js';
 import type { Random } from '../../random.js';
 import type { Clock } from '../../transport/clock.js';
 import { conditionsOf } from './conditions.js';
-import { type Exchange, wentWell } from './exchange.js';
+import type { Disturbance, Disturbed, ExaminedLine, ExamParts } from './exam-parts.js';
+import type { Exchange } from './exchange.js';
 import type { ExchangeLog } from './exchange-log.js';
 import type { Found } from './found.js';
-import type { Outage } from './outage.js';
+import { pollsAsUsual } from './polls-as-usual.js';
 import type { Question } from './rhythm.js';
 import type { Testimony } from './witness/testimony.js';
-
-/** The line as checks need it. Times in ms. */
-export interface ExaminedLine {
-  readonly name: string;
-  readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
-  readonly framing: 'rtu' | 'ascii' | 'socket';
-  /** Of a character on the wire; 0 where characters take no time. */
-  readonly characterTime: number;
-  /** 0 where there is none. */
-  readonly t35: number;
-  readonly t15: number;
-}
-
-/** Faults that a check puts in for a while. */
-export interface Disturbance {
-  /** As `do` of a fault rule: `[{ crc: 'invert' }]`. */
-  readonly faults: readonly object[];
-  /** So many requests are spoilt at most; all of them when absent. */
-  readonly count?: number;
-  /** Which requests: the disturbed question alone (when absent), its unit, or all that the line answers. */
-  readonly scope?: 'question' | 'unit' | 'line';
-}
-
-/** A disturbance as it goes on. */
-export interface Disturbed {
-  /** When it began. */
-  readonly at: number;
-  /** Everything with a higher sequence number came after it began. */
-  readonly since: number;
-  /** The requests that the faults acted on so far. */
-  readonly spoilt: readonly Exchange[];
-  /** Why the faults could not act; undefined when they could, or nothing is known. */
-  readonly notAchieved: string | undefined;
-}
-
-/** Everything that checks have in common. */
-export interface ExamParts {
-  readonly clock: Clock;
-  readonly line: ExaminedLine;
-  readonly log: ExchangeLog;
-  readonly found: Found;
-  readonly rules: FaultRules;
-  readonly outage: Outage;
-  /** All questions that the client asks, as watching has shown them. */
-  readonly questions: readonly Question[];
-  /** The one that is disturbed. */
-  readonly target: Question;
-  /** What shows the values that the client has read; undefined where nothing does. */
-  readonly testimony: Testimony | undefined;
-  /** Calls back after each event of the line; returns a function that ends it. */
-  readonly onEvent: (listener: () => void) => () => void;
-}
 
 /** So many polls as usual show that the client has recovered. */
 const POLLS_AS_USUAL = 3;
@@ -221,23 +169,8 @@ export class Exam {
   async recover(polls = POLLS_AS_USUAL): Promise<boolean> {
     const since = this.log.last;
     const limit = Math.max(RECOVERY_MS, RECOVERY_PERIODS * this.periodMs);
-    const recovered = await this.until(() => this.#pollsAsUsual(since, polls) || undefined, limit);
+    const recovered = await this.until(() => pollsAsUsual(this, since, polls) || undefined, limit);
     return recovered === true;
-  }
-
-  #pollsAsUsual(since: number, polls: number): boolean {
-    const asked = this.askedAfter(since).slice(-polls);
-    const longest = Math.max(...this.target.intervals);
-    const most = Math.max(longest * 1.5, longest + 50);
-    if (asked.length < polls || !asked.every(wentWell)) return false;
-    if (asked.some(({ at }, i) => i > 0 && at - (asked[i - 1] as Exchange).at > most)) return false;
-    const heard = new Set(this.log.after(since).map(({ question }) => question));
-    return this.#regular().every(({ key }) => heard.has(key));
-  }
-
-  /** Questions that are asked about as often as the disturbed one. */
-  #regular(): Question[] {
-    return this.questions.filter(({ asked }) => asked.length * 2 >= this.target.asked.length);
   }
 
   #conditions(scope: NonNullable<Disturbance['scope']>): object {

@@ -1,38 +1,24 @@
 import { seededRandom } from '../../random.js';
-import type { Line } from '../../simulator/line.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { configurationText } from '../../simulator/written/written-configuration.js';
 import type { LineStateEvent, TrafficEvent } from '../../traffic/event.js';
 import { type Clock, systemClock } from '../../transport/clock.js';
-import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
-import { versions } from '../report/versions.js';
 import { durationText } from '../scenario/words.js';
 import type { Check } from './check.js';
-import { Exam, type ExamParts } from './exam.js';
+import { Exam } from './exam.js';
+import type { ExamParts } from './exam-parts.js';
+import type { ExaminationOrder } from './examination-order.js';
+import { examinationReport } from './examination-report.js';
 import { examinedLine } from './examined-line.js';
 import { ExchangeLog } from './exchange-log.js';
-import { type Found, foundText, parametersOf } from './found.js';
-import { framesOf } from './frames.js';
+import { type CheckEnd, findingOf } from './finding.js';
+import type { Found } from './found.js';
 import { Outage } from './outage.js';
+import { OwnRules } from './own-rules.js';
 import { inOrder } from './plan.js';
-import { type Ended, runCheck } from './run-check.js';
+import { runCheck } from './run-check.js';
 import { watchClient } from './watching.js';
-import { MARK_RULE, Testimony } from './witness/testimony.js';
-import type { Witness } from './witness/witness.js';
-
-/** What is to be examined. */
-export interface ExaminationOrder {
-  readonly line: Line;
-  /** Only questions to this unit are disturbed; any unit when undefined. */
-  readonly unitId: number | undefined;
-  readonly checks: readonly Check[];
-  /** In ms; what is not reached by then is not run. */
-  readonly limitMs: number;
-  readonly seed: number;
-  /** What shows the values that the client has read; undefined where nothing does. */
-  readonly witness?: Witness | undefined;
-}
+import { Testimony } from './witness/testimony.js';
 
 /** Replies to the last requests are waited for so long. */
 const LAST_REPLIES_MS = 100;
@@ -68,8 +54,7 @@ export class Examination {
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
   readonly #conclusions: string[] = [];
-  /** Rules that were there before, and are left alone. */
-  readonly #others: ReadonlySet<string>;
+  readonly #rules: OwnRules;
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
   #exam: Exam | undefined;
@@ -84,8 +69,8 @@ export class Examination {
     this.#told = told;
     this.#begun = clock.now();
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
-    this.#others = new Set(this.#rules.list().map(({ rule }) => rule.name));
-    this.#log = new ExchangeLog(() => this.#spoiling().reduce((sum, { hits }) => sum + hits, 0));
+    this.#rules = new OwnRules(bench.faults.rules);
+    this.#log = new ExchangeLog(() => this.#rules.hits());
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -125,7 +110,7 @@ export class Examination {
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
     this.#exam?.end();
-    this.#removeRules();
+    this.#takeFaultsAway();
     const problem = await this.#outage.end();
     if (problem !== undefined) {
       end = { verdict: 'error', text: problem };
@@ -143,28 +128,15 @@ export class Examination {
 
   /** The report on what is known by now. */
   get report(): Report {
-    const { line, seed } = this.order;
-    const found = foundText(this.found);
-    const bench = this.#bench;
-    return {
-      kind: 'examination',
-      name: `the client on line ${line.name}`,
+    const ended = this.#endedAt ?? this.#clock.now();
+    return examinationReport(this.order, this.#bench, {
       startedAt: this.startedAt,
-      durationMs: (this.#endedAt ?? this.#clock.now()) - this.#begun,
-      verdict:
-        this.#refusal === undefined ? overallVerdict(this.#findings.map(({ verdict }) => verdict)) : 'error',
-      line: line.name,
-      seed,
-      conclusions: [this.#refusal ?? (found || 'No time was measured'), ...this.#conclusions].map(sentence),
-      parameters: parametersOf(this.found),
-      found: { ...this.found },
+      durationMs: ended - this.#begun,
+      refusal: this.#refusal,
+      found: this.found,
+      conclusions: this.#conclusions,
       findings: this.#findings,
-      // It may be long, and not everybody who looks at a report wants it.
-      get configuration() {
-        return [...configurationText(bench.running)].join('');
-      },
-      versions: versions(),
-    };
+    });
   }
 
   /** Replies to the last requests belong to the evidence. */
@@ -186,13 +158,14 @@ export class Examination {
       return { verdict: 'not run', text: watched };
     }
     const { witness } = this.order;
-    const of = { rules: this.#rules, line: line.name, target: watched.target };
+    const { rules } = this.#bench.faults;
+    const of = { rules, line: line.name, target: watched.target };
     const parts: ExamParts = {
       clock: this.#clock,
       line: examinedLine(line),
       log: this.#log,
       found: this.found,
-      rules: this.#rules,
+      rules,
       outage: this.#outage,
       onEvent: this.#onEvent,
       testimony: witness && new Testimony(witness, of),
@@ -204,7 +177,7 @@ export class Examination {
       this.#exam = exam;
       const { outcome, hasStopped } = await runCheck(check, exam);
       exam.end();
-      this.#removeRules();
+      this.#takeFaultsAway();
       this.#add(check, outcome, this.#clock.now() - startedAt);
       if (hasStopped)
         return { verdict: 'not run', text: `the client polls no more since the check ${check.id}` };
@@ -212,25 +185,9 @@ export class Examination {
     return undefined;
   }
 
-  #add(
-    { id, group, title, does, matters, rule, source }: Check,
-    outcome: Ended | { readonly verdict: End['verdict']; readonly summary: string },
-    durationMs: number,
-  ): void {
-    const evidence = 'evidence' in outcome ? outcome.evidence : [];
-    const finding: Finding = {
-      id,
-      title,
-      verdict: outcome.verdict,
-      summary: outcome.summary,
-      // Replies to the frames may still come after the check.
-      get frames() {
-        return framesOf(evidence);
-      },
-      durationMs,
-      about: { group, does, matters, rule, source },
-    };
-    if ('conclusion' in outcome && outcome.conclusion) this.#conclusions.push(outcome.conclusion);
+  #add(check: Check, ended: CheckEnd, durationMs: number): void {
+    if ('conclusion' in ended && ended.conclusion) this.#conclusions.push(ended.conclusion);
+    const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
     this.#told(finding, this.#findings.length);
   }
@@ -244,34 +201,13 @@ export class Examination {
     }
   }
 
+  #takeFaultsAway(): void {
+    this.#log.settle();
+    this.#rules.removeAll();
+  }
+
   readonly #onEvent = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
-
-  get #rules() {
-    return this.#bench.faults.rules;
-  }
-
-  #ownRules() {
-    return this.#rules.list().filter(({ rule }) => isOurs(rule.name) && !this.#others.has(rule.name));
-  }
-
-  #spoiling() {
-    return this.#ownRules().filter(({ rule }) => rule.name !== MARK_RULE);
-  }
-
-  #removeRules(): void {
-    this.#log.settle();
-    for (const { rule } of this.#ownRules()) this.#rules.remove(rule.name);
-  }
-}
-
-/** Names of rules as `Exam.disturb` makes them. */
-function isOurs(name: string): boolean {
-  return name.startsWith('examine-');
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }

@@ -1,6 +1,6 @@
 import { characterTime, t15, t35 } from '../../protocol/timing.js';
 import type { Line } from '../../simulator/line.js';
-import type { ExaminedLine } from './exam.js';
+import type { ExaminedLine } from './exam-parts.js';
 
 /** A line as checks need it. */
 export function examinedLine({ name, definition }: Line): ExaminedLine {

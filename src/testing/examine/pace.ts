@@ -20,29 +20,16 @@ export interface Pace {
   readonly closedAfterMs: number | undefined;
   /** The usual time from a request to its reply. */
   readonly replyMs: number;
-  /** Times that differ by no more are the same. */
-  readonly tolerance: number;
-  /** How far a time-out that was found may be wrong besides its bounds. */
+  /** How far single times are from where they should be: the rhythm of the client, and what the machine adds. */
+  readonly jitter: number;
+  /**
+   * How late a request may be read, and a reply may reach the client: on a busy machine these times differ, and so do
+   * those from a request without a reply to what comes next.
+   */
   readonly uncertainty: number;
-  /** A client that is behind its rhythm asks again within this time after a reply. */
+  /** A client that is behind its rhythm asks again within this time after a reply, besides the jitter. */
   readonly atOnceMs: number;
   /** The polls without replies, and what came next. */
-  readonly evidence: readonly Exchange[];
-}
-
-/** A reply that came late by a known time, and what the client did. */
-export interface Probe {
-  /**
-   * `taken`: the client went on as after a reply. `given up`: it went on as after none. `unclear`: this client would
-   * have done the same in both cases.
-   */
-  readonly answer: 'taken' | 'given up' | 'unclear';
-  /** From the request to the first byte of the reply, in ms, as it was or would have been. */
-  readonly lateMs: number;
-  /** The client had given up at this time, in ms after the request; undefined where only `lateMs` is known. */
-  readonly goneAfterMs: number | undefined;
-  /** After a request that was asked at no multiple of the poll period: the client keeps to no fixed grid. */
-  readonly isOffGrid: boolean;
   readonly evidence: readonly Exchange[];
 }
 
@@ -53,7 +40,9 @@ const FINEST_MS = 0.5;
 /** Besides t3.5, from a reply to the next request of a client that does not rest. */
 const AT_ONCE_MS = 1;
 /** The silence is tried so often. */
-const SILENCES = 2;
+const SILENCES = 7;
+/** See `spanOf`. */
+const WIDENING = 4;
 
 /** Learns the pace of a client. @returns why that is not possible, as a sentence */
 export async function learnPace(exam: Exam): Promise<Pace | string> {
@@ -78,70 +67,53 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
     return 'not the same question comes each time after a poll without a reply';
   }
   const waits = silent.map(({ afterMs }) => afterMs);
-  const tolerance = FINEST_MS + 2 * jitterOf(exam) + Math.max(...waits) - Math.min(...waits);
-  const closedAfterMs = closings.length === SILENCES ? Math.min(...closings) : undefined;
+  const closes = closings.length === SILENCES;
   return {
     usual: { question: next.question, afterMs: next.afterMs },
     silent: { question: first.question, afterMs: median(waits) },
     soonestMs: Math.min(...waits),
-    closedAfterMs,
+    closedAfterMs: closes ? Math.min(...closings) : undefined,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
-    tolerance,
-    // Where the next question tells both cases apart, the jitter of the client does not matter.
-    uncertainty: first.question === next.question ? tolerance : FINEST_MS,
-    atOnceMs: exam.line.t35 + AT_ONCE_MS + tolerance - FINEST_MS,
+    jitter: Math.max(spanOf(usualTimes(exam)), spanOf(waits)) / 2,
+    uncertainty: FINEST_MS + spanOf(closes ? closings : waits),
+    atOnceMs: exam.line.t35 + AT_ONCE_MS,
     evidence,
   };
 }
 
-/** Lets one reply come late, and finds out whether the client still took it. */
-export async function probe(exam: Exam, pace: Pace, delayMs: number): Promise<Probe | undefined> {
-  await exam.recover(1);
-  const seen = await spoilAndWait(exam, [{ delay: delayMs }], delayMs + pace.usual.afterMs);
-  if (!seen) return undefined;
-  const { spoilt, next, closedAfterMs } = seen;
-  const sentAt = repliedFrom(spoilt);
-  const lateMs = sentAt === undefined ? pace.replyMs + delayMs : sentAt - spoilt.at;
-  const evidence = next ? [spoilt, next] : [spoilt];
-  const known = {
-    lateMs,
-    evidence,
-    isOffGrid: next !== undefined && isOffGrid(exam, pace, next.at - spoilt.at),
-  };
-  if (closedAfterMs !== undefined && closedAfterMs < lateMs) {
-    return { ...known, answer: 'given up', goneAfterMs: closedAfterMs };
-  }
-  if (!next) return { ...known, answer: 'unclear', goneAfterMs: undefined };
-  const afterMs = next.at - spoilt.at;
-  if (afterMs < lateMs) return { ...known, answer: 'given up', goneAfterMs: afterMs };
-  return { ...known, answer: answerOf(pace, lateMs, next.question, afterMs), goneAfterMs: undefined };
+/**
+ * The span of times, without the latest tenth, and at least one: when the machine stalls once, one time is far off, and
+ * the median of several trials is not. Of a few random times it is made larger, because many would span more.
+ */
+function spanOf(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  const kept = Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.9));
+  const span = (sorted[kept - 1] ?? 0) - (sorted[0] ?? 0);
+  return span * (1 + WIDENING / Math.max(1, kept));
 }
 
-/** Whether polls are asked at other times than multiples of the period. */
-function isOffGrid({ periodMs }: Exam, { tolerance }: Pace, afterMs: number): boolean {
-  const off = afterMs % periodMs;
-  return Math.min(off, periodMs - off) > tolerance;
+/** The median of so many times is the same as another one when it differs by no more, in ms. */
+export function toleranceOf({ jitter }: Pace, times = 1): number {
+  return FINEST_MS + jitter * (1 + 1 / Math.sqrt(times));
 }
 
-function answerOf(
-  { usual, silent, replyMs, tolerance, atOnceMs }: Pace,
-  lateMs: number,
-  question: string,
-  afterMs: number,
-): Probe['answer'] {
-  if (usual.question !== silent.question) {
-    if (question === usual.question) return 'taken';
-    return question === silent.question ? 'given up' : 'unclear';
-  }
-  const isAsSilent = question === silent.question && Math.abs(afterMs - silent.afterMs) <= tolerance;
-  // A client that rests after a reply asks later by as much as the reply was late.
-  const ifTaken = lateMs + usual.afterMs - replyMs;
-  if (!isAsSilent) return 'taken';
-  const isAsTaken = Math.abs(afterMs - ifTaken) <= tolerance || afterMs - lateMs <= atOnceMs;
-  return isAsTaken ? 'unclear' : 'given up';
+/** How much the times to the usual next question differ: half of the span that nine of ten are in, in ms. */
+export function jitterOf(exam: Exam): number {
+  const sorted = usualTimes(exam).sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;
+  return (at(0.95) - at(0.05)) / 2;
 }
 
-async function spoilAndWait(exam: Exam, faults: readonly object[], usualMs: number) {
+/** From polls with a reply to the usual next question, in ms. */
+function usualTimes(exam: Exam): number[] {
+  const usual = usualNext(exam)?.question;
+  return usualFollowers(exam).flatMap(({ poll, next }) =>
+    next.question === usual ? [next.at - poll.at] : [],
+  );
+}
+
+/** Spoils one poll, and waits for what comes next. Undefined when nothing could be spoilt. */
+export async function spoilAndWait(exam: Exam, faults: readonly object[], usualMs: number) {
   const limit = LONGEST_WAIT_MS + usualMs + 2 * exam.periodMs;
   const { spoilt } = await exam.disturb(
     { faults, count: 1 },
@@ -154,20 +126,13 @@ async function spoilAndWait(exam: Exam, faults: readonly object[], usualMs: numb
   const [first] = spoilt;
   if (!first) return undefined;
   const { clientId } = first.request;
+  const next = nextOf(exam, first);
   const gone = exam.log
     .othersAfter(first.seq)
-    .find((event) => event.kind === 'client gone' && event.clientId === clientId);
+    .find(
+      (event) =>
+        event.kind === 'client gone' && event.clientId === clientId && (!next || event.seq < next.seq),
+    );
   const closedAfterMs = clientId !== 0 && gone ? gone.at - first.at : undefined;
-  return { spoilt: first, next: nextOf(exam, first), closedAfterMs };
-}
-
-/** How much the times to the usual next question differ: half of the span that nine of ten are in, in ms. */
-export function jitterOf(exam: Exam): number {
-  const usual = usualNext(exam)?.question;
-  const times = usualFollowers(exam).flatMap(({ poll, next }) =>
-    next.question === usual ? [next.at - poll.at] : [],
-  );
-  const sorted = times.sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;
-  return (at(0.95) - at(0.05)) / 2;
+  return { spoilt: first, next, closedAfterMs };
 }

@@ -38,7 +38,9 @@ export function usualFollowers(exam: Exam): { readonly poll: Exchange; readonly 
     const { poll, isRepetition } = before.get(clientId) ?? {};
     const isUsual = poll?.question === exam.target.key && wentWell(poll) && !isRepetition;
     if (isUsual && !next.isSpoilt) followers.push({ poll, next });
-    before.set(clientId, { poll: next, isRepetition: poll !== undefined && !wentWell(poll) });
+    // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
+    const isFirst = poll === undefined && clientId !== 0;
+    before.set(clientId, { poll: next, isRepetition: isFirst || (poll !== undefined && !wentWell(poll)) });
   }
   return followers;
 }

@@ -5,7 +5,7 @@ import { duration } from '../../schema/duration.js';
 import { unknownName } from '../../schema/nearest.js';
 import { bounded, section, text, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { ExaminationOrder } from './examination.js';
+import type { ExaminationOrder } from './examination-order.js';
 import { chosenChecks } from './plan.js';
 import { registerWitness } from './witness/register-witness.js';
 

@@ -51,8 +51,12 @@ function question(key: string, asked: readonly Exchange[]): Question {
   };
 }
 
-/** Functions 1 to 4 read, so to spoil their replies changes nothing in the plant. */
 const LAST_READING = 4;
+
+/** Functions 1 to 4 read, so to spoil their replies changes nothing in the plant. */
+export function isReading({ functionCode }: Question): boolean {
+  return functionCode <= LAST_READING;
+}
 
 /**
  * The question that is disturbed: one that is answered, the most frequent, and a reading one if there is any.
@@ -62,7 +66,7 @@ export function targetOf(questions: readonly Question[], unitId: number | undefi
   const fit = questions.filter(
     (each) => each.isAnswered && (unitId === undefined || each.unitId === unitId) && each.asked.length > 1,
   );
-  const reading = fit.filter(({ functionCode }) => functionCode <= LAST_READING);
+  const reading = fit.filter(isReading);
   const [first, ...others] = reading.length > 0 ? reading : fit;
   return others.reduce((best, each) => (each.asked.length > (best?.asked.length ?? 0) ? each : best), first);
 }

@@ -1,4 +1,5 @@
-import type { Disturbance, Exam } from './exam.js';
+import type { Exam } from './exam.js';
+import type { Disturbance } from './exam-parts.js';
 import type { Exchange } from './exchange.js';
 
 /** How long a fault waits for its request, in poll periods, and at least in ms. */

@@ -1,4 +1,7 @@
-/** The style of the HTML report: light and dark, on a telephone and on paper. */
+/**
+ * The style of the HTML report: light and dark, on a telephone and on paper. Frames that are folded up are left out on
+ * paper, where the strip stands for them; a fold that nobody can open helps nobody.
+ */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1a2230; --soft: #5a6577; --paper: #fff; --line: #d8dee8; --box: #f5f7fa;
   --pass: #177245; --fail: #b3261e; --other: #8a5a00; --request: #2f6fd6; --reply: #2a9d66; --t35: #c9d7ee; }
@@ -54,5 +57,7 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
   body { max-width: none; padding: 0; font-size: 11px; } h2, h3, .group, .finding > header, .message { break-after: avoid; }
   tr, .strip, .about, .found, .parameters div { break-inside: avoid; } .evidence { break-before: page; }
   .finding { break-inside: auto; } a { text-decoration: none; } .frames code, code, pre { font-size: 9px; }
-  .scroll { overflow: visible; } .strip { min-width: 0; } details > pre { display: block; } }
+  .scroll { overflow: visible; } .strip { min-width: 0; } details > pre { display: block; }
+  .about, .frames, summary { font-size: 9.5px; } h3 { font-size: 12px; } summary { list-style: none; }
+  .finding.pass { break-inside: avoid; } details:not([open]) { display: none; } }
 `;

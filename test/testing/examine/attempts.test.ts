@@ -44,7 +44,14 @@ describe('the attempts and the pauses between them', () => {
   });
 
   it('are told from polls by the transaction identifier', async () => {
-    const habits = { attempts: 3, timeoutMs: 500, periodMs: 100, rhythm: 'grid' as const };
+    const onOneConnection = { reconnectsOnGivingUp: false };
+    const habits = {
+      attempts: 3,
+      timeoutMs: 500,
+      periodMs: 100,
+      rhythm: 'grid' as const,
+      ...onOneConnection,
+    };
     const tell = async (repeatsTransaction: boolean) => {
       const { examination } = await examineModel({
         on: 'tcp',

@@ -8,10 +8,15 @@ inVirtualTime();
 
 const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
   'of one question': {},
-  'of one question, asked once': { attempts: 1 },
+  'of one question, asked once': { attempts: 1, reconnectsOnGivingUp: false },
   'of one question that rests long': { periodMs: 3000, timeoutMs: 300 },
   'of several questions': { questions: SEVERAL, periodMs: 1000 },
-  'of several questions, asked once': { questions: SEVERAL, attempts: 1, periodMs: 300 },
+  'of several questions, asked once': {
+    questions: SEVERAL,
+    attempts: 1,
+    periodMs: 300,
+    reconnectsOnGivingUp: false,
+  },
   'that polls fast': { questions: SEVERAL, periodMs: 20, timeoutMs: 1000, attempts: 2 },
   'that backs off': { questions: SEVERAL, attempts: 4, pausesMs: [100, 200, 400] },
   'on a grid': { rhythm: 'grid', periodMs: 2000 },
@@ -159,7 +164,7 @@ describe.each(['serial', 'tcp'] as const)('a faultless client on %s', (on) => {
   });
 
   it('is neither failed nor passed where its rhythm hides what it does', async () => {
-    const habits = { rhythm: 'grid', periodMs: 2000, attempts: 1 } as const;
+    const habits = { rhythm: 'grid', periodMs: 2000, attempts: 1, reconnectsOnGivingUp: false } as const;
     const { finding } = await examineModel({ on, habits, checks: ['damaged'] });
     for (const id of ['wrong-unit', 'duplicate-reply', 'late-reply', 'split-reply']) {
       expect(finding(id).verdict).toBe('inconclusive');

@@ -75,7 +75,7 @@ export const FAULTLESS: Habits = {
   busyPauseMs: 100,
   jitterMs: 0,
   reconnectsOnTimeout: false,
-  reconnectsOnGivingUp: false,
+  reconnectsOnGivingUp: true,
   reconnectPauseMs: 100,
   repeatsTransaction: false,
   writesBack: undefined,

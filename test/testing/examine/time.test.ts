@@ -20,7 +20,7 @@ describe('the group time passes a faultless client', () => {
       const failed = report.findings.filter(({ verdict }) => verdict !== 'pass');
       const oneUnit = (habits as { questions?: unknown }).questions === undefined;
       expect(failed.map(({ id, summary }) => `${id}: ${summary}`)).toEqual(
-        oneUnit ? ['dead-unit: the client asks one unit only'] : [],
+        oneUnit ? ['dead-unit: the client reads from one unit only'] : [],
       );
     });
   }

@@ -60,8 +60,11 @@ export interface VirtualBench {
   client(habits?: Partial<Habits>): ModelClient;
 }
 
-/** Opens a line named `bus` with the units 1 and 2. */
-export async function virtualBench(on: keyof typeof LINES = 'serial'): Promise<VirtualBench> {
+/**
+ * Opens a line named `bus` with the units 1 and 2.
+ * @param latenessMs TCP: bytes are late on each way by up to this, as on a busy machine
+ */
+export async function virtualBench(on: keyof typeof LINES = 'serial', latenessMs = 0): Promise<VirtualBench> {
   const time = clock;
   const serial = new VirtualSerial(time);
   let tcp: VirtualTcp | undefined;
@@ -72,7 +75,7 @@ export async function virtualBench(on: keyof typeof LINES = 'serial'): Promise<V
       clock: time,
       newTransport: (definition, framing, handler) => {
         if (definition.kind !== 'serial') {
-          tcp = new VirtualTcp(handler, time);
+          tcp = new VirtualTcp(handler, time, latenessMs);
           return tcp;
         }
         const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
@@ -102,6 +105,8 @@ interface Wanted {
   /** Checks to choose from; those of the program when absent. */
   readonly table?: readonly Check[];
   readonly unitId?: number;
+  /** TCP: bytes are late on each way by up to this, as on a busy machine. */
+  readonly latenessMs?: number;
   readonly limitMs?: number;
   readonly seed?: number;
   /** Makes the witness for the client that is examined. */
@@ -120,8 +125,8 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
   /** The finding of a check. */
   readonly finding: (id: string) => Finding;
 }> {
-  const { on, habits } = wanted;
-  const bench = await virtualBench(on);
+  const { on, habits, latenessMs } = wanted;
+  const bench = await virtualBench(on, latenessMs);
   const client = bench.client(habits);
   const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
   void client.poll();

@@ -1,5 +1,6 @@
 import { SOCKET } from '../../../src/protocol/framing.js';
 import { notReached, type StepReport } from '../../../src/protocol/play-report.js';
+import { type Random, seededRandom } from '../../../src/random.js';
 import type { Clock } from '../../../src/transport/clock.js';
 import type {
   LineHandler,
@@ -17,14 +18,18 @@ const HEADER = 6;
 export class VirtualTcp implements Transport {
   readonly #clock: Clock;
   readonly #handler: LineHandler;
+  readonly #latenessMs: number;
+  readonly #random: Random = seededRandom(1, 2);
   readonly #connections = new Set<Connection>();
   #state: LineState = { kind: 'stopped' };
   /** Nobody listens for a while: the program of the server has ended. */
   isListening = true;
 
-  constructor(handler: LineHandler, clock: Clock) {
+  /** @param latenessMs bytes are late on each way by up to this, now more and now less */
+  constructor(handler: LineHandler, clock: Clock, latenessMs = 0) {
     this.#handler = handler;
     this.#clock = clock;
+    this.#latenessMs = latenessMs;
   }
 
   get state(): LineState {
@@ -62,6 +67,7 @@ export class VirtualTcp implements Transport {
         if (this.#state.kind !== 'open' || !this.isListening) return false;
         const added: Connection = new Connection(this.#handler, this.#clock, {
           received: client.received,
+          onTheWayMs: () => ON_THE_WAY_MS + this.#random.next() * this.#latenessMs,
           closed: (text) => {
             this.#connections.delete(added);
             this.#handler.event({ kind: 'client-gone', text, ...added.identity });
@@ -84,21 +90,25 @@ interface Playing {
   readonly reports: StepReport[];
 }
 
+interface ConnectionEvents {
+  received: (bytes: Uint8Array) => void;
+  closed: (text: string) => void;
+  /** How long bytes take, in ms; those that are sent together stay in their order. */
+  onTheWayMs: () => number;
+}
+
 class Connection {
   readonly identity: { readonly client: string; readonly clientId: number };
   readonly #handler: LineHandler;
   readonly #clock: Clock;
-  readonly #events: { received: (bytes: Uint8Array) => void; closed: (text: string) => void };
+  readonly #events: ConnectionEvents;
   readonly #queue: Playing[] = [];
+  readonly #latest = { in: 0, out: 0 };
   #input = new Uint8Array();
   #callOff = () => {};
   isOpen = true;
 
-  constructor(
-    handler: LineHandler,
-    clock: Clock,
-    events: { received: (bytes: Uint8Array) => void; closed: (text: string) => void },
-  ) {
+  constructor(handler: LineHandler, clock: Clock, events: ConnectionEvents) {
     const clientId = handler.newClientId();
     this.identity = { client: `127.0.0.1:${40_000 + clientId}`, clientId };
     this.#handler = handler;
@@ -107,11 +117,16 @@ class Connection {
   }
 
   send(bytes: Uint8Array): void {
-    this.#clock.callAfter(ON_THE_WAY_MS, () => {
+    this.#clock.callAt(this.#arrivesAt('in'), () => {
       if (!this.isOpen) return;
       this.#input = Uint8Array.of(...this.#input, ...bytes);
       this.#answer();
     });
+  }
+
+  #arrivesAt(way: 'in' | 'out'): number {
+    this.#latest[way] = Math.max(this.#latest[way], this.#clock.now() + this.#events.onTheWayMs());
+    return this.#latest[way];
   }
 
   end(text: string): void {
@@ -173,7 +188,7 @@ class Connection {
       }
       if (step.kind !== 'bytes') continue;
       const { bytes } = step;
-      this.#clock.callAfter(ON_THE_WAY_MS, () => this.#events.received(bytes));
+      this.#clock.callAt(this.#arrivesAt('out'), () => this.#events.received(bytes));
     }
   }
 }

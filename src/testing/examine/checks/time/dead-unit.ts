@@ -1,7 +1,7 @@
 import { durationText } from '../../../scenario/words.js';
 import { type Check, fail, inconclusive, pass } from '../../check.js';
 import type { Exam } from '../../exam.js';
-import { median, type Question, questionsIn } from '../../rhythm.js';
+import { isReading, median, type Question, questionsIn } from '../../rhythm.js';
 
 /** The unit is dead for so many of its poll periods, and so many rounds of attempts, and at least so many ms. */
 const PERIODS = 10;
@@ -14,16 +14,18 @@ export const deadUnit: Check = {
   id: 'dead-unit',
   group: 'time',
   title: 'Asks the other units while one is dead',
-  does: 'Leaves one unit without any reply, and measures how often the others are asked meanwhile.',
+  does: 'Leaves one unit without any reply, and measures how often the others are read meanwhile.',
   matters: 'One dead device must not take all others with it.',
-  rule: 'Passes when every other unit is asked at least twice meanwhile, and tells how much slower; fails when one is not; inconclusive when the client asks one unit only.',
+  rule: 'Passes when every reading question to another unit is asked at least twice meanwhile, and tells how much slower; fails when one is not; inconclusive when the client reads from one unit only.',
   source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
   needs: ['time-out', 'attempts'],
   async run(exam) {
-    const others = exam.questions.filter(({ unitId, periodMs, isAnswered }) => {
-      return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered;
+    // A write may pass on what was read from the dead unit, so that there is nothing to write meanwhile.
+    const others = exam.questions.filter((question) => {
+      const { unitId, periodMs, isAnswered } = question;
+      return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);
     });
-    if (others.length === 0) return inconclusive('the client asks one unit only');
+    if (others.length === 0) return inconclusive('the client reads from one unit only');
     const { spoilt, since } = await exam.disturb(
       { faults: [{ silence: true }], scope: 'unit' },
       () => undefined,

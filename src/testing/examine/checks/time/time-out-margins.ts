@@ -1,7 +1,8 @@
 import { type Check, fail, inconclusive, pass } from '../../check.js';
 import type { Exchange } from '../../exchange.js';
 import { numberText } from '../../found.js';
-import { learnPace, probe } from '../../pace.js';
+import { learnPace } from '../../pace.js';
+import { probe } from '../../probe.js';
 
 const BELOW = 0.9;
 const ABOVE = 1.1;
@@ -30,7 +31,7 @@ export const timeOutMargins: Check = {
     ] as const) {
       const lateMs = part * timeoutMs.value;
       for (let i = 0; i < TIMES; i++) {
-        const seen = await probe(exam, pace, Math.max(0, lateMs - pace.replyMs));
+        const seen = await probe(exam, pace, { delayMs: Math.max(0, lateMs - pace.replyMs), times: 1 });
         evidence.push(...(seen?.evidence ?? []));
         const told = `a reply after ${numberText(lateMs)} ms, ${Math.round(part * 100)} % of the time-out,`;
         if (!seen || seen.answer === 'unclear') {

@@ -1,0 +1,113 @@
+import type { ExaminationWanted } from '../config/examine-arguments.js';
+import { MAX_SEED } from '../random.js';
+import { At } from '../schema/at.js';
+import { fileFindings } from '../schema/findings.js';
+import { unknownName } from '../schema/nearest.js';
+import { Simulator } from '../simulator/simulator.js';
+import { Examination } from '../testing/examine/examination.js';
+import type { ExaminationOrder } from '../testing/examine/examination-order.js';
+import { chosenChecks } from '../testing/examine/plan.js';
+import { newWitness } from '../testing/examine/witness/new-witness.js';
+import type { WitnessDefinition } from '../testing/examine/witness/read-witness.js';
+import { type ReportView, viewReport } from '../testing/report/view.js';
+import { Dut } from '../testing/scenario/dut.js';
+import { openPlaces, tellUnknownPlaces, withPlaces } from '../testing/scenario/places.js';
+import { durationText } from '../testing/scenario/words.js';
+import { load } from './load.js';
+import { warningLog } from './log.js';
+import { say } from './say.js';
+import { tellFinding } from './tell-finding.js';
+
+/**
+ * Examines the client of a line on a bench of its own.
+ * @param stop resolves when the examination is to stop
+ * @returns the report, or why there is none, as lines for a terminal; undefined when that has been told
+ */
+export async function examineHere(
+  wanted: ExaminationWanted,
+  definition: WitnessDefinition | undefined,
+  stop: Promise<unknown>,
+): Promise<ReportView | string | undefined> {
+  const configuration = load(wanted.source, {});
+  if (!configuration) return undefined;
+  // Faults of the file would be taken for what the client does.
+  const simulator = new Simulator({ ...configuration, faults: [] }, warningLog());
+  const order = orderOf(wanted, definition, simulator);
+  if (typeof order === 'string') return order;
+  const started = await simulator.start();
+  if (!started.ok) return started.error;
+  for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
+  try {
+    return await examineLine(wanted.dut, simulator, order, stop);
+  } finally {
+    await simulator.stop();
+  }
+}
+
+/** @returns what is wrong, as a sentence */
+function orderOf(
+  { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
+  definition: WitnessDefinition | undefined,
+  simulator: Simulator,
+): ExaminationOrder | string {
+  const line = simulator.lines.get(name);
+  if (!line) return unknownName('line', name, [...simulator.lines.keys()]);
+  if (line.definition.kind === 'serial' && line.definition.mode === 'monitor') {
+    return `line ${name} only listens, so it can't disturb a client`;
+  }
+  if (unitId !== undefined && !line.owns(unitId)) return `line ${name} has no unit ${unitId}`;
+  if (dut !== undefined) {
+    const findings = fileFindings();
+    tellUnknownPlaces(dut, simulator, new At(dut, findings));
+    const [issue] = findings.listed;
+    if (issue) return `--dut: ${issue.message}`;
+  }
+  const checks = chosenChecks(names, line);
+  if (typeof checks === 'string') return `--checks: ${checks}`;
+  const witness = definition && newWitness(definition, simulator.devices);
+  // The names of pages and commands are taken as they are; only that of a register can be unknown.
+  if (typeof witness === 'string') return `--witness-register: ${witness}`;
+  return {
+    line,
+    unitId,
+    checks,
+    limitMs,
+    seed: seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
+    witness,
+  };
+}
+
+/** @returns why the client could not be started, as lines for a terminal */
+async function examineLine(
+  command: string | undefined,
+  simulator: Simulator,
+  order: ExaminationOrder,
+  stop: Promise<unknown>,
+): Promise<ReportView | string> {
+  const { line, checks, limitMs, seed } = order;
+  const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
+  say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
+  const dut = command === undefined ? undefined : await startDut(command, simulator, stop);
+  if (typeof dut === 'string') return dut;
+  try {
+    const examination = new Examination(simulator, order, tellFinding);
+    void stop.then(() => examination.stop());
+    void dut?.died().then((how) => examination.end('fail', how));
+    const report = await examination.run();
+    return viewReport(report, (seq) => simulator.traffic.read(seq));
+  } finally {
+    await dut?.stop();
+  }
+}
+
+async function startDut(
+  command: string,
+  simulator: Simulator,
+  giveUp: Promise<unknown>,
+): Promise<Dut | string> {
+  const started = await Dut.start(
+    { command, ready: undefined, readyWithin: 0 },
+    { command: withPlaces(command, openPlaces(simulator)), directory: process.cwd(), giveUp },
+  );
+  return started.ok ? started.dut : started.error;
+}

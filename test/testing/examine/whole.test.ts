@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Mistake } from './habits.js';
+import { ONE, SEVERAL } from './shapes.js';
+import { examineModel, inVirtualTime } from './virtual-bench.js';
+import { WRITES_BACK, written } from './witnesses.js';
+
+inVirtualTime();
+
+const LONG_ENOUGH_MS = 10 * 3_600_000;
+const EXCEPTIONS = [1, 2, 3, 4, 5, 6, 10, 11].map((code) => `exception-${code}`);
+
+const BENCHES = (['serial', 'tcp'] as const).flatMap((on) =>
+  [ONE, SEVERAL].flatMap((questions) =>
+    [false, true].map((hasWitness) => {
+      const asks = questions === ONE ? 'one question' : 'several';
+      return {
+        name: `${asks} on ${on} ${hasWitness ? 'with' : 'without'} a witness`,
+        on,
+        questions,
+        hasWitness,
+      };
+    }),
+  ),
+);
+
+/** All checks, from watching to connections: their verdicts by name. */
+async function verdictsOf(
+  { on, questions, hasWitness }: (typeof BENCHES)[number],
+  mistakes: readonly Mistake[] = [],
+): Promise<Record<string, string>> {
+  const { report } = await examineModel({
+    on,
+    habits: { questions, mistakes, ...(hasWitness && WRITES_BACK) },
+    limitMs: LONG_ENOUGH_MS,
+    ...(hasWitness && { witness: written }),
+  });
+  return Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
+}
+
+/** What the line or this client does not show. */
+const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
+  'one question on serial': ['broadcast-pause', 'dead-unit'],
+  'several on serial': ['broadcast-pause'],
+  'one question on tcp': ['dead-unit'],
+  'several on tcp': [],
+};
+
+describe('a whole examination', () => {
+  for (const bench of BENCHES) {
+    it(`passes a faultless client that asks ${bench.name}, each time`, { timeout: 60_000 }, async () => {
+      const verdicts = await verdictsOf(bench);
+      const undecided = UNDECIDED[bench.name.replace(/ with.*/, '')] ?? [];
+      const expected = Object.keys(verdicts).map((id) => [
+        id,
+        undecided.includes(id) ? 'inconclusive' : 'pass',
+      ]);
+      expect(verdicts).toEqual(Object.fromEntries(expected));
+      expect(await verdictsOf(bench)).toEqual(verdicts);
+    });
+  }
+
+  it.each([
+    ['no CRC check', 'serial', ['wrong-crc']],
+    ['ignores the unit', 'serial', ['wrong-unit']],
+    ['ignores the transaction identifier', 'tcp', ['late-reply', 'wrong-transaction']],
+    ['takes exceptions for zeros', 'tcp', EXCEPTIONS],
+    ['repeats after exceptions without end', 'serial', EXCEPTIONS],
+  ] as const)(
+    'finds that a client %s on %s, and nothing else',
+    { timeout: 60_000 },
+    async (mistake, on, failed) => {
+      const verdicts = await verdictsOf({ name: '', on, questions: SEVERAL, hasWitness: true }, [mistake]);
+      expect(
+        Object.keys(verdicts)
+          .filter((id) => verdicts[id] !== 'pass' && id !== 'broadcast-pause')
+          .sort(),
+      ).toEqual([...failed].sort());
+    },
+  );
+});
