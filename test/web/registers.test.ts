@@ -195,7 +195,15 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?from=12');
     const details = page.getByRole('complementary');
-    await details.locator('canvas').waitFor();
+    const plot = details.getByRole('slider', { name: 'The last 5 minutes of level' });
+    await expect.poll(async () => Number(await plot.getAttribute('aria-valuemax'))).toBeGreaterThan(1);
+    await plot.focus();
+    await page.keyboard.press('Home');
+    await details.getByText(/^(45|55) {2}at \d\d:\d\d:\d\d$/).waitFor();
+    expect(await plot.getAttribute('aria-valuenow')).toBe('0');
+    await page.keyboard.press('Escape');
+    await plot.hover();
+    await details.getByText(/^(45|55) {2}at/).waitFor();
     await details.getByLabel('amplitude').fill('many');
     await details.getByRole('button', { name: 'Change' }).click();
     await details.locator('.field.wrong').getByText('a number').waitFor();

@@ -8,11 +8,11 @@ import { count, timeOfDay } from '../../ui/format.js';
 import { textOf } from './formats.js';
 import { whyNot } from './known.js';
 import { valueText } from './layout.js';
-import { Plot } from './plot.js';
 import { detail } from './reading.js';
 import { editSelected } from './selection.js';
 import { SignalForm } from './signal-form.js';
 import { known, selected, target, version } from './state.js';
+import { ValuePlot } from './value-plot.js';
 
 /** All that is known of the register that is selected: what it means, who wrote it, and what moves it. */
 export function Details({ device }: { readonly device: DeviceView }) {
@@ -40,7 +40,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="can be set">${why === undefined ? 'yes' : `no: ${why}`}<//>
     </dl>
     <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
-    <${Plot} key=${key} about=${about} />
+    <${ValuePlot} key=${key} about=${about} />
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
