@@ -20,6 +20,7 @@ const FLAT = 1 / 8;
 /** Values that differ in less than the digits that are shown are the same; so is what is next to nothing. */
 const SAME = 1e-12;
 const TINY = 1e-290;
+const MOST = Number.MAX_VALUE;
 const DIGITS = 12;
 
 /** Round values around all that are there. */
@@ -37,7 +38,8 @@ export function valueAxis(values: Course['values']): ValueAxis {
     const value = (first + i) * step;
     return { value, text: String(Number(value.toPrecision(DIGITS))) };
   });
-  return { low: first * step, high: (first + count) * step, lines };
+  const [low, high] = [Math.max(first * step, -MOST), Math.min((first + count) * step, MOST)];
+  return { low, high, lines: lines.filter(({ value }) => Number.isFinite(value)) };
 }
 
 /** Where a value stands between the edges: 0 is the lower one. */
