@@ -35,8 +35,8 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
     )}</select></label>
     <${Find} device=${device} />
     <span class="undo">
-      <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${() => void undo()}>Undo<//>
-      <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${() => void redo()}>Redo<//>
+      <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
+      <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
     </span>
     <//>
   </div>`;
