@@ -9,7 +9,7 @@ interface Absent {
 }
 
 /** Stands for what passed while the page was hidden, or too far behind. The simulator may still have it. */
-export interface Skipped {
+interface Skipped {
   readonly kind: 'skipped';
   /** What was skipped came after this sequence number, up to that one. */
   readonly after: number;
