@@ -13,6 +13,8 @@ export class Devices {
   readonly #source: ActionSource;
   /** The values of all devices, for signals that depend on them. */
   readonly network = new Network();
+  /** How often a device was added or removed. */
+  changes = 0;
 
   constructor(definitions: readonly DeviceDefinition[], source: ActionSource) {
     this.#source = source;
@@ -93,12 +95,14 @@ export class Devices {
     this.#definitions.delete(name);
     this.#devices.delete(name);
     this.network.remove(name);
+    this.changes++;
   }
 
   #add(definition: DeviceDefinition): Device {
     const device = buildDevice(definition, this.#source, this.network);
     this.#definitions.set(definition.name, definition);
     this.#devices.set(definition.name, device);
+    this.changes++;
     return device;
   }
 }

@@ -56,6 +56,11 @@ export class Simulator {
     return this.#lines.byName;
   }
 
+  /** How often a device was added or removed. */
+  get deviceChanges(): number {
+    return this.#devices.changes;
+  }
+
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
   }

@@ -65,6 +65,17 @@ export function followTraffic(wanted: TrafficFollower): () => void {
   };
 }
 
+/** Nobody sees a page that is hidden: it is told no traffic. */
+function whoFollows(): TrafficFollower | undefined {
+  return document.hidden ? undefined : follower;
+}
+
+document.addEventListener('visibilitychange', () => {
+  // A view that began with what came next goes on with what comes next.
+  if (follower?.after === undefined) after = undefined;
+  current.abort();
+});
+
 /** Keeps the one connection of the page, as long as the page lasts. */
 export async function keepConnected(): Promise<never> {
   for (;;) {
@@ -83,7 +94,7 @@ export async function keepConnected(): Promise<never> {
 
 /** Hands on what the server tells. @returns why the server refused; undefined when the connection has ended */
 async function connect(signal: AbortSignal): Promise<string | undefined> {
-  const told = follower;
+  const told = whoFollows();
   const query = new URLSearchParams(told?.filter);
   query.set('tell', told ? 'traffic,summary' : 'summary');
   if (told && after !== undefined) query.set('after', String(after));
@@ -96,9 +107,9 @@ async function connect(signal: AbortSignal): Promise<string | undefined> {
     const { done, value } = await inTime(reader.read());
     if (done) return undefined;
     for (const { id, data } of parser.push(value)) {
-      if (told !== follower) return undefined;
+      if (told !== whoFollows()) return undefined;
       if (data !== undefined) take(data);
-      if (id !== undefined) readUpTo.value = after = Number(id);
+      if (id !== undefined && told === follower) readUpTo.value = after = Number(id);
     }
     if (pending.length >= MOST_PENDING) await nextFrame();
   }

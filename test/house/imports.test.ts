@@ -129,7 +129,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/protocol/function-code.ts',
       'src/protocol/sub-function.ts',
     ],
-    external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals|uplot)$|\.css$/,
+    external: /^(preact|preact\/hooks|htm\/preact|@preact\/signals)$|\.css$/,
     why: 'it runs in a browser, and knows of the simulator what REST tells',
   },
   state: {

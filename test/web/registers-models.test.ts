@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { SignalKindView } from '../../src/api/v1/signals.js';
 import type { RegisterView } from '../../src/api/v1/value-view.js';
 import type { Batch } from '../../src/web/live.js';
-import { type Course, extend, WINDOW_S } from '../../src/web/views/registers/course.js';
+import type { Course } from '../../src/web/ui/plot-layout.js';
+import { extended, WINDOW_S } from '../../src/web/views/registers/course.js';
 import { type Format, parseText, textOf } from '../../src/web/views/registers/formats.js';
 import { Known, whyNot } from '../../src/web/views/registers/known.js';
 import { columnsFor, rowCells } from '../../src/web/views/registers/layout.js';
@@ -215,8 +216,8 @@ describe('what traffic touches', () => {
 
 describe('the course of a value', () => {
   it('has an end', () => {
-    const course: Course = { times: [], values: [] };
-    for (let i = 0; i < 10 * WINDOW_S; i++) extend(course, i / 2, i === 0 ? 'NaN' : i);
+    let course: Course = { times: [], values: [] };
+    for (let i = 0; i < 10 * WINDOW_S; i++) course = extended(course, i / 2, i === 0 ? 'NaN' : i);
     expect(course.times.at(-1)).toBe(5 * WINDOW_S - 0.5);
     expect(course.times[0]).toBe(4 * WINDOW_S - 0.5);
     expect(course.values).toHaveLength(course.times.length);

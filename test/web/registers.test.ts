@@ -118,6 +118,55 @@ describeInBrowser('the view of the registers', () => {
     expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
   });
 
+  test('asks before it takes back what a client has written over', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const master = await tcpMaster(served.port('lan'));
+    for (const typed of ['50', '60']) {
+      await type(page, 1, typed);
+      await text(page, 1, typed);
+    }
+    await page.keyboard.press('Control+z');
+    await text(page, 1, '50');
+    await master.writeRegister(1, 99);
+    await page.keyboard.press('Control+z');
+    const dialog = page.getByRole('dialog', { name: 'Changed meanwhile' });
+    await dialog
+      .getByText(/^meter, holding 1, was changed meanwhile by line lan, 127\.0\.0\.1:\d+, .*It is 99 now\.$/)
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    expect(holding(served, 'meter', 1, 1)).toEqual([99]);
+    await page.getByRole('button', { name: 'Undo the last change' }).click();
+    await page.getByRole('button', { name: 'Write over it' }).click();
+    await text(page, 1, '2');
+    expect(holding(served, 'meter', 1, 1)).toEqual([2]);
+  });
+
+  test('follows devices that come and go, whatever they are called', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const rest = (method: string, path: string, body?: object) =>
+      fetch(`${served.url}/api/v1/devices${path}`, {
+        method,
+        ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      });
+    const added = await rest('POST', '', {
+      name: HOSTILE,
+      registers: { coils: [{ address: 0, value: 1, write: true }] },
+    });
+    expect(added.status).toBe(201);
+    await page.getByRole('combobox', { name: 'Device' }).selectOption(HOSTILE);
+    await page.waitForURL(`**/registers/${encodeURIComponent(HOSTILE)}/**`);
+    await page.getByRole('link', { name: 'coils' }).click();
+    await text(page, 0, '1');
+    await rest('DELETE', `/${encodeURIComponent(HOSTILE)}`);
+    await page.getByRole('heading', { name: `There is no device ${HOSTILE}` }).waitFor();
+    await page.getByRole('link', { name: 'meter' }).click();
+    await text(page, 1, '2');
+    expect(await page.getByRole('combobox', { name: 'Device' }).locator('option').count()).toBe(1);
+  });
+
   test('edits a value in its unit, and a float by its words', async () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?as=values');
@@ -195,7 +244,15 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served, '/registers/meter/holding?from=12');
     const details = page.getByRole('complementary');
-    await details.locator('canvas').waitFor();
+    const plot = details.getByRole('slider', { name: 'The last 5 minutes of level' });
+    await expect.poll(async () => Number(await plot.getAttribute('aria-valuemax'))).toBeGreaterThan(1);
+    await plot.focus();
+    await page.keyboard.press('Home');
+    await details.getByText(/^(45|55) {2}at \d\d:\d\d:\d\d$/).waitFor();
+    expect(await plot.getAttribute('aria-valuenow')).toBe('0');
+    await page.keyboard.press('Escape');
+    await plot.hover();
+    await details.getByText(/^(45|55) {2}at/).waitFor();
     await details.getByLabel('amplitude').fill('many');
     await details.getByRole('button', { name: 'Change' }).click();
     await details.locator('.field.wrong').getByText('a number').waitFor();

@@ -34,6 +34,7 @@ const summarySchema = z.object({
   }),
   lastSeq: z.number().describe('The sequence number of the newest event of the traffic.'),
   lines: z.array(lineSummary),
+  devices: z.object({ edition: z.number().describe('Another number when a device has come or gone.') }),
   faults: z.object({
     changes: z.number().describe('How often a rule was put in force, switched or removed.'),
     hits: z.number().describe('How often any rule has acted.'),
@@ -54,6 +55,7 @@ export function summaries(simulator: Simulator): () => Summary {
       program,
       lastSeq: traffic.last,
       lines: Array.from(lines.values(), (line) => summaryOf(line, edition(line.definition))),
+      devices: { edition: simulator.deviceChanges },
       faults: { changes: faults.rules.changes, hits: faults.rules.hits },
     };
   };

@@ -1,6 +1,6 @@
+import type { Ink, Palette } from '../ui/palette.js';
 import { type Box, boxesOf, labelsOf, type Pause, pausesOf } from './layout.js';
 import type { StripModel } from './model.js';
-import type { Ink, Palette } from './palette.js';
 import { LANES, type Lane, type Look } from './piece.js';
 import { ticks, usAt, xOf } from './scale.js';
 

@@ -56,15 +56,19 @@ const TICK_PIXELS = 110;
 
 /** The lines of the ruler at round times, 1, 2 or 5 times a power of ten apart. */
 export function ticks(scale: Scale, width: number): { readonly stepUs: number; readonly at: number[] } {
-  const least = Math.max(1, TICK_PIXELS * scale.usPerPixel);
-  const power = 10 ** Math.floor(Math.log10(least));
-  const stepUs = ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
+  const stepUs = roundStep(Math.max(1, TICK_PIXELS * scale.usPerPixel));
   const first = Math.ceil(scale.fromUs / stepUs);
   const last = Math.floor(usAt(scale, width) / stepUs);
   return {
     stepUs,
     at: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * stepUs),
   };
+}
+
+/** The least of 1, 2 and 5 times a power of ten that is not smaller. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
 }
 
 function bounded(usPerPixel: number): number {

@@ -1,12 +1,11 @@
 import { effect } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { theme } from '../theme.js';
+import { keepPainted } from '../ui/canvas.js';
 import { draw, HEIGHT } from './draw.js';
 import { followGestures } from './gestures.js';
 import type { Box } from './layout.js';
 import type { StripModel } from './model.js';
-import { INKS, paletteOf } from './palette.js';
 import { LANES } from './piece.js';
 import './strip.css';
 
@@ -19,15 +18,12 @@ interface StripProps {
   readonly onSelect?: (id: number) => void;
 }
 
-const FONT = '11px "DejaVu Sans Mono", ui-monospace, Menlo, monospace';
-
 /**
  * What passed a line, to scale, as a logic analyser shows it. The piece in focus is told in words below, and so is what
  * the cursors measure.
  */
 export function Strip({ model, label, selected, onSelect }: StripProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const samples = useRef<HTMLDivElement>(null);
   const help = useId();
   const now = useRef({ selected, onSelect });
   now.current = { selected, onSelect };
@@ -35,49 +31,22 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
 
   useEffect(() => {
     const element = canvas.current as HTMLCanvasElement;
-    const context = element.getContext('2d') as CanvasRenderingContext2D;
     let boxes: Box[] = [];
-    let frame = 0;
-    let palette = paletteOf(samples.current as Element);
-    const paint = () => {
-      frame = 0;
-      const ratio = devicePixelRatio;
-      const width = model.width.peek();
-      if (element.width !== Math.round(width * ratio)) {
-        element.width = Math.round(width * ratio);
-        element.height = Math.round(HEIGHT * ratio);
-      }
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      context.font = FONT;
-      context.textBaseline = 'middle';
-      boxes = draw(context, model, palette, now.current.selected);
-    };
-    redraw.current = () => {
-      frame ||= requestAnimationFrame(paint);
-    };
-    const recolour = () => {
-      palette = paletteOf(samples.current as Element);
-      redraw.current();
-    };
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    dark.addEventListener('change', recolour);
-    const observer = new ResizeObserver(() => model.resize(element.clientWidth));
-    observer.observe(element);
+    const painted = keepPainted(element, HEIGHT, {
+      paint: (context, palette) => {
+        boxes = draw(context, model, palette, now.current.selected);
+      },
+      onResize: (width) => model.resize(width),
+    });
+    redraw.current = painted.redraw;
     const ends = [
-      () => dark.removeEventListener('change', recolour),
-      () => observer.disconnect(),
-      () => cancelAnimationFrame(frame),
+      painted.end,
       followGestures(element, model, {
         boxes: () => boxes,
         onPick: (piece) => {
           model.focusOn(piece);
           now.current.onSelect?.(piece.id);
         },
-      }),
-      effect(() => {
-        theme.value;
-        // The attribute of the page is set by an effect, too.
-        queueMicrotask(recolour);
       }),
       effect(() => {
         void [
@@ -87,7 +56,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
           model.focus.value,
           model.cursors.value,
         ];
-        redraw.current();
+        painted.redraw();
       }),
     ];
     return () => {
@@ -111,7 +80,6 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
       <b class="mono">${measured.value === undefined ? '' : `A–B ${measured.value}`}</b>
     </p>
     <p class="unseen" id=${help}>${KEYS}</p>
-    <div class="samples" aria-hidden="true" ref=${samples}>${INKS.map((ink) => html`<i class=${ink}></i>`)}</div>
   </div>`;
 }
 

@@ -172,4 +172,75 @@ describeInBrowser('the Traffic view', () => {
       .toBe(1);
     expect(await page.getByRole('row', { name: 'line open' }).count()).toBe(1);
   });
+
+  test('reads nothing while it is hidden, goes on with what is new, and shows the rest when asked', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/traffic');
+    await page.getByText('following').waitFor();
+    const show = (isHidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isHidden);
+    await expect.poll(() => rowCount(page), PATIENT).toBe(served.simulator.traffic.last);
+    const before = await rowCount(page);
+    await show(true);
+    for (let i = 0; i < 11; i++) await crowd(served, 500);
+    expect(await rowCount(page)).toBe(before);
+    await show(false);
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(before + 1000);
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('Home');
+    const skipped = page.getByRole('row', { name: `What passed from ${before + 1} to` });
+    await skipped.getByRole('button', { name: 'Show them' }).click();
+    await page.getByText('paused').waitFor();
+    await page.keyboard.press('Home');
+    await page
+      .getByRole('row', { name: String(before + 1) })
+      .first()
+      .waitFor();
+  });
+
+  test('zooms by wheel and pinch, moves by a drag, and measures by a drag on the ruler', async () => {
+    const served = await serve();
+    await ask(served, 4);
+    const page = await openPage(served, '/traffic?line=bus');
+    await page.getByText('following').waitFor();
+    await page.getByRole('application', { name: 'Timing of line bus' }).focus();
+    await page.keyboard.press('0');
+    const box = await page.locator('.strip canvas').boundingBox();
+    if (!box) throw new Error('the strip has no place');
+    const [x, y] = [box.x + box.width / 2, box.y + 40];
+    const picture = () => page.locator('.strip canvas').screenshot();
+    const changes = async (act: () => Promise<void>) => {
+      const before = await picture();
+      await act();
+      await expect.poll(async () => (await picture()).equals(before), PATIENT).toBe(false);
+    };
+    await changes(async () => {
+      await page.mouse.move(x, y);
+      await page.mouse.wheel(0, -300);
+    });
+    await changes(async () => {
+      await page.mouse.down();
+      await page.mouse.move(x + 120, y, { steps: 4 });
+      await page.mouse.up();
+    });
+    const touch = await page.context().newCDPSession(page);
+    const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...xs: number[]) =>
+      touch.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: xs.map((each, id) => ({ x: each, y, id })),
+      });
+    await changes(async () => {
+      await fingers('touchStart', x - 40, x + 40);
+      await fingers('touchMove', x - 120, x + 120);
+      await fingers('touchEnd');
+    });
+    await page.mouse.move(x, box.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(x + 80, box.y + 8, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText(/A–B \d+\.\d{3} ms/).waitFor();
+  });
 });

@@ -5,6 +5,7 @@ import type { RegisterView } from '../../../api/v1/value-view.js';
 import { ask, pathOf } from '../../api.js';
 import { go } from '../../route.js';
 import { Button } from '../../ui/button.js';
+import { Folded } from '../../ui/folded.js';
 import { count } from '../../ui/format.js';
 import { say } from '../../ui/toast.js';
 import { mayRedo, mayUndo, redo, undo } from './changes.js';
@@ -24,8 +25,9 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
       (
         each,
       ) => html`<li><a href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
-        ${each} <span class="dim">${count(device.tables[each] ?? 0)}</span></a></li>`,
+        ${each} <span class="dim size">${count(device.tables[each] ?? 0)}</span></a></li>`,
     )}</ul></nav>
+    <${Folded} summary=${`Shown as ${FORMATS[format.value]}`}>
     <label>Show as <select value=${format.value} onChange=${(event: Event) => {
       go(addressOf({ as: (event.target as HTMLSelectElement).value }), 'replace');
     }}>${Object.entries(FORMATS).map(
@@ -33,9 +35,10 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
     )}</select></label>
     <${Find} device=${device} />
     <span class="undo">
-      <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${() => void undo()}>Undo<//>
-      <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${() => void redo()}>Redo<//>
+      <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
+      <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
     </span>
+    <//>
   </div>`;
 }
 

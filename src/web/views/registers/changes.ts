@@ -1,22 +1,25 @@
-import { computed, signal } from '@preact/signals';
+import { computed, type Signal, signal } from '@preact/signals';
 import type { ChangeRequest } from '../../../api/v1/registers.js';
 import { ask, pathOf } from '../../api.js';
 import { mayWrite } from '../../session.js';
 import { say } from '../../ui/toast.js';
 import { parseText } from './formats.js';
 import { whyNot } from './known.js';
-import { cellLength, cellStart } from './layout.js';
+import { cellLength, cellStart, valueText } from './layout.js';
 import { readNow } from './reading.js';
-import { editing, format, known, refusal, type Table, target } from './state.js';
+import { anchor, editing, format, known, refusal, selected, type Table, target } from './state.js';
+import { noteWrite, overwritten, type Place, writerText } from './writes.js';
 
 /** A change that was made, and the one that takes it back. */
-interface Done {
-  readonly device: string;
-  readonly table: Table;
-  readonly address: number;
+interface Done extends Place {
   readonly forth: ChangeRequest;
   readonly back: ChangeRequest;
 }
+
+/** Somebody else has written over a change: whoever wants to write over that is asked first. */
+export const clash = signal<{ readonly text: string; readonly goOn: () => Promise<void> } | undefined>(
+  undefined,
+);
 
 const MOST = 200;
 const done = signal<readonly Done[]>([]);
@@ -53,38 +56,52 @@ export async function commitEdit(text: string): Promise<void> {
   editing.value = undefined;
   refusal.value = undefined;
   if (!before) return;
+  const place = { device: now.device.name, table: now.table, address, count: length };
   const back = { table: now.table, address, words: [...before] };
-  done.value = [
-    ...done.value.slice(1 - MOST),
-    { device: now.device.name, table: now.table, address, forth: change, back },
-  ];
+  done.value = [...done.value.slice(1 - MOST), { ...place, forth: change, back }];
   undone.value = [];
+  // Whoever undoes it waits for this.
+  turn = turn.then(() => noteWrite(place));
 }
 
-/** Takes the last change back. @returns what it was, so that it can be shown */
-export async function undo(): Promise<Done | undefined> {
-  const last = done.peek().at(-1);
-  if (!last) return undefined;
-  done.value = done.peek().slice(0, -1);
-  const problem = await send(last.device, last.back);
-  if (problem === undefined) undone.value = [...undone.peek(), last];
-  return told(last, problem, 'taken back');
+/** One change after the other: keys are quicker than answers. */
+let turn = Promise.resolve();
+
+/** Takes the last change back, and selects its register. */
+export function undo(): void {
+  turn = turn.then(() => repeat(done, undone, ({ back }) => back, 'taken back'));
 }
 
-export async function redo(): Promise<Done | undefined> {
-  const last = undone.peek().at(-1);
-  if (!last) return undefined;
-  undone.value = undone.peek().slice(0, -1);
-  const problem = await send(last.device, last.forth);
-  if (problem === undefined) done.value = [...done.peek(), last];
-  return told(last, problem, 'made again');
+/** Makes the change again that was taken back last. */
+export function redo(): void {
+  turn = turn.then(() => repeat(undone, done, ({ forth }) => forth, 'made again'));
 }
 
-function told(change: Done, problem: string | undefined, what: string): Done {
-  const { device, table, address } = change;
-  if (problem === undefined) say(`The change of ${device}, ${table} ${address}, was ${what}.`);
-  else say(problem, 'refused');
-  return change;
+/** Sends the last change of a list, and moves it to the other list. */
+async function repeat(
+  from: Signal<readonly Done[]>,
+  to: Signal<readonly Done[]>,
+  requestOf: (change: Done) => ChangeRequest,
+  what: string,
+  isSure = false,
+): Promise<void> {
+  const last = from.peek().at(-1);
+  if (!last) return;
+  const { device, table, address } = last;
+  const other = isSure ? undefined : await overwritten(last);
+  if (other) {
+    const text = `${device}, ${table} ${address}, was changed meanwhile by ${writerText(other)}. It is ${valueText(other)} now.`;
+    clash.value = { text, goOn: () => repeat(from, to, requestOf, what, true) };
+    return;
+  }
+  from.value = from.peek().slice(0, -1);
+  const problem = await send(device, requestOf(last));
+  if (problem !== undefined) return say(problem, 'refused');
+  await noteWrite(last);
+  to.value = [...to.peek(), last];
+  say(`The change of ${device}, ${table} ${address}, was ${what}.`);
+  const now = target.peek();
+  if (now?.device.name === device && now.table === table) selected.value = anchor.value = address;
 }
 
 function changeOf(

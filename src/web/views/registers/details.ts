@@ -4,15 +4,16 @@ import type { DeviceView } from '../../../api/v1/device-view.js';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
-import { count, timeOfDay } from '../../ui/format.js';
+import { count } from '../../ui/format.js';
 import { textOf } from './formats.js';
 import { whyNot } from './known.js';
 import { valueText } from './layout.js';
-import { Plot } from './plot.js';
 import { detail } from './reading.js';
 import { editSelected } from './selection.js';
 import { SignalForm } from './signal-form.js';
 import { known, selected, target, version } from './state.js';
+import { ValuePlot } from './value-plot.js';
+import { writerText } from './writes.js';
 
 /** All that is known of the register that is selected: what it means, who wrote it, and what moves it. */
 export function Details({ device }: { readonly device: DeviceView }) {
@@ -40,7 +41,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="can be set">${why === undefined ? 'yes' : `no: ${why}`}<//>
     </dl>
     <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
-    <${Plot} key=${key} about=${about} />
+    <${ValuePlot} key=${key} about=${about} />
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
@@ -68,11 +69,4 @@ function allForms(word: number): string {
   if (known.bits === 1) return String(word);
   const signed = word > 0x7fff ? `, ${textOf('signed', [word], 16)}` : '';
   return `0x${textOf('hex', [word], 16)}, ${word}${signed}, "${textOf('text', [word], 16)}"`;
-}
-
-function writerText({ lastWriter }: RegisterView): string {
-  if (!lastWriter) return 'nobody since the reset';
-  const { by, line, client, time } = lastWriter;
-  const who = by === 'line' ? `line ${line}${client === null ? '' : `, ${client}`}` : by;
-  return time === null ? who : `${who}, ${timeOfDay(Date.parse(time))}`;
 }

@@ -7,11 +7,12 @@ import { session } from '../../session.js';
 /** The devices with their tables, lines and names; undefined before they were read. */
 export const devices = signal<readonly DeviceView[] | undefined>(undefined);
 
-/** Differs when lines, and with them devices, may have come or gone. */
+/** Differs when devices have come or gone, or are at other lines or units. */
 const lineUp = computed(() =>
   JSON.stringify([
     restarts.value,
     session.value?.role,
+    summary.value?.devices.edition,
     summary.value?.lines.map(({ name, edition }) => [name, edition]),
   ]),
 );

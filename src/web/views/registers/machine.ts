@@ -3,6 +3,7 @@ import type { ClockRequest, PowerRequest } from '../../../api/v1/devices.js';
 import { ask, pathOf } from '../../api.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
+import { Folded } from '../../ui/folded.js';
 import { duration } from '../../ui/format.js';
 import { State } from '../../ui/state.js';
 import { say } from '../../ui/toast.js';
@@ -25,7 +26,8 @@ export function Machine({ name }: { readonly name: string }) {
   const power = (state: PowerRequest['state'], said: string) => () => void post('power', said, { state });
   const { time = 0, speed = 1, paused = false } = now?.clock ?? {};
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
-  return html`<div class="machine">
+  const summary = `Supply ${now?.supply ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
+  return html`<div class="machine"><${Folded} summary=${summary}>
     <span class="group"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
       <${Button} disabled=${isOff || now.supply === 'on'} label="Switch the supply on" onClick=${power('on', 'has its supply')}>On<//>
       <${Button} disabled=${isOff || now.supply === 'off'} label="Switch the supply off" onClick=${power('off', 'has no supply')}>Off<//>
@@ -50,5 +52,5 @@ export function Machine({ name }: { readonly name: string }) {
         void post('clock', 'is a minute on', { step: '1m' })}>+1 min<//></span>
     <${Button} kind="danger" disabled=${isOff} label="Reset the device: registers as configured" onClick=${() =>
       void post('reset', 'begins anew')}>Reset<//>
-  </div>`;
+  <//></div>`;
 }

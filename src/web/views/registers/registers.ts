@@ -1,16 +1,17 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { go, place } from '../../route.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
 import { Empty } from '../../ui/empty.js';
 import { Bar } from './bar.js';
-import { redo, undo } from './changes.js';
+import { clash, redo, undo } from './changes.js';
 import { Details } from './details.js';
 import { devices, followDevices } from './devices.js';
 import { followTouches } from './flashes.js';
 import { Grid } from './grid.js';
 import { Machine } from './machine.js';
 import { followRegisters, problem } from './reading.js';
-import { select } from './selection.js';
 import { addressOf, size, TABLES, target } from './state.js';
 import './registers.css';
 
@@ -27,7 +28,10 @@ export function RegistersView() {
       (device) =>
         html`<a href=${addressOf({ device: device.name, table: mainTable(device.tables) })}>${device.name}</a> `,
     );
-    return html`<${Empty} title=${`No table is called ${place.value.parts.join('/')}`}>Known devices: ${links}<//>`;
+    const [name, table] = place.value.parts;
+    const isKnown = devices.value.some((device) => device.name === name);
+    const title = isKnown ? `${name} has no table ${table}` : `There is no device ${name}`;
+    return html`<${Empty} title=${title}>Known devices: ${links}<//>`;
   }
   const { device, table } = now;
   return html`<div class="page" onKeyDown=${onKey}>
@@ -41,8 +45,24 @@ export function RegistersView() {
       }
       <${Details} device=${device} />
     </div>
+    ${clash.value ? html`<${Clash} ...${clash.value} />` : null}
     ${problem.value === undefined ? null : html`<p class="refused long" role="alert">${problem.value}</p>`}
   </div>`;
+}
+
+/** Asks before the write of somebody else is lost. */
+function Clash({ text, goOn }: { readonly text: string; readonly goOn: () => Promise<void> }) {
+  const close = () => {
+    clash.value = undefined;
+  };
+  const buttons = html`<${Button} onClick=${close}>Leave it<//><${Button} kind="danger" type="submit">Write over it<//>`;
+  const submit = () => {
+    close();
+    void goOn();
+  };
+  return html`<${Dialog} title="Changed meanwhile" onSubmit=${submit} onClose=${close} buttons=${buttons}>
+    <p class="long">${text}</p>
+  <//>`;
 }
 
 /** Without a device or a table in the address, the first device with its fullest table is shown. */
@@ -63,8 +83,6 @@ function onKey(event: KeyboardEvent): void {
   const isRedo = key === 'y' || (key === 'z' && event.shiftKey);
   if (key !== 'z' && !isRedo) return;
   event.preventDefault();
-  void (isRedo ? redo() : undo()).then((change) => {
-    const now = target.peek();
-    if (change && now?.device.name === change.device && now.table === change.table) select(change.address);
-  });
+  if (isRedo) redo();
+  else undo();
 }

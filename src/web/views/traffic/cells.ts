@@ -37,9 +37,14 @@ const MOST_BYTES = 3 * 80;
 
 export function cellsOf(row: Row): Cells {
   if (isEvent(row)) return eventCells(row);
-  const text = row.kind === 'left out' ? `${row.text}: the simulator had given them up` : ABSENT[row.kind];
   const empty = { seq: '', time: '', line: '', unit: '', function: '', faults: '', wait: '', bytes: '' };
-  return { ...empty, kind: row.kind, text };
+  return { ...empty, kind: row.kind, text: absentText(row) };
+}
+
+function absentText(row: Exclude<Row, Event>): string {
+  if (row.kind === 'left out') return `${row.text}: the simulator had given them up`;
+  if (row.kind !== 'skipped') return ABSENT[row.kind];
+  return `What passed from ${row.after + 1} to ${row.until} was not read: the page was hidden, or too far behind.`;
 }
 
 function eventCells(event: Event): Cells {

@@ -8,7 +8,15 @@ interface Absent {
   readonly kind: 'loading' | 'gone';
 }
 
-export type Row = StreamedView | Absent;
+/** Stands for what passed while the page was hidden, or too far behind. The simulator may still have it. */
+interface Skipped {
+  readonly kind: 'skipped';
+  /** What was skipped came after this sequence number, up to that one. */
+  readonly after: number;
+  readonly until: number;
+}
+
+export type Row = StreamedView | Absent | Skipped;
 
 const LOADING: Absent = { kind: 'loading' };
 const GONE: Absent = { kind: 'gone' };
@@ -37,6 +45,10 @@ export function isEvent(row: Row | undefined): row is Event {
   return row !== undefined && 'seq' in row;
 }
 
+function isSkip(row: Row | undefined): row is Skipped {
+  return row?.kind === 'skipped';
+}
+
 /**
  * The rows of the table: up to 100,000 events, of which the page holds some thousands. Of the others it knows how many
  * they are and between which sequence numbers.
@@ -62,7 +74,9 @@ export class Chunks {
   append(rows: readonly Row[]): number {
     for (const row of rows) {
       let chunk = this.list.at(-1);
-      if (!chunk?.rows || chunk.size >= CHUNK) {
+      // What was skipped stands alone: events are fetched again without what is between them.
+      const isApart = isSkip(row) || isSkip(chunk?.rows?.[0]);
+      if (!chunk?.rows || chunk.size >= CHUNK || isApart) {
         chunk = { after: this.after, until: this.after, rows: [], size: 0, events: 0, usedAt: 0 };
         this.list.push(chunk);
       }
@@ -130,6 +144,7 @@ export class Chunks {
     chunk.size++;
     this.#size++;
     chunk.usedAt = ++this.#uses;
+    if (isSkip(row)) chunk.until = row.until;
     if (!isEvent(row)) return;
     chunk.events++;
     chunk.until = Math.max(chunk.until, row.seq);
@@ -159,7 +174,7 @@ export class Chunks {
 
   /** Takes the events of the chunks out of memory that nobody has used for longest; the last one stays. */
   #letGo(): 0 {
-    const held = this.list.slice(0, -1).filter(({ rows }) => rows);
+    const held = this.list.slice(0, -1).filter(({ rows }) => rows && !isSkip(rows[0]));
     held.sort((a, b) => a.usedAt - b.usedAt);
     for (const chunk of held.slice(0, Math.max(0, held.length - MOST_HELD))) chunk.rows = undefined;
     return 0;

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { serverNow } from '../../clock.js';
 import { readUpTo, summary } from '../../live.js';
 import { Button } from '../../ui/button.js';
+import { Folded } from '../../ui/folded.js';
 import { count } from '../../ui/format.js';
 import { State } from '../../ui/state.js';
 import type { Event } from './chunks.js';
@@ -27,9 +28,11 @@ export function Controls({ feed, onPause, onNewest, onFound }: ControlsProps) {
     <${Button} onClick=${onPause}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
     <${Progress} feed=${feed} />
+    <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
     <span class="downloads">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a></span>
+    <//>
   </div>`;
 }
 

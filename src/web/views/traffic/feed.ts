@@ -1,6 +1,6 @@
-import { batch, signal } from '@preact/signals';
+import { batch, effect, signal, untracked } from '@preact/signals';
 import { type Answer, ask, type Refusal } from '../../api.js';
-import { followTraffic, summary } from '../../live.js';
+import { followTraffic, readUpTo, summary } from '../../live.js';
 import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';
 import { laterOf } from './filter.js';
 
@@ -9,6 +9,11 @@ interface Page {
   readonly next: number;
   readonly missed: number;
 }
+
+/** A page that is farther behind goes on with what is new: nobody reads so much of what passes. */
+const MOST_BEHIND = 10_000;
+/** So many of the newest it reads then. */
+const FRESH = 2000;
 
 /** What the first page shows, and the most that one asks for at once. */
 const PAGE = 2 * CHUNK;
@@ -63,6 +68,11 @@ export class Feed {
     return isEvent(row) ? row : undefined;
   }
 
+  /** Shows the events after one of them, and stands still. */
+  async goAfter(seq: number): Promise<void> {
+    await this.#begin({ after: seq, limit: PAGE });
+  }
+
   pause(): void {
     this.#stopFollowing();
     this.isPaused.value = true;
@@ -71,11 +81,15 @@ export class Feed {
   /** Goes on after the last event that was read. */
   resume(): void {
     const filter = new URLSearchParams(this.filter);
-    this.#stopFollowing = followTraffic({
-      filter,
-      after: this.rows.after,
-      onBatch: (events) => this.#add(events),
+    const stop = followTraffic({ filter, after: this.rows.after, onBatch: (events) => this.#add(events) });
+    const stopSkipping = effect(() => {
+      const newest = summary.value?.lastSeq ?? 0;
+      untracked(() => this.#skip(newest));
     });
+    this.#stopFollowing = () => {
+      stop();
+      stopSkipping();
+    };
     this.isPaused.value = false;
   }
 
@@ -137,6 +151,18 @@ export class Feed {
       this.#add(rowsOf(page));
     });
     this.rows.after = Math.max(this.rows.after, page.next);
+  }
+
+  /** Leaves out what is too much, and says so. @param newest the number of the newest event */
+  #skip(newest: number): void {
+    const { after } = this.rows;
+    if (document.hidden || newest - Math.max(after, readUpTo.peek()) <= MOST_BEHIND) return;
+    this.#add([{ kind: 'skipped', after, until: newest - FRESH }]);
+    queueMicrotask(() => {
+      if (this.isPaused.peek()) return;
+      this.#stopFollowing();
+      this.resume();
+    });
   }
 
   #add(rows: readonly Row[]): void {

@@ -14,7 +14,7 @@ const ZOOM = 2;
 /** Which line the strip shows, and its zoom for those without keys and wheel. */
 export function StripBar({ model, lines, line, onLine }: StripBarProps) {
   return html`<div class="strip-bar">
-    <label>Strip of line <select onInput=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onLine(currentTarget.value)}>
+    <label><span class="name">Strip of line</span> <select aria-label="Strip of line" onInput=${({ currentTarget }: { currentTarget: HTMLSelectElement }) => onLine(currentTarget.value)}>
       ${lines.map((each) => html`<option selected=${each === line}>${each}</option>`)}
     </select></label>
     <${Button} label="Zoom in" onClick=${() => model.zoom(ZOOM)}>+<//>

@@ -25,9 +25,12 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   const top = useSignal(0);
   const height = useSignal(0);
   const sticks = useRef(true);
+  /** Where the table has scrolled to by itself. */
+  const setTop = useRef(0);
   const { size } = feed.rows;
   const version = feed.version.value;
-  const span = spanOf(top.value, height.value, size);
+  const isAtNewest = sticks.current && !feed.isPaused.value;
+  const span = spanOf(isAtNewest ? Math.max(0, size * ROW - height.value) : top.value, height.value, size);
   const rows = feed.rows.rows(span.from, span.to);
   const place = selected && feed.rows.placeOf(selected.seq);
 
@@ -41,13 +44,16 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   }, []);
   useLayoutEffect(() => {
     sticks.current = true;
-  }, [feed]);
+  }, [feed, feed.rows]);
   useLayoutEffect(() => {
     const element = scroller.current as HTMLDivElement;
-    if (sticks.current && !feed.isPaused.value) element.scrollTop = size * ROW;
+    const isSticky = sticks.current && !feed.isPaused.value;
+    if (isSticky) element.scrollTop = size * ROW;
     else if (feed.shift !== 0) element.scrollTop += feed.shift * ROW;
     feed.shift = 0;
-    top.value = element.scrollTop;
+    setTop.current = element.scrollTop;
+    // Rows at the end were drawn for where they are now: once is enough.
+    if (!isSticky || !isAtNewest) top.value = element.scrollTop;
   }, [version, height.value, feed.isPaused.value]);
   useEffect(() => {
     feed.fetch(span.from, span.to);
@@ -60,6 +66,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (shown === undefined) return;
     sticks.current = false;
     element.scrollTop = scrolledTo(shown, element.scrollTop, element.clientHeight - ROW);
+    top.value = element.scrollTop;
   }, [selected, feed.rows]);
 
   const select = (to: number) => {
@@ -68,12 +75,20 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (isEvent(row)) onSelect(row);
     else if (scroller.current) scroller.current.scrollTop = at * ROW;
   };
+  /** The event before or after a place, over rows that are none. */
+  const beside = (from: number, direction: 1 | -1) => {
+    const rowAt = (at: number) => feed.rows.rows(at, at + 1)[0];
+    let at = from + direction;
+    while (rowAt(at) && !isEvent(rowAt(at)) && rowAt(at + direction)) at += direction;
+    return at;
+  };
   const pressed = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
     const page = Math.max(1, Math.floor(height.value / ROW) - 1);
     const from = place ?? span.to - 1;
     const places: Readonly<Record<string, number>> = {
-      ArrowUp: from - 1,
-      ArrowDown: from + 1,
+      ArrowUp: beside(from, -1),
+      ArrowDown: beside(from, 1),
       PageUp: from - page,
       PageDown: from + page,
       Home: 0,
@@ -91,7 +106,8 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   return html`<div class="table" role="grid" aria-label="Traffic" aria-rowcount=${size + 1} tabindex="0" ref=${scroller}
     aria-activedescendant=${isDrawn ? `${id}-${place}` : undefined} onKeyDown=${pressed}
     onScroll=${({ currentTarget }: { currentTarget: HTMLElement }) => {
-      if (currentTarget.scrollTop === top.peek()) return;
+      if (currentTarget.scrollTop === setTop.current) return;
+      setTop.current = currentTarget.scrollTop;
       top.value = currentTarget.scrollTop;
       sticks.current = isAtEnd(currentTarget.scrollTop, height.peek(), size);
     }}>
@@ -103,7 +119,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
         ${rows.map((row, i) => {
           const at = span.from + i;
           return html`<${TableRow} key=${at % (rows.length || 1)} row=${row} id=${`${id}-${at}`} place=${at}
-            isSelected=${at === place} onSelect=${onSelect} />`;
+            isSelected=${at === place} onSelect=${onSelect} onShow=${(after: number) => void feed.goAfter(after)} />`;
         })}
       </div>
     </div>
@@ -116,9 +132,11 @@ interface RowProps {
   readonly place: number;
   readonly isSelected: boolean;
   readonly onSelect: (event: Event) => void;
+  /** Somebody wants to see what came after a sequence number. */
+  readonly onShow: (after: number) => void;
 }
 
-function TableRow({ row, id, place, isSelected, onSelect }: RowProps) {
+function TableRow({ row, id, place, isSelected, onSelect, onShow }: RowProps) {
   const cells = cellsOf(row);
   return html`<div id=${id} class=${`row ${toneOf(row)}`} role="row" aria-rowindex=${place + 2} aria-selected=${isSelected}
     onClick=${() => isEvent(row) && onSelect(row)}>
@@ -126,6 +144,10 @@ function TableRow({ row, id, place, isSelected, onSelect }: RowProps) {
       (name) =>
         html`<span class=${name} role="gridcell">${
           name === 'text' && cells.faults ? html`<b class="fault">${cells.faults}</b> ` : null
+        }${
+          name === 'text' && row.kind === 'skipped'
+            ? html`<button type="button" class="show" onClick=${() => onShow(row.after)}>Show them</button> `
+            : null
         }${cells[name]}</span>`,
     )}
   </div>`;
