@@ -67,17 +67,18 @@ export function followTraffic(wanted: TrafficFollower): () => void {
 
 /** Nobody sees a page that is hidden: it is told no traffic. */
 function whoFollows(): TrafficFollower | undefined {
-  return document.hidden ? undefined : follower;
+  return globalThis.document?.hidden ? undefined : follower;
 }
 
-document.addEventListener('visibilitychange', () => {
+function onVisibility(): void {
   // A view that began with what came next goes on with what comes next.
   if (follower?.after === undefined) after = undefined;
   current.abort();
-});
+}
 
 /** Keeps the one connection of the page, as long as the page lasts. */
 export async function keepConnected(): Promise<never> {
+  globalThis.document?.addEventListener('visibilitychange', onVisibility);
   for (;;) {
     const attempt = new AbortController();
     current = attempt;

@@ -47,7 +47,7 @@ describeInBrowser('the connection of the console', () => {
     const served = await serve();
     const page = await openPage(served, '/lines', { clockAheadMs: 3_600_000 });
     await page.getByText('live', { exact: true }).waitFor();
-    const shown = await page.locator('header time').textContent();
+    const shown = await page.locator('header time', { hasText: ':' }).textContent();
     const [hours, minutes] = String(shown).split(':').map(Number);
     const now = new Date();
     // The browser and this process are in one time zone.

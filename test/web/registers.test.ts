@@ -292,6 +292,7 @@ describeInBrowser('the view of the registers', () => {
     await page.getByRole('complementary').getByText(HOSTILE, { exact: true }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByText('Shown as named values').click();
     await page.getByLabel('Go to').fill('2000');
     await page.keyboard.press('Enter');
     await text(page, 2000, '1');
