@@ -194,7 +194,7 @@ describe('another method than those of a path', () => {
     ['POST', '/api/v1/lines/lan?x=1', 'DELETE, GET, HEAD, PUT'],
     ['GET', '/api/v1/lines/lan/stop', 'POST'],
     ['PATCH', '/api/v1/faults', 'GET, HEAD, POST'],
-    ['POST', '/api/v1/faults/some', 'DELETE, GET, HEAD, PUT'],
+    ['POST', '/api/v1/faults/some', 'DELETE, GET, HEAD, PATCH, PUT'],
     ['PUT', '/api/v1/exchanges', 'GET, HEAD'],
   ] as const)('%s %s gets status 405 and is told %s', async (method, url, allow) => {
     const response = await rest.app.inject({ method, url, headers: { host: 'localhost' } });
