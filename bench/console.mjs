@@ -10,8 +10,8 @@ const PAGES = 3;
 const EXCHANGES_PER_SECOND = 1000;
 const ROUNDS = 4;
 const TRANSACTIONS_A_ROUND = 500;
+const PAUSE_MS = 2;
 const BAUD_RATE = 115_200;
-const T35 = 1.75;
 const SETTLE_MS = 1500;
 /** With MODBUS_SIM_BENCH_SECONDS the memory of a page is watched for longer or shorter. */
 const HEAP_SECONDS = Number(process.env.MODBUS_SIM_BENCH_SECONDS ?? 180);
@@ -43,7 +43,7 @@ export async function benchConsole() {
   pin(program.pid, CORE.server);
   const load = start('paced-load.mjs', program.tcpPort('lan'), EXCHANGES_PER_SECOND);
   await message(load);
-  const client = start('rtu-client.mjs', program.serialPath('bench'), T35, dist);
+  const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
   await message(client);
   for (const { pid } of [load, client]) pin(pid, CORE.client);
   try {
@@ -121,7 +121,7 @@ async function measure(program, client, side) {
   await sleep(SETTLE_MS);
   const [used, began] = [processorTime(program.pid), performance.now()];
   const told = message(client);
-  client.send(TRANSACTIONS_A_ROUND);
+  client.send({ transactions: TRANSACTIONS_A_ROUND, pause: PAUSE_MS });
   const { samples, lost } = await told;
   side.samples.push(...samples);
   side.lost += lost;
