@@ -2,6 +2,7 @@ import type { TrafficEvent } from '../../traffic/event.js';
 import type { Exam } from './exam.js';
 import type { Disturbance } from './exam-parts.js';
 import type { Exchange } from './exchange.js';
+import { spoilUntil } from './spoil.js';
 
 /** How long a client may take to come back, in ms, in poll periods and in time-outs. */
 const SHORTEST_MS = 30_000;
@@ -33,14 +34,9 @@ export function patienceOf({ periodMs, found }: Exam): number {
  * @returns why that could not be done, as a sentence
  */
 export async function loseConnection(exam: Exam, faults: Disturbance['faults']): Promise<AfterLoss | string> {
-  const { spoilt, notAchieved } = await exam.disturb(
-    { faults, count: 1 },
-    ({ spoilt: [first] }) => first && elsewhere(exam, first),
-    patienceOf(exam) + PERIODS * exam.periodMs,
-  );
-  const [first] = spoilt;
-  if (!first) return 'no request came that could be disturbed';
-  if (notAchieved !== undefined) return `the fault could not act: ${notAchieved}`;
+  const limit = patienceOf(exam) + PERIODS * exam.periodMs;
+  const first = await spoilUntil(exam, faults, (poll) => elsewhere(exam, poll), limit);
+  if (typeof first === 'string') return first;
   const next = elsewhere(exam, first);
   const gone = clientEvent(exam, first.seq, 'client gone', first.request.clientId);
   const connected = next && clientEvent(exam, first.seq, 'client', next.request.clientId);

@@ -25,21 +25,35 @@ export interface AfterSpoilt {
 export async function spoilOne(exam: Exam, faults: Disturbance['faults']): Promise<AfterSpoilt | string> {
   const { value: timeout = 0 } = exam.found.timeoutMs ?? {};
   const limit = Math.max(SHORTEST_MS, PERIODS * exam.periodMs) + timeout + NEXT_MS;
+  const spoilt = await spoilUntil(exam, faults, (first) => nextOf(exam, first), limit);
+  if (typeof spoilt === 'string') return spoilt;
+  const next = nextOf(exam, spoilt);
+  return {
+    spoilt,
+    next,
+    afterMs: next && next.at - spoilt.at,
+    evidence: next ? [spoilt, next] : [spoilt],
+  };
+}
+
+/**
+ * Spoils the reply to one poll and waits until something is found after it, or `limitMs` are over.
+ * @returns the poll, or why that could not be done, as a sentence
+ */
+export async function spoilUntil(
+  exam: Exam,
+  faults: Disturbance['faults'],
+  find: (spoilt: Exchange) => Exchange | undefined,
+  limitMs: number,
+): Promise<Exchange | string> {
   const { spoilt, notAchieved } = await exam.disturb(
     { faults, count: 1 },
-    ({ spoilt: [first] }) => first && nextOf(exam, first),
-    limit,
+    ({ spoilt: [first] }) => first && find(first),
+    limitMs,
   );
   const [first] = spoilt;
   if (!first) return 'no request came that could be disturbed';
-  if (notAchieved !== undefined) return `the fault could not act: ${notAchieved}`;
-  const next = nextOf(exam, first);
-  return {
-    spoilt: first,
-    next,
-    afterMs: next && next.at - first.at,
-    evidence: next ? [first, next] : [first],
-  };
+  return notAchieved === undefined ? first : `the fault could not act: ${notAchieved}`;
 }
 
 /** The first request of the same client after an exchange. On TCP it may have connected anew for it. */
