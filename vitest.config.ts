@@ -20,6 +20,8 @@ export default defineConfig({
     // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
     // long.
     testTimeout: 180_000,
+    // Where a run decides, a test that failed is tried once more. .ci/run names each that needed it, and bears few.
+    retry: process.env.CI ? 1 : 0,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
