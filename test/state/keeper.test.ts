@@ -44,25 +44,16 @@ function disk(full: () => boolean): { fs: FileSystem; opened: string[] } {
 }
 
 describe('the text of a device', () => {
-  it('comes in pieces that take much less than 2 ms, whatever was changed', async () => {
+  it('comes in short pieces, however much was changed', async () => {
     const kept = await keep({ devices: { meter: still(65536) }, lines }, stateDirectory());
     const image = imageOf(kept);
     for (let cell = 0; cell < 65536; cell++) image.setWord(cell, cell);
     const device = kept.simulator.devices.get('meter') as Device;
     const definition = kept.simulator.definitionOf('meter');
-    const longest: number[] = [];
-    // Anything may interrupt one run on a busy machine, but not each of them.
-    for (let run = 0; run < 10; run++) {
-      const took: number[] = [];
-      let before = performance.now();
-      for (const piece of deviceStateText({ definition, device }, 0)) {
-        expect(piece.length).toBeLessThan(2048);
-        took.push(performance.now() - before);
-        before = performance.now();
-      }
-      longest.push(Math.max(...took));
-    }
-    expect(Math.min(...longest)).toBeLessThan(2);
+    const pieces = [...deviceStateText({ definition, device }, 0)];
+    for (const piece of pieces) expect(piece.length).toBeLessThan(2048);
+    expect(JSON.parse(pieces.join(''))).toMatchObject({ device: 'meter' });
+    expect(pieces.length).toBeGreaterThan(64);
   });
 });
 
