@@ -8,8 +8,8 @@ import { longestTurn, openDescriptors, residentMb } from './plant.mjs';
 /** @typedef {import('./good-client.mjs').Target} Target */
 
 const SAMPLE_MS = 50;
-/** Long enough for the program to notice that connections are gone. */
-const DESCRIPTORS_LIMIT_MS = 5000;
+/** Long enough for the program to notice that connections are gone, and for idle ones of REST to end, on a busy machine. */
+const DESCRIPTORS_LIMIT_MS = 30_000;
 /** Longer than the pause that ends noise on a serial line. */
 const SILENCE_MS = 200;
 const SERIAL_CHECK_MS = 300;
@@ -146,7 +146,7 @@ export class Siege {
     }
   }
 
-  /** How many there are once they are back at `wanted`, or after some seconds. @param {number} wanted */
+  /** How many there are once they are back at `wanted`, or after half a minute. @param {number} wanted */
   async #descriptorsBackAt(wanted) {
     const giveUpAt = performance.now() + DESCRIPTORS_LIMIT_MS;
     while (openDescriptors(this.#pid) !== wanted && performance.now() < giveUpAt) await delay(SAMPLE_MS);
