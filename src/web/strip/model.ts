@@ -70,10 +70,10 @@ export class StripModel {
     });
   }
 
-  /** Shows all that there is. */
+  /** Shows all that there is; while there is nothing, it goes on showing what comes. */
   fit(): void {
     const { oldestUs, newestUs } = this.source.peek();
-    this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
+    if (newestUs > oldestUs) this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
   }
 
   /** Shows another time, and stands still there. */

@@ -263,4 +263,12 @@ describe('the model of a strip', () => {
     model.fit();
     expect([xOf(model.scale.value, 0), xOf(model.scale.value, 2e6)]).toEqual([100, 900]);
   });
+
+  it('goes on following when all is asked for and there is nothing yet', () => {
+    const model = modelOf([]);
+    model.fit();
+    model.setSource(sourceOf([piece('sent', 1e6, 2e6)], undefined, 1e6));
+    expect(model.isFollowing.value).toBe(true);
+    expect(xOf(model.scale.value, 2e6)).toBeCloseTo(940);
+  });
 });

@@ -205,7 +205,7 @@ describeInBrowser('the Traffic view', () => {
     const served = await serve();
     await ask(served, 4);
     const page = await openPage(served, '/traffic?line=bus');
-    await page.getByText('following').waitFor();
+    await page.getByRole('row', { name: 'reply' }).last().waitFor();
     await page.getByRole('application', { name: 'Timing of line bus' }).focus();
     await page.keyboard.press('0');
     const box = await page.locator('.strip canvas').boundingBox();

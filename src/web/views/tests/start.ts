@@ -56,7 +56,7 @@ export function ScenarioForm() {
     <div class="ready" role="group" aria-label="Ready-made scenarios">
       ${READY_SCENARIOS.map(
         ({ title, text: written }) =>
-          html`<${Button} onClick=${() => set(written(firstLine()))}>${title}<//>`,
+          html`<${Button} disabled=${summary.value === undefined} onClick=${() => set(written(firstLine()))}>${title}<//>`,
       )}
     </div>
     <${Field} label="scenario, as YAML or JSON" mono rows=${14} value=${text.value} onInput=${set}
@@ -88,7 +88,6 @@ export function ExaminationForm() {
         return;
       }
       shape.value = shapeOf(told.value);
-      draft.value = draftOf(shape.value, { line: firstLine() });
     });
     void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((told) => {
       if (told.ok) {
@@ -96,6 +95,11 @@ export function ExaminationForm() {
       }
     });
   }, []);
+  // The lines may become known after the schema.
+  const isReady = shape.value !== undefined && summary.value !== undefined;
+  useEffect(() => {
+    if (shape.value) draft.value = draftOf(shape.value, { line: firstLine() });
+  }, [isReady]);
   const submit = async () => {
     if (!shape.value) return;
     isBusy.value = true;
@@ -111,13 +115,13 @@ export function ExaminationForm() {
     <p class="dim">Disturbs the client that polls a line, check by check, and reports how it copes. It must be polling.</p>
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
     ${
-      shape.value
+      isReady
         ? html`<${SchemaPart} shape=${shape.value} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
             onChange=${(next: Draft) => {
               draft.value = next;
             }} />`
         : null
     }
-    <div class="buttons"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !shape.value}>Examine the client<//></div>
+    <div class="buttons"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
   </form>`;
 }
