@@ -70,10 +70,10 @@ export class StripModel {
     });
   }
 
-  /** Shows all that there is. */
+  /** Shows all that there is. Where there is nothing yet, what comes is still followed. */
   fit(): void {
     const { oldestUs, newestUs } = this.source.peek();
-    this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
+    if (newestUs > oldestUs) this.look(fitted(oldestUs, newestUs, this.width.peek() || 1));
   }
 
   /** Shows another time, and stands still there. */
@@ -100,19 +100,24 @@ export class StripModel {
     });
   }
 
-  /** Brings the piece after or before the one in focus into focus, or the first one in view. */
+  /** Brings the piece after or before the one in focus into focus; without one, the first in view, or the nearest. */
   step(direction: 1 | -1): void {
     const { piecesIn, oldestUs, newestUs } = this.source.peek();
     const from = this.focus.peek();
+    const pieces = piecesIn(oldestUs, newestUs);
+    const next = from ? neighbour(pieces, from, direction) : this.#entry(pieces, direction);
+    if (next) this.focusOn(next);
+  }
+
+  /** Where somebody begins who has no piece in focus. */
+  #entry(pieces: readonly Piece[], direction: 1 | -1): Piece | undefined {
     const scale = this.scale.peek();
     const toUs = usAt(scale, this.width.peek());
-    const next = from
-      ? neighbour(piecesIn(oldestUs, newestUs), from, direction)
-      : piecesIn(scale.fromUs, toUs)
-          .filter(({ startUs }) => startUs >= scale.fromUs && startUs <= toUs)
-          .toSorted((a, b) => a.startUs - b.startUs)
-          .at(direction > 0 ? 0 : -1);
-    if (next) this.focusOn(next);
+    const inView = pieces.filter(({ startUs }) => startUs >= scale.fromUs && startUs <= toUs);
+    const first = inView.toSorted((a, b) => a.startUs - b.startUs).at(direction > 0 ? 0 : -1);
+    const middleUs = (scale.fromUs + toUs) / 2;
+    const distance = ({ startUs }: Piece) => Math.abs(startUs - middleUs);
+    return first ?? pieces.toSorted((a, b) => distance(a) - distance(b))[0];
   }
 
   focusOn(piece: Piece): void {
