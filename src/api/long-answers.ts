@@ -46,7 +46,7 @@ export class LongAnswers {
 
   /** Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. */
   async sendText(reply: TypedReply, contentType: string, pieces: Iterable<string>): Promise<void> {
-    const slices = this.slices(pieces);
+    const slices = this.#slices(pieces);
     let text = '';
     for (let next = await slices.next(); !next.done; next = await slices.next()) {
       text += next.value;
@@ -56,20 +56,28 @@ export class LongAnswers {
     await reply.type(contentType).send(payload as never);
   }
 
-  /** Does long work in slices, each in a turn of its own, and has its result. The work yields when it can pause. */
-  async work<Result>(steps: Generator<unknown, Result>): Promise<Result> {
+  /** Resolves in a turn of the event loop that no other work of the REST interface has. */
+  turn(): Promise<void> {
+    return this.#pace.take();
+  }
+
+  /**
+   * Does long work in slices, each in a turn of its own, and has its result. The work yields when it can pause.
+   * @param sliceMs how long a slice may be, and the time of one step more
+   */
+  async work<Result>(steps: Generator<unknown, Result>, sliceMs = SLICE_MS): Promise<Result> {
     let startedAt = this.#pace.now();
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
-      if (this.#pace.now() - startedAt < SLICE_MS) continue;
+      if (this.#pace.now() - startedAt < sliceMs) continue;
       await this.#pace.take();
       startedAt = this.#pace.now();
     }
   }
 
   /** Joins pieces of text into slices, each of which is made in a turn of its own. */
-  async *slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
+  async *#slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
     for await (const slice of inSlices(pieces, this.#pace)) yield slice.join('');
   }
 

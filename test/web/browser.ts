@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import type { ApiRules } from '../../src/api/app.js';
@@ -50,18 +51,32 @@ export async function serve(
   return { ...running, url };
 }
 
-/** A client that reads registers 0 to 3 of unit 1 without a pause, until the test ends or `stop` is called. */
-export async function poll(served: Served, line = 'lan'): Promise<{ readonly stop: () => void }> {
+/** Between two requests of `poll`: a page on a busy machine keeps up with it. */
+const POLL_PAUSE_MS = 5;
+
+/** A client of a line that asks again and again. */
+interface Polling {
+  /** Asks no more. Resolves when no request is under way: from then on the traffic stands still. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A client that reads registers 0 to 3 of unit 1 again and again, until the test ends or `stop` is called. */
+export async function poll(served: Served, line = 'lan'): Promise<Polling> {
   const master: Master = await tcpMaster(served.port(line));
   let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      await master.readHoldingRegisters(0, 4);
+      await setTimeout(POLL_PAUSE_MS);
+    }
+  };
+  // A request fails when the line or the whole simulator is stopped.
+  const ended = ask().catch(() => {});
   const stop = () => {
     isOver = true;
+    return ended;
   };
   onTestFinished(stop);
-  const ask = async () => {
-    while (!isOver) await master.readHoldingRegisters(0, 4).catch(stop);
-  };
-  void ask();
   return { stop };
 }
 

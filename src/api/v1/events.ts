@@ -1,12 +1,12 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
-import { TrafficCursor } from '../../traffic/reading.js';
 import type { LongAnswers } from '../long-answers.js';
+import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
 import { errorBody, errorSchema } from './problem.js';
 import { sharedTexts } from './shared-texts.js';
-import { summaries } from './summary.js';
+import { summaryTexts } from './summary.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 import { namedViews } from './traffic-view.js';
 
@@ -30,8 +30,8 @@ const eventsAnswer = {
 /** `/api/v1/events`: what passes the lines, as it happens. */
 export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   const { traffic, lines } = simulator;
-  const eventText = sharedTexts(namedViews(simulator));
-  const summary = summaries(simulator);
+  const messages = new EventMessages(traffic, sharedTexts(namedViews(simulator)), answers);
+  const summary = summaryTexts(simulator);
   let readers = 0;
 
   return (app, _, done) => {
@@ -61,19 +61,22 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return reply.code(503).send(errorBody([{ path: '', message }]));
         }
-        const after = lastEventId(headers['last-event-id']) ?? query.after ?? traffic.last;
+        const { after = traffic.last, tell = ['traffic'], ...wanted } = query;
+        const known = lastEventId(headers['last-event-id']) ?? after;
+        const filter = filterOf(wanted);
+        const name = JSON.stringify(wanted);
         readers++;
         reply.hijack();
         try {
-          const cursor = new TrafficCursor(traffic, filterOf(query), after);
-          const { tell = ['traffic'] } = query;
           await sendEvents(
             reply.raw,
             {
-              cursor,
-              eventText: tell.includes('traffic') ? eventText : undefined,
+              // A number that the stream has not reached means the newest.
+              after: Math.min(known, traffic.last),
+              messageAfter: tell.includes('traffic') ? (at) => messages.after(at, filter, name) : undefined,
               summary: tell.includes('summary') ? summary : undefined,
             },
+            messages,
             answers,
           );
         } finally {

@@ -1,5 +1,5 @@
 import type { TrafficEvent } from '../../traffic/event.js';
-import type { EventText } from './event-reader.js';
+import type { EventText } from './event-messages.js';
 
 /** Readers are seldom further apart than two of their messages: 100 ms. */
 const MOST_EVENTS = 512;
@@ -8,7 +8,7 @@ const LONGEST = 4096;
 
 /**
  * Writes events as JSON for readers that follow the traffic. Decoding and writing an event costs tens of µs, so the text
- * is kept for the readers that come to the same event a little later. At most 512 texts are kept, by the last digits of
+ * is kept for the readers that come to the same event a little later, with another filter. At most 512 texts are kept, by the last digits of
  * their sequence numbers.
  */
 export function sharedTexts(view: (event: TrafficEvent) => object): EventText {

@@ -43,8 +43,11 @@ const summarySchema = z.object({
 
 export type Summary = z.infer<typeof summarySchema>;
 
+/** Readers ask at the same moments, and wait for each other's turns. */
+const FRESH_MS = 25;
+
 /** Makes summaries of a simulator. */
-export function summaries(simulator: Simulator): () => Summary {
+function summaries(simulator: Simulator): () => Summary {
   const program = { host: hostname(), version: version(), run: randomUUID() };
   const edition = editions();
   return () => {
@@ -58,6 +61,19 @@ export function summaries(simulator: Simulator): () => Summary {
       devices: { edition: simulator.deviceChanges },
       faults: { changes: faults.rules.changes, hits: faults.rules.hits },
     };
+  };
+}
+
+/** Makes summaries as JSON, and one for all readers that ask within the same few ms. */
+export function summaryTexts(simulator: Simulator): () => string {
+  const summary = summaries(simulator);
+  let [text, madeAt] = ['', Number.NEGATIVE_INFINITY];
+  return () => {
+    if (performance.now() - madeAt > FRESH_MS) {
+      text = JSON.stringify(summary());
+      madeAt = performance.now();
+    }
+    return text;
   };
 }
 

@@ -92,7 +92,7 @@ describeInBrowser('the Traffic view', () => {
     const paused = await rowCount(page);
     await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(paused);
-    client.stop();
+    await client.stop();
     await expect.poll(() => rowCount(page), PATIENT).toBe(served.simulator.traffic.last);
     expect(await page.getByText('left out').count()).toBe(0);
   });

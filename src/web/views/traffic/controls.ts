@@ -25,7 +25,7 @@ export function Controls({ feed, onPause, onNewest, onFound }: ControlsProps) {
   const { csv, pcapng } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls">
-    <${Button} onClick=${onPause}>${isPaused ? 'Resume' : 'Pause'}<//>
+    <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
     <${Progress} feed=${feed} />
     <${Folded} summary="Jump, download">
@@ -38,6 +38,10 @@ export function Controls({ feed, onPause, onNewest, onFound }: ControlsProps) {
 
 function Progress({ feed }: { readonly feed: Feed }) {
   void feed.version.value;
+  if (feed.isEmpty.value === undefined) {
+    const text = feed.refusal.value ? 'not read' : 'reading';
+    return html`<span class="progress"><${State} tone="warn">${text}<//></span>`;
+  }
   const last = summary.value?.lastSeq ?? 0;
   const read = feed.isPaused.value ? feed.rows.after : readUpTo.value;
   const behind = Math.max(0, last - read);
