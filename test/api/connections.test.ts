@@ -44,10 +44,11 @@ test('where enough descriptors are left it is served', async () => {
 test('a request waits until those before it on its connection are answered', async () => {
   const begun: string[] = [];
   const waiting: (() => void)[] = [];
-  server = createServer(async (request, response) => {
-    await turnOf(request);
-    begun.push(request.url ?? '');
-    waiting.push(() => response.end(request.url));
+  server = createServer((request, response) => {
+    turnOf(request, () => {
+      begun.push(request.url ?? '');
+      waiting.push(() => response.end(request.url));
+    });
   });
   const turnOf = limitConnections(server, new LoopTurns(() => 0));
   await once(server.listen(0, '127.0.0.1'), 'listening');
