@@ -27,7 +27,7 @@ import { openApiRoutes } from './openapi/routes.js';
 import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
-import { mistakesOfRequest, refuseMissingBody, validatorCompiler } from './validation.js';
+import { missingBody, mistakesOfRequest, validatorCompiler } from './validation.js';
 
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {
@@ -90,15 +90,23 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   }
   const turnOf = limitConnections(app.server, turns, rules.maxConnections);
   const ownTurn = () => new Promise<void>((resolve) => turns.take(resolve));
-  const answers = new LongAnswers({ take: ownTurn, now: () => performance.now() });
+  const answers = new LongAnswers({
+    get hasRoom() {
+      return turns.hasRoom;
+    },
+    take: ownTurn,
+    now: () => performance.now(),
+  });
   const methods = new Methods(app);
   const operations = collectOperations(app);
 
-  app.addHook('onRequest', async (request, reply) => {
-    await turnOf(request.raw);
-    // The client has disconnected, so nobody waits for an answer.
-    if (request.socket.destroyed) return reply.hijack();
-    return guard(request, reply);
+  // The hooks call back: a promise in each would cost a short request some µs.
+  app.addHook('onRequest', (request, reply, done) => {
+    turnOf(request.raw, () => {
+      // The client has disconnected, so nobody waits for an answer.
+      if (request.socket.destroyed) reply.hijack();
+      else if (!guard(request, reply)) done();
+    });
   });
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
   app.removeAllContentTypeParsers();
@@ -106,7 +114,7 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     'application/json',
     async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
       const body = await readBody(payload, Number(headers['content-length'] ?? 0));
-      await ownTurn();
+      if (!turns.hasRoom) await new Promise<void>((resolve) => turns.goOn(resolve));
       const parsed = body.ok ? parseJson(body.text) : body;
       if (parsed.ok) return parsed.value;
       throw Object.assign(new Error(parsed.error), { statusCode: parsed.status });
@@ -115,11 +123,11 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   // Parsing, checking and carrying out a large request may each take some ms.
-  app.addHook('preValidation', async (request) => {
-    if (request.body !== undefined) await ownTurn();
-    await refuseMissingBody(request);
+  app.addHook('preValidation', (request, _, done) => {
+    if (request.body === undefined) done(missingBody(request));
+    else turns.goOn(done);
   });
-  app.addHook('preHandler', ownTurn);
+  app.addHook('preHandler', (_request, _reply, done) => turns.goOn(done));
   app.setErrorHandler<FastifyError>(sendError);
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;

@@ -29,8 +29,8 @@ const HEADER_END = '\r\n\r\n';
  */
 const CHUNK_MS = 0.04;
 
-/** Resolves when a request may be answered: after all earlier requests on its connection. */
-export type TurnOf = (request: IncomingMessage) => Promise<void>;
+/** Calls back when a request may be answered: after all earlier requests on its connection. */
+export type TurnOf = (request: IncomingMessage, begin: () => void) => void;
 
 /**
  * Limits the number of connections, and reads from one connection, or cuts one that makes no progress, in each turn of
@@ -54,12 +54,20 @@ export function limitConnections(
   server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     if (!socket.destroyed) readers.set(socket, new ChunkReader(socket, turns));
   });
-  const turnsOf = new WeakMap<IncomingMessage, Promise<void>>();
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const reader = readers.get(request.socket);
-    if (reader) turnsOf.set(request, reader.begin(request, response));
+    readers.get(request.socket)?.received(request, response);
   });
-  return (request) => turnsOf.get(request) ?? Promise.resolve();
+  return (request, begin) => {
+    const reader = readers.get(request.socket);
+    if (reader) reader.inTurn(request, begin);
+    else begin();
+  };
+}
+
+interface Unanswered {
+  readonly request: IncomingMessage;
+  /** Begins the answer of a request that waits for those before it. */
+  begin: (() => void) | undefined;
 }
 
 type Parser = (this: Socket, bytes: Buffer) => void;
@@ -73,9 +81,8 @@ class ChunkReader {
   readonly #turns: Pick<LoopTurns, 'take'>;
   readonly #parsers: readonly Parser[];
   #reading = false;
-  #unanswered = 0;
-  #latest: IncomingMessage | undefined;
-  #answered = Promise.resolve();
+  /** The requests without a complete answer, in their order. */
+  readonly #unanswered: Unanswered[] = [];
 
   constructor(socket: Socket, turns: Pick<LoopTurns, 'take'>) {
     this.#socket = socket;
@@ -86,19 +93,23 @@ class ChunkReader {
     socket.on('readable', () => this.#read()).on('drain', () => this.#read());
   }
 
-  /** Registers a request. The promise resolves when all requests before it are answered. */
-  begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const before = this.#answered;
-    this.#unanswered++;
-    this.#latest = request;
-    this.#answered = new Promise((resolve) => {
-      response.once('close', () => {
-        this.#unanswered--;
-        resolve();
-        this.#read();
-      });
+  /** Registers a request. */
+  received(request: IncomingMessage, response: ServerResponse): void {
+    const unanswered: Unanswered = { request, begin: undefined };
+    this.#unanswered.push(unanswered);
+    response.once('close', () => {
+      const place = this.#unanswered.indexOf(unanswered);
+      this.#unanswered.splice(place, 1);
+      if (place === 0) this.#unanswered[0]?.begin?.();
+      this.#read();
     });
-    return before;
+  }
+
+  /** Calls `begin` when all requests before this one are answered. */
+  inTurn(request: IncomingMessage, begin: () => void): void {
+    const waiting = this.#unanswered.find((each, i) => i > 0 && each.request === request);
+    if (waiting) waiting.begin = begin;
+    else begin();
   }
 
   #read(): void {
@@ -116,18 +127,31 @@ class ChunkReader {
   }
 
   #pass(): void {
-    const bytes: Buffer | null = this.#socket.read(Math.min(CHUNK, this.#socket.readableLength));
-    if (!bytes) return;
-    const end = bytes.indexOf(HEADER_END);
-    const piece = end < 0 ? bytes : bytes.subarray(0, end + HEADER_END.length);
+    const isBetweenRequests = this.#unanswered.length === 0;
+    const passed = this.#passPiece(CHUNK, HEADER_END);
+    const [begun] = this.#unanswered;
+    if (!isBetweenRequests || !begun || !this.#mayRead) return;
+    // A short body that has come with its header needs no turn of its own. The next request begins behind it.
+    const bodyLength = Number(begun.request.headers['content-length']);
+    if (bodyLength <= CHUNK - passed) this.#passPiece(bodyLength);
+  }
+
+  /** Passes up to `length` bytes on, no more than to the end of `end`. @returns how many */
+  #passPiece(length: number, end?: string): number {
+    const bytes: Buffer | null = this.#socket.read(Math.min(length, this.#socket.readableLength));
+    if (!bytes) return 0;
+    const endsAt = end === undefined ? -1 : bytes.indexOf(end);
+    const piece = end === undefined || endsAt < 0 ? bytes : bytes.subarray(0, endsAt + end.length);
     // The rest is put back before the parser may destroy the socket.
     if (piece.length < bytes.length) this.#socket.unshift(bytes.subarray(piece.length));
     for (const parse of this.#parsers) parse.call(this.#socket, piece);
+    return piece.length;
   }
 
   get #mayRead(): boolean {
     if (this.#socket.destroyed || this.#socket.writableNeedDrain) return false;
-    return this.#unanswered === 0 || (this.#unanswered === 1 && this.#latest?.complete === false);
+    const { length, 0: first } = this.#unanswered;
+    return length === 0 || (length === 1 && first?.request.complete === false);
   }
 }
 

@@ -1,8 +1,11 @@
 import { Readable } from 'node:stream';
+import { jsonPieces } from './json-pieces.js';
 
 /** The outside inputs of `LongAnswers`, which tests replace. */
 export interface Pace {
-  /** Resolves when the next piece may be made. */
+  /** Whether a slice may be made in this turn, whatever else it has done. */
+  readonly hasRoom: boolean;
+  /** Resolves in the turn of the next slice. */
   take(): Promise<void>;
   /** In ms. */
   now(): number;
@@ -40,18 +43,31 @@ export class LongAnswers {
    * so that the lines get their turn. A member that is a function is called when the members before it are written.
    * A member with a generator of its own is written in the same way.
    */
-  async send(reply: TypedReply, answer: object): Promise<void> {
-    await this.sendText(reply, JSON_TYPE, jsonPieces(answer));
+  send(reply: TypedReply, answer: object): Promise<void> | undefined {
+    return this.sendText(reply, JSON_TYPE, jsonPieces(answer));
   }
 
-  /** Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. */
-  async sendText(reply: TypedReply, contentType: string, pieces: Iterable<string>): Promise<void> {
-    const slices = this.#slices(pieces);
-    let text = '';
-    for (let next = await slices.next(); !next.done; next = await slices.next()) {
-      text += next.value;
-      if (text.length > WHOLE_LENGTH) break;
-    }
+  /**
+   * Sends text that is made piece by piece. A piece may be empty: it only says that time has passed. Short text for
+   * which the turn has room is sent before this returns; no promise is made for it.
+   */
+  sendText(reply: TypedReply, contentType: string, pieces: Iterable<string>): Promise<void> | undefined {
+    const slices = new Slices(pieces, this.#pace);
+    const text = this.#pace.hasRoom ? slices.next().join('') : '';
+    if (!slices.isDone || text.length > WHOLE_LENGTH)
+      return this.#sendSlices(reply, contentType, text, slices);
+    reply.type(contentType).send(text as never);
+    return undefined;
+  }
+
+  async #sendSlices(
+    reply: TypedReply,
+    contentType: string,
+    begun: string,
+    slices: Slices<string>,
+  ): Promise<void> {
+    let text = begun;
+    while (text.length <= WHOLE_LENGTH && !slices.isDone) text += (await slices.nextTurn()).join('');
     const payload = text.length > WHOLE_LENGTH ? Readable.from(resumed(text, slices)) : text;
     await reply.type(contentType).send(payload as never);
   }
@@ -76,11 +92,6 @@ export class LongAnswers {
     }
   }
 
-  /** Joins pieces of text into slices, each of which is made in a turn of its own. */
-  async *#slices(pieces: Iterable<string>): AsyncGenerator<string, void> {
-    for await (const slice of inSlices(pieces, this.#pace)) yield slice.join('');
-  }
-
   /**
    * Sends bytes as fast as the client reads them. Each round has pieces that are made one at a time, when they are
    * needed; between two rounds, nothing is done.
@@ -97,27 +108,57 @@ export class LongAnswers {
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Collects pieces in slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one piece.
+ * Pieces that are collected in slices. Each slice is made without a pause, for at most `SLICE_MS` plus the time of one
+ * piece.
  */
-async function* inSlices<Piece extends { readonly length: number }>(
-  pieces: Iterable<Piece>,
-  pace: Pace,
-): AsyncGenerator<Piece[], void> {
-  await pace.take();
-  let startedAt = pace.now();
-  let slice: Piece[] = [];
-  let length = 0;
-  for (const piece of pieces) {
-    slice.push(piece);
-    length += piece.length;
-    if (length < WHOLE_LENGTH && pace.now() - startedAt < SLICE_MS) continue;
-    yield slice;
-    slice = [];
-    length = 0;
-    await pace.take();
-    startedAt = pace.now();
+class Slices<Piece extends { readonly length: number }> {
+  readonly #pieces: Iterator<Piece>;
+  readonly #pace: Pace;
+  isDone = false;
+
+  constructor(pieces: Iterable<Piece>, pace: Pace) {
+    this.#pieces = pieces[Symbol.iterator]();
+    this.#pace = pace;
   }
-  yield slice;
+
+  /** Makes the next slice now. */
+  next(): Piece[] {
+    const startedAt = this.#pace.now();
+    const slice: Piece[] = [];
+    let length = 0;
+    do {
+      const { done, value } = this.#pieces.next();
+      if (done) {
+        this.isDone = true;
+        break;
+      }
+      slice.push(value);
+      length += value.length;
+    } while (length < WHOLE_LENGTH && this.#pace.now() - startedAt < SLICE_MS);
+    return slice;
+  }
+
+  /** Makes the next slice in a turn of its own. */
+  async nextTurn(): Promise<Piece[]> {
+    await this.#pace.take();
+    return this.next();
+  }
+
+  /** Says that no more slices are wanted. */
+  end(): void {
+    if (!this.isDone) this.#pieces.return?.();
+  }
+}
+
+/** The slices, each in a turn of its own. */
+async function* inTurns<Piece extends { readonly length: number }>(
+  slices: Slices<Piece>,
+): AsyncGenerator<Piece[], void> {
+  try {
+    while (!slices.isDone) yield await slices.nextTurn();
+  } finally {
+    slices.end();
+  }
 }
 
 async function* byteSlices(
@@ -125,51 +166,18 @@ async function* byteSlices(
   pace: Pace,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const pieces of rounds) {
-    for await (const slice of inSlices(pieces, pace)) {
+    for await (const slice of inTurns(new Slices(pieces, pace))) {
       const bytes = Buffer.concat(slice);
       if (bytes.length > 0) yield bytes;
     }
   }
 }
 
-async function* resumed(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void> {
-  yield first;
-  yield* rest;
-}
-
-/** The JSON of an object in pieces: one for each element of its lists. */
-function* jsonPieces(answer: object): Generator<string, void> {
-  let separator = '{';
-  for (const [key, member] of Object.entries(answer)) {
-    const value = typeof member === 'function' ? member() : member;
-    if (value === undefined) continue;
-    yield `${separator}${JSON.stringify(key)}:`;
-    if (isList(value)) yield* listPieces(value);
-    else if (hasGenerator(value)) yield* jsonPieces(value);
-    else yield JSON.stringify(value);
-    separator = ',';
+async function* resumed(first: string, slices: Slices<string>): AsyncGenerator<string, void> {
+  try {
+    yield first;
+    for await (const slice of inTurns(slices)) yield slice.join('');
+  } finally {
+    slices.end();
   }
-  yield separator === '{' ? '{}' : '}';
-}
-
-function* listPieces(list: Iterable<unknown>): Generator<string, void> {
-  let separator = '[';
-  for (const element of list) {
-    if (element === undefined) {
-      yield '';
-      continue;
-    }
-    yield separator + JSON.stringify(element);
-    separator = ',';
-  }
-  yield separator === '[' ? '[]' : ']';
-}
-
-function isList(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value;
-}
-
-function hasGenerator(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((member) => isList(member) && !Array.isArray(member));
 }

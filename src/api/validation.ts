@@ -9,15 +9,16 @@ interface WrongRequest extends Error {
 }
 
 /**
- * Refuses a request without the body that its route requires. Fastify would pass null to the validator, which can't be
- * told from a body of `null`.
+ * The error for a request without the body that its route requires. Fastify would pass null to the validator, which
+ * can't be told from a body of `null`.
  */
-export async function refuseMissingBody({ body, routeOptions }: FastifyRequest): Promise<void> {
+export function missingBody({ body, routeOptions }: FastifyRequest): WrongRequest | undefined {
+  if (body !== undefined) return undefined;
   const schema = routeOptions.schema?.body;
-  if (body !== undefined || schema === undefined) return;
+  if (schema === undefined) return undefined;
   const findings = new Findings();
   new At(body, findings).check(schema as z.ZodType);
-  throw wrongRequest(findings);
+  return wrongRequest(findings);
 }
 
 /** Checks requests in the way files are checked: every mistake has its place and what was expected there. */

@@ -44,10 +44,11 @@ test('where enough descriptors are left it is served', async () => {
 test('a request waits until those before it on its connection are answered', async () => {
   const begun: string[] = [];
   const waiting: (() => void)[] = [];
-  server = createServer(async (request, response) => {
-    await turnOf(request);
-    begun.push(request.url ?? '');
-    waiting.push(() => response.end(request.url));
+  server = createServer((request, response) => {
+    turnOf(request, () => {
+      begun.push(request.url ?? '');
+      waiting.push(() => response.end(request.url));
+    });
   });
   const turnOf = limitConnections(server, new LoopTurns(() => 0));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -61,6 +62,31 @@ test('a request waits until those before it on its connection are answered', asy
     waiting[i]?.();
   }
   await until(() => client.received.includes('/c'), 'all are answered');
+});
+
+test('a short body that has come with its header is read in the same turn, and the request behind it is not', async () => {
+  const bodies: string[] = [];
+  server = createServer((request) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text) => {
+      body += text;
+    });
+    request.on('end', () => bodies.push(body));
+  });
+  const waiting: (() => void)[] = [];
+  limitConnections(server, { take: (work) => void waiting.push(work) });
+  let begun = 0;
+  server.on('request', () => begun++);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = new RawClient((server.address() as AddressInfo).port);
+  const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nbody';
+  client.send(Buffer.concat([Buffer.from(post), GET]));
+  await until(() => waiting.length === 1, 'the bytes have come');
+  waiting.shift()?.();
+  await until(() => bodies.length === 1, 'the body is read');
+  expect(bodies).toEqual(['body']);
+  expect(begun).toBe(1);
+  expect(waiting).toHaveLength(0);
 });
 
 test('while a request is being answered, none of those behind it is begun', async () => {

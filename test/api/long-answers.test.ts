@@ -4,6 +4,7 @@ import { LongAnswers } from '../../src/api/long-answers.js';
 
 /** A pace that counts turns, and a clock on which nothing passes but what the making of elements takes. */
 class CountingPace {
+  hasRoom = false;
   turns = 0;
   time = 0;
 
@@ -91,6 +92,25 @@ describe('an answer with lists', () => {
     const pace = new CountingPace();
     await sent(pace, { rows: pace.elements(100, 0.015) });
     expect(pace.turns).toBe(1);
+  });
+
+  test('is made and sent at once when its turn has room for it', () => {
+    const pace = new CountingPace();
+    pace.hasRoom = true;
+    const reply = new Reply();
+    expect(new LongAnswers(pace).send(reply, { rows: pace.elements(2, 0.5) })).toBeUndefined();
+    expect(reply.payload).toBe('{"rows":[{"i":0,"text":""},{"i":1,"text":""}]}');
+    expect(pace.turns).toBe(0);
+  });
+
+  test('goes on in turns of its own when its turn had room for its beginning only', async () => {
+    const pace = new CountingPace();
+    pace.hasRoom = true;
+    const madeIn: number[] = [];
+    const reply = new Reply();
+    await new LongAnswers(pace).send(reply, { rows: pace.elements(12, 0.5, madeIn) });
+    expect(madeIn).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    expect(JSON.parse(await reply.text()).rows).toHaveLength(12);
   });
 
   test('gives the event loop back every 2 ms, however much there is to make', async () => {

@@ -40,12 +40,64 @@ test('work asked for by a piece of work has a later turn', async () => {
   expect(second).toBeGreaterThan(first);
 });
 
+/** Runs for so long, in ms. */
+function burn(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+/** What `first` and pieces that wait behind it do, in the order of doing; each with the turn. */
+async function orderOf(first: (loop: LoopTurns, note: (what: string) => void) => void) {
+  const loop = new LoopTurns(() => 0);
+  const turns = countTurns();
+  const noted: { what: string; turn: number }[] = [];
+  const note = (what: string) => noted.push({ what, turn: turns.count });
+  await new Promise<void>((resolve) => {
+    loop.take(() => {
+      note('first');
+      first(loop, note);
+    });
+    loop.take(() => note('behind'));
+    loop.take(() => setImmediate(resolve));
+  });
+  return noted;
+}
+
+test('a request goes on in a turn that has room', async () => {
+  // A turn may begin late on a busy machine, but not so often.
+  for (let attempt = 0; ; attempt++) {
+    const noted = await orderOf((loop, note) => loop.goOn(() => note('second')));
+    expect(noted.map(({ what }) => what)).toEqual(['first', 'second', 'behind']);
+    if (noted[0]?.turn === noted[1]?.turn) return;
+    expect(attempt).toBeLessThan(20);
+  }
+});
+
+test('a request goes on in the next turn when its turn has no room left, before those behind it', async () => {
+  const noted = await orderOf((loop, note) => {
+    burn(1);
+    loop.goOn(() => note('second'));
+    loop.goOn(() => note('third'));
+  });
+  expect(noted.map(({ what }) => what)).toEqual(['first', 'second', 'third', 'behind']);
+  expect(new Set(noted.map(({ turn }) => turn)).size).toBe(4);
+});
+
+test('between two turns, a request goes on behind those that wait', async () => {
+  const loop = new LoopTurns(() => 0);
+  const done: string[] = [];
+  await new Promise<void>((resolve) => {
+    loop.take(() => done.push('waiting'));
+    loop.goOn(() => {
+      done.push('going on');
+      resolve();
+    });
+  });
+  expect(done).toEqual(['waiting', 'going on']);
+});
+
 test('a long piece of work is followed by a rest of at least its own length', async () => {
   const loop = new LoopTurns(busy);
-  const burn = (ms: number) => {
-    const end = performance.now() + ms;
-    while (performance.now() < end);
-  };
   const [endedAt, nextAt] = await new Promise<[number, number]>((resolve) => {
     let endedAt = 0;
     loop.take(() => {
@@ -68,12 +120,8 @@ function timeOf(count: number, work: () => void, laterMs?: number, traffic = bus
 }
 
 test('many short pieces of work together take a third of the time at most', async () => {
-  const burn = () => {
-    const end = performance.now() + 0.25;
-    while (performance.now() < end);
-  };
   // 25 ms of work and the rest for all of it but the last ms; a timer may end 1 ms early.
-  expect(await timeOf(100, burn)).toBeGreaterThanOrEqual(70);
+  expect(await timeOf(100, () => burn(0.25))).toBeGreaterThanOrEqual(70);
 });
 
 test('what a piece causes at other times is rested for, too', async () => {

@@ -78,6 +78,7 @@ export class Access {
 
   /** Checks whether the client may make the request; undefined lets it in. */
   refusalOfClient(request: IncomingMessage): Refusal | undefined {
+    if (!this.needsToken) return undefined;
     const { method = '', url = '' } = request;
     if (isOpen(method, url)) return undefined;
     const client = this.clientOf(request);

@@ -9,10 +9,11 @@ import { sectionOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { TOO_MUCH_TO_COME, writeValue } from '../../simulator/values.js';
+import { WrittenList } from '../json-pieces.js';
 import { REGISTERS } from './examples.js';
-import { failure, mistakes, type Outcome } from './outcome.js';
+import { type Failure, failure, mistakes, type Outcome } from './outcome.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
-import { type RegisterList, type RegisterRow, registerRowSchema, registerRows } from './register-rows.js';
+import { type RegisterList, registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
 
 const MAX_ROWS = 8192;
@@ -28,15 +29,14 @@ export const registersAnswerSchema = z
   .meta({ id: 'Registers', description: 'Registers, one row for each.', examples: [REGISTERS] });
 
 interface RegistersAnswer extends Omit<z.infer<typeof registersAnswerSchema>, 'register_rows'> {
-  readonly register_rows: Iterable<RegisterRow>;
+  readonly register_rows: WrittenList;
 }
 
 /** POST /restapi/registers: reads registers without touching them, and sets them whatever their access flag. */
 export function handleRegisters(simulator: Simulator, body: unknown): Outcome<RegistersAnswer> {
-  const findings = new Findings();
-  const at = new At(body, findings);
-  const request = at.check(registerSubmit) && at.check(registerRequest);
-  if (!request) return hasRangeOfText(body) ? INVALID_RANGE : mistakes(findings);
+  const parsed = registerRequest.safeParse(body);
+  if (!parsed.success) return refusal(body);
+  const request = parsed.data;
   const list = findList(simulator, request);
   if (typeof list === 'string') return failure(list);
   const range = findRange(request, list);
@@ -50,8 +50,17 @@ export function handleRegisters(simulator: Simulator, body: unknown): Outcome<Re
     footer: 'Operation completed successfully',
     register_types: REGISTER_TYPES,
     register_actions: REGISTER_ACTIONS,
-    register_rows: registerRows(list, range.start, range.end),
+    register_rows: new WrittenList(registerRows(list, range.start, range.end)),
   };
+}
+
+/** What is wrong with a body that is no request. What is expected of it depends on `submit`, which is checked first. */
+function refusal(body: unknown): Failure {
+  if (hasRangeOfText(body)) return INVALID_RANGE;
+  const findings = new Findings();
+  const at = new At(body, findings);
+  if (at.check(registerSubmit)) at.check(registerRequest);
+  return mistakes(findings);
 }
 
 /** The answer of pymodbus.simulator to the only mistake for which it has words of its own. */

@@ -71,10 +71,12 @@ export function restapiRoutes(simulator: Simulator, answers: LongAnswers): Fasti
         200: z.union([answer, failureSchema]).describe('What was asked for, or what is wrong.'),
         400: failureSchema,
       };
-      app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, async ({ body }, reply) => {
+      app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, ({ body }, reply) => {
         if (body === undefined) reply.code(400);
         if (!isMapping(body)) return reply.send(failure(`body: ${expectedMessage('a JSON object', body)}`));
-        return answers.send(reply, await handle(body));
+        const answer = handle(body);
+        if (answer instanceof Promise) return answer.then((made) => answers.send(reply, made));
+        return answers.send(reply, answer);
       });
     }
     const unknown = {
