@@ -139,7 +139,7 @@ export function testRoutes(
       async ({ body }, reply) => {
         const yaml = body instanceof YamlText ? body : undefined;
         if (yaml?.read.ok === false) return reply.code(400).send(problemsBody(yaml.read));
-        const started = runs.start(yaml ? yaml.read.value : body);
+        const started = await answers.work(runs.starting(yaml ? yaml.read.value : body));
         if (started.ok) return reply.code(201).send(summary(started.test));
         if ('issues' in started) {
           const { issues } = started;
