@@ -143,6 +143,7 @@ const QUESTIONS = [
   ['faults', 'GET', '/api/v1/faults'],
   ['a schema', 'GET', '/api/v1/schemas/fault-rule'],
   ['the schema of examinations', 'GET', '/api/v1/schemas/examination'],
+  ['kinds of signals', 'GET', '/api/v1/signals'],
   ['openapi.json', 'GET', '/api/v1/openapi.json'],
   ['docs', 'GET', '/api/v1/docs'],
 ];

@@ -38,7 +38,7 @@ export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Acc
     app.register(faultRoutes(simulator, answers));
     app.register(faultPreviewRoutes(simulator));
     app.register(exchangeRoutes(simulator, answers));
-    app.register(schemaRoutes(answers));
+    app.register(schemaRoutes());
     app.register(sessionRoutes(access));
     app.register(testRoutes(simulator, leases, answers));
     app.register(examinationRoutes(simulator, leases, answers));
