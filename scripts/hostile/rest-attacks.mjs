@@ -17,11 +17,11 @@ const BODY = 250_000;
 /** Names and values, a few fewer than a body may have. */
 const MOST_PARTS = 4000;
 
-/** @param {string} method @param {string} path @param {Target} target @param {string} [body] */
-function request(method, path, { token }, body) {
+/** @param {string} method @param {string} path @param {Target} target @param {string} [body] @param {string} [type] */
+function request(method, path, { token }, body, type = 'application/json') {
   const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`];
   if (body !== undefined) {
-    head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
+    head.push(`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`);
   }
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
@@ -92,6 +92,9 @@ const bodies = (filled) => [
   ['small lists', 'POST', '/restapi/registers', `[${filled(() => '[]')}]`],
   ['keys __proto__', 'POST', '/restapi/registers', `{"a":[${filled(() => '{}')}],"__proto__":0}`],
   ['numbers', 'POST', '/restapi/registers', `[${filled(() => '1e1')}]`],
+  ['wrong steps', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"wait":"soon"}')}]}`],
+  ['wrong expectations', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"expect":{}}')}]}`],
+  ['wrong rules of steps', 'POST', '/api/v1/tests', `{"name":"a","steps":[${filled(() => '{"fault":1}')}]}`],
 ];
 
 /** No unit of the lines has the number 99. @type {ReturnType<typeof bodies>} */
@@ -111,6 +114,23 @@ const OTHER_BODIES = [
   ],
 ];
 
+/** Bytes of YAML, a few fewer than a body may have. */
+const YAML = 16_000;
+
+/** @param {string} item */
+const yamlOf = (item) => item.repeat(YAML / item.length);
+
+/** Scenarios as YAML that are refused. @type {readonly (readonly [name: string, body: string])[]} */
+const YAML_BODIES = [
+  ['a list', `[${yamlOf('1,')}]`],
+  ['keys', `{${Array.from({ length: YAML / 8 }, (_, i) => `k${1000 + i}: ,`).join('')}}`],
+  ['the same key', yamlOf('a: 1\n')],
+  ['steps', `name: a\nsteps:\n${yamlOf('  - wait: soon\n')}`],
+  ['brackets', yamlOf('[')],
+  ['aliases', `a: &a [${'1,'.repeat(90)}]\nb: &b [${'*a,'.repeat(90)}]\nc: [${'*b,'.repeat(90)}]`],
+  ['long aliases', `a: &a ${'x'.repeat(YAML / 2)}\nb: [${'*a,'.repeat(2000)}]`],
+];
+
 /** Questions with long answers. @type {readonly (readonly [name: string, method: string, path: string, body?: string])[]} */
 const QUESTIONS = [
   ['exchanges?limit=1000', 'GET', '/api/v1/exchanges?limit=1000'],
@@ -121,6 +141,11 @@ const QUESTIONS = [
   ['lines', 'GET', '/api/v1/lines'],
   ['server_rows', 'POST', '/restapi/server', '{"submit":"Status"}'],
   ['faults', 'GET', '/api/v1/faults'],
+  ['a schema', 'GET', '/api/v1/schemas/fault-rule'],
+  ['the schema of examinations', 'GET', '/api/v1/schemas/examination'],
+  ['kinds of signals', 'GET', '/api/v1/signals'],
+  ['openapi.json', 'GET', '/api/v1/openapi.json'],
+  ['docs', 'GET', '/api/v1/docs'],
 ];
 
 /** What clients do to the REST interface; most of them have the token. @type {readonly Attack[]} */
@@ -134,6 +159,11 @@ export const REST_ATTACKS = [
     name: `parsed body: ${name}`,
     on: REST,
     run: repeated((target) => request(method, path, target, body)),
+  })),
+  ...YAML_BODIES.map(([name, body]) => ({
+    name: `YAML: ${name}`,
+    on: REST,
+    run: repeated((target) => request('POST', '/api/v1/tests', target, body, 'application/yaml')),
   })),
   ...QUESTIONS.map(([name, method, path, body]) => ({
     name: `answer: ${name}`,

@@ -32,6 +32,8 @@ import { missingBody, mistakesOfRequest, validatorCompiler } from './validation.
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {
   readonly maxConnections?: number;
+  /** Where REST may write files, unless the configuration names a directory for traffic. */
+  readonly writesIn?: string;
   /** Certificate and key in PEM, for HTTPS. */
   readonly credentials?: { readonly cert: string; readonly key: string };
 }
@@ -142,7 +144,8 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.register(healthRoutes);
   app.register(metricsRoutes(simulator, ownTurn));
   app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
-  app.register(v1Routes(simulator, answers, access), { prefix: '/api/v1' });
+  const writesIn = simulator.trafficDirectory ?? rules.writesIn ?? simulator.directory;
+  app.register(v1Routes(simulator, { answers, access, writesIn }), { prefix: '/api/v1' });
   app.register(openApiRoutes(operations, ownTurn), { prefix: '/api/v1' });
   app.register(consoleRoutes);
   return app;

@@ -17,13 +17,13 @@ export type ParsedJson = { readonly ok: true; readonly value: unknown } | BodyRe
 
 const NOT_JSON = "Body is not valid JSON but content-type is set to 'application/json'";
 
-const MAX_BYTES = 256 * 1024;
+export const MAX_BYTES = 256 * 1024;
 
 /**
  * The most names and values in a body, nested ones included. The largest rule and the longest list of units have 2500.
  * For 24,000 names in 256 KiB, JSON.parse alone takes longer than any line should wait.
  */
-const MAX_PARTS = 4096;
+export const MAX_PARTS = 4096;
 
 /**
  * Collects the body of a request. The names and values are counted as the bytes arrive, so that no turn of the event

@@ -22,6 +22,8 @@ export interface RuleStatus {
   readonly lastHit: Date | undefined;
   /** Whether the time allows the rule to act now; `when.from`, `when.for` and `schedule`. */
   readonly open: boolean;
+  /** Of a test or an examination: in force while that runs, and not kept in the state. */
+  readonly passing: boolean;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
@@ -29,6 +31,7 @@ export interface RuleStatus {
 interface Entry {
   rule: FaultRule;
   readonly seed: number;
+  readonly passing: boolean;
   matches: number;
   hits: number;
   lastHit: Date | undefined;
@@ -83,11 +86,14 @@ export class FaultRules {
     return this.#entries.has(name) || this.#entries.size < MAX_RULES;
   }
 
-  /** Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others. */
-  set(rule: FaultRule): RuleStatus {
+  /**
+   * Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others.
+   * @param how `passing` for a rule that is removed by whoever has set it
+   */
+  set(rule: FaultRule, { passing = false } = {}): RuleStatus {
     const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
     const since = this.#source.uptime();
-    const entry = { ...begun(rule, seed), since };
+    const entry = { ...begun(rule, seed), passing, since };
     this.changes++;
     this.#candidates = undefined;
     this.#entries.set(rule.name, entry);
@@ -106,7 +112,7 @@ export class FaultRules {
     this.changes++;
     this.#candidates = undefined;
     if (!isOn) entry.rule = { ...rule, enabled: false };
-    else this.#entries.set(name, { ...begun(rule, entry.seed), since: this.#source.uptime() });
+    else this.#entries.set(name, { ...entry, ...begun(rule, entry.seed), since: this.#source.uptime() });
     return true;
   }
 
@@ -162,10 +168,10 @@ export class FaultRules {
   }
 
   #status(entry: Entry): RuleStatus {
-    const { rule, seed, matches, hits, lastHit } = entry;
+    const { rule, seed, passing, matches, hits, lastHit } = entry;
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;
-    return { rule, seed, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
+    return { rule, seed, passing, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
   }
 }
 

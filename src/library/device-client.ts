@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { deviceViewSchema } from '../api/v1/device-view.js';
 import type { ClockRequest, PowerRequest } from '../api/v1/devices.js';
-import type { ChangeRequest, RegisterQuery } from '../api/v1/registers.js';
+import type { ChangeRequest } from '../api/v1/register-changes.js';
+import type { RegisterQuery } from '../api/v1/registers.js';
 import type { registerViewSchema, valueViewSchema } from '../api/v1/value-view.js';
 import type { Call, Method } from './call.js';
 
@@ -31,9 +32,16 @@ export class DeviceClient {
     return value;
   }
 
-  /** Sets a value by its name, in its unit. Whether Modbus clients may write it does not matter. */
-  write(name: string, value: number | string | boolean): Promise<ValueView> {
-    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { value });
+  /**
+   * Sets a value by its name, in its unit. Whether Modbus clients may write it does not matter. With `expected`, it fails
+   * and writes nothing where another value stands by now.
+   */
+  write(
+    name: string,
+    value: number | string | boolean,
+    { expected }: { readonly expected?: number | string | boolean } = {},
+  ): Promise<ValueView> {
+    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { value, expected });
   }
 
   /** Values with all that is known of them: of a table, of a range of addresses, or those with the names. */
@@ -43,7 +51,7 @@ export class DeviceClient {
     return (await this.#answer<{ registers: RegisterView[] }>('GET', below)).registers;
   }
 
-  /** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
+  /** Sets values by name, or by table and address: all of them, or none when one has a mistake or finds something else than it expects. */
   async change(...changes: readonly ChangeRequest[]): Promise<readonly RegisterView[]> {
     return (await this.#answer<{ registers: RegisterView[] }>('PATCH', '/registers', { changes })).registers;
   }

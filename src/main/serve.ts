@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises';
+import { resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApp } from '../api/app.js';
 import { BACKLOG } from '../api/connections.js';
-import type { Command } from '../config/command-line.js';
+import type { Command, StateOptions } from '../config/command-line.js';
 import type { ApiDefinition } from '../config/configuration.js';
 import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { runService } from '../service/service.js';
@@ -48,7 +49,12 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
-  const app = buildApp(simulator, { ...rules, ...(tls && { credentials: tls.credentials }) }, quieter(log));
+  const writesIn = stateDirectory(command.state);
+  const app = buildApp(
+    simulator,
+    { ...rules, ...(tls && { credentials: tls.credentials }), ...(writesIn && { writesIn }) },
+    quieter(log),
+  );
   const listening = await listen(app, configuration.api);
   if (!listening.ok) {
     await simulator.stop();
@@ -75,6 +81,12 @@ export async function serve(command: Extract<Command, { kind: 'serve' }>): Promi
       () => OK,
       (error: Error) => complain(`stopping failed: ${error.message}`),
     );
+}
+
+/** The directory that `--state` or the service gives the program to write to. */
+function stateDirectory({ directory, ofService }: StateOptions): string | undefined {
+  const given = directory ?? ofService;
+  return given && resolve(given);
 }
 
 /** At level `info` Fastify would only repeat text that has been printed already. */

@@ -56,13 +56,15 @@ function parseFloatValue(type: ValueType, input: unknown): ParsedValue {
   return { ok: true, value: stored };
 }
 
-/** Real meters send NaN and the infinities, so they can be set. Their texts are the same as in YAML. */
+/** Real meters send NaN and the infinities, so they can be set. Their texts are those of YAML, and those that REST shows. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', Number.NaN],
   ['.nan', Number.NaN],
   ['inf', Number.POSITIVE_INFINITY],
+  ['infinity', Number.POSITIVE_INFINITY],
   ['.inf', Number.POSITIVE_INFINITY],
   ['-inf', Number.NEGATIVE_INFINITY],
+  ['-infinity', Number.NEGATIVE_INFINITY],
   ['-.inf', Number.NEGATIVE_INFINITY],
 ]);
 

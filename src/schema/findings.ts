@@ -1,7 +1,7 @@
 import type { Issue } from './problem.js';
 
 /** The most mistakes that a REST answer lists. More would not help, and putting each into words takes time. */
-const MOST_LISTED = 20;
+export const MOST_LISTED = 20;
 
 /** The first mistakes that were found, and how many there are besides. */
 export interface Mistakes {

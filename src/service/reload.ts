@@ -45,7 +45,7 @@ export async function reload(
   };
 
   // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
-  if (simulator.faults.configure(after.faults)) done.push('faults');
+  if (simulator.faults.configure(after.faults, simulator.findValue)) done.push('faults');
   for (const name of changes.goneLines) {
     note(`line ${name}`, problemOf(await simulator.changes.removeLine(name)), () => lines.delete(name));
   }

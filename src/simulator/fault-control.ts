@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FindValue } from '../faults/named-value.js';
+import { resolveNames } from '../faults/resolve-names.js';
 import type { FaultRule } from '../faults/rule.js';
 import { FaultRules, type RuleSource } from '../faults/rules.js';
 
@@ -16,26 +18,37 @@ export class FaultControl {
   constructor(configured: readonly FaultRule[], source: RuleSource = SYSTEM) {
     this.rules = new FaultRules(source);
     this.#configured = configured;
-    this.reset();
+    for (const rule of configured) this.rules.set(rule);
   }
 
-  /** Restores the configured rules with their counts at zero, as after a restart. */
-  reset(): void {
+  /**
+   * Restores the configured rules with their counts at zero, as after a restart. A rule for the name of a value is for the
+   * value that has this name now: REST may have replaced the device since the file was read. Without such a value, the rule
+   * acts on nothing.
+   */
+  reset(find: FindValue): void {
     for (const { rule } of this.rules.list()) this.rules.remove(rule.name);
-    for (const rule of this.#configured) this.rules.set(rule);
+    for (const rule of this.#configured) {
+      const resolved = resolveNames(rule, find);
+      this.rules.set(resolved.ok ? resolved.rule : { ...rule, values: [] });
+    }
   }
 
   /**
    * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and changed
-   * rules are set. Unchanged rules keep their counts. Rules of other origin stay.
+   * rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the value that is running, if
+   * there is one: a device that is defined differently now changes at the next restart.
    * @returns whether the configured rules have changed
    */
-  configure(configured: readonly FaultRule[]): boolean {
+  configure(configured: readonly FaultRule[], find: FindValue): boolean {
     const before = new Map(this.#configured.map((rule) => [rule.name, rule]));
     const gone = without(this.#configured, configured);
     const different = configured.filter((rule) => !isSame(before.get(rule.name), rule));
     for (const { name } of gone) this.rules.remove(name);
-    for (const rule of different) this.rules.set(rule);
+    for (const rule of different) {
+      const resolved = resolveNames(rule, find);
+      this.rules.set(resolved.ok ? resolved.rule : rule);
+    }
     this.#configured = configured;
     return gone.length > 0 || different.length > 0;
   }

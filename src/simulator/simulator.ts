@@ -65,6 +65,11 @@ export class Simulator {
     return this.#devices.byName;
   }
 
+  /** Where the configuration wants traffic to be written; undefined where it does not. */
+  get trafficDirectory(): string | undefined {
+    return this.#configuration.traffic?.file?.directory;
+  }
+
   /** What a device was built from. */
   definitionOf(name: string): DeviceDefinition {
     return this.#devices.definitionOf(name);

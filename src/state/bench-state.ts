@@ -60,6 +60,8 @@ function changeOf(
 
 function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<BenchState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
-  if (rulesFingerprint(rules.map(({ rule }) => rule)) === fingerprint) return {};
-  return { faults: { fingerprint, rules: rules.map(ruleSource) } };
+  // A program that is killed during a test or an examination must not go on disturbing the client after its restart.
+  const lasting = rules.filter(({ passing }) => !passing);
+  if (rulesFingerprint(lasting.map(({ rule }) => rule)) === fingerprint) return {};
+  return { faults: { fingerprint, rules: lasting.map(ruleSource) } };
 }

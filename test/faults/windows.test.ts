@@ -106,7 +106,7 @@ describe('a rule with times acts', () => {
     faults.rules.set(rule);
     expect(isOpen()).toBe(true);
     clock.advance(10_000);
-    faults.reset();
+    faults.reset(() => 'no value');
     expect(isOpen()).toBe(true);
   });
 });

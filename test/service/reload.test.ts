@@ -94,7 +94,7 @@ describe('a configuration that is read again', () => {
     await again(loaded(PLANT));
     expect(rules.has('mute')).toBe(false);
     expect(rules.get('slow')?.matches).toBe(1);
-    simulator.faults.reset();
+    simulator.faults.reset(simulator.findValue);
     expect(rules.list().map(({ rule }) => rule.name)).toEqual(['slow']);
   });
 

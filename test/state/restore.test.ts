@@ -47,6 +47,24 @@ function edit(directory: string, pattern: RegExp, change: (text: string) => stri
 }
 
 describe('after a restart', () => {
+  it('no line is stopped, and no rule of a test or an examination is in force', async () => {
+    const directory = stateDirectory();
+    const before = await keep(CONTENT, directory);
+    // What `listener-gone` does for ten seconds, in which the program may be killed.
+    await before.simulator.start();
+    await before.simulator.lines.get('lan')?.stop();
+    const { rules } = before.simulator.faults;
+    rules.set(ruleSchema.parse({ name: 'mute', do: { silence: true } }), { passing: true });
+    rules.set(ruleSchema.parse({ name: 'mine', do: { delay: 1 } }));
+    await before.keeper.end();
+    await before.simulator.stop();
+    const { simulator } = await keep(CONTENT, directory);
+    await simulator.start();
+    expect(simulator.lines.get('lan')?.state.kind).toBe('open');
+    expect(simulator.faults.rules.list().map(({ rule }) => rule.name)).toEqual(['slow', 'mine']);
+    await simulator.stop();
+  });
+
   it('registers and access flags are as they were, the others as the file has them', async () => {
     const directory = stateDirectory();
     const before = await keep(CONTENT, directory);

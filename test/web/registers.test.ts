@@ -143,6 +143,25 @@ describeInBrowser('the view of the registers', () => {
     expect(holding(served, 'meter', 1, 1)).toEqual([2]);
   });
 
+  test('takes nothing back when a client writes just before', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const master = await tcpMaster(served.port('lan'));
+    await type(page, 1, '50');
+    await text(page, 1, '50');
+    await page.route('**/registers', async (route) => {
+      if (route.request().method() === 'PATCH') await master.writeRegister(1, 99);
+      await route.continue();
+    });
+    await page.keyboard.press('Control+z');
+    await page
+      .getByText('The change of meter, holding 1, was not taken back: another write came first.')
+      .waitFor();
+    expect(holding(served, 'meter', 1, 1)).toEqual([99]);
+    await page.keyboard.press('Control+z');
+    await page.getByRole('dialog', { name: 'Changed meanwhile' }).waitFor();
+  });
+
   test('follows devices that come and go, whatever they are called', async () => {
     const served = await serve(SETUP);
     const page = await open(served);

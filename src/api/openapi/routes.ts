@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { version } from '../../config/version.js';
-import { openApiDocument } from './document.js';
+import { type OpenApiDocument, openApiDocument } from './document.js';
+import { JSON_TYPE, madeOnce } from './made.js';
 import type { Operation } from './operation.js';
 import { documentPage } from './page.js';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML = 'text/html';
 const CSS = 'text/css';
 
@@ -22,13 +22,16 @@ export function openApiRoutes(
   pause: () => Promise<void>,
 ): FastifyPluginCallbackZod {
   // Both are made when they are first asked for: the routes do not change while the program runs.
-  const document = once(() => openApiDocument(operations, version(), pause));
-  const json = once(async () => {
-    const whole = await document();
+  const json = madeOnce('openapi.json', async () => {
+    const document = await openApiDocument(operations, version(), pause);
     await pause();
-    return JSON.stringify(whole);
+    return document;
   });
-  const page = once(async () => documentPage(await document(), pause));
+  const page = once(async () => {
+    const text = await json();
+    await pause();
+    return documentPage(JSON.parse(text) as OpenApiDocument, pause);
+  });
 
   return (app, _, done) => {
     app.get(

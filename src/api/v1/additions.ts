@@ -7,6 +7,7 @@ import { unitsWithinReason } from '../units.js';
 import { deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
+import { wrongLink } from './writable-place.js';
 
 const name = z.string({ error: 'a name' });
 
@@ -39,7 +40,7 @@ const removal = z.object({
 });
 
 /** `POST` and `DELETE` of `/api/v1/devices` and `/api/v1/lines`: devices and lines that come and go. */
-export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+export function additionRoutes(simulator: Simulator, writesIn: string): FastifyPluginCallbackZod {
   const refusals = { 400: errorSchema, 409: errorSchema };
   const removed = {
     204: z.null().describe('There is no such thing any more.'),
@@ -99,6 +100,8 @@ export function additionRoutes(simulator: Simulator): FastifyPluginCallbackZod {
         },
       },
       async ({ body: { name, ...entry } }, reply) => {
+        const wrong = await wrongLink(writesIn, entry);
+        if (wrong) return reply.code(400).send(wrong);
         const added = await simulator.changes.createLine(name, entry);
         if (added.ok) return reply.code(201).send(lineView(added.added));
         return 'issues' in added

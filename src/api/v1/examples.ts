@@ -231,6 +231,15 @@ export const PROBLEM = {
   problems: [{ path: 'name', message: 'no line "lam"' }],
 };
 
+export const OTHER_VALUES = {
+  title: 'Conflict',
+  status: 409,
+  detail: 'changes[0].expected: expected 7, but 1 stands there',
+  error: 'changes[0].expected: expected 7, but 1 stands there',
+  problems: [{ path: 'changes[0].expected', message: 'expected 7, but 1 stands there' }],
+  registers: [REGISTER],
+};
+
 export const REPORT = {
   name: 'over REST',
   verdict: 'pass' as const,

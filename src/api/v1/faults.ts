@@ -75,7 +75,7 @@ export function faultRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       response: { 200: ruleList },
     };
     app.post('/faults/reset', { schema: resetting }, async (_, reply) => {
-      simulator.faults.reset();
+      simulator.faults.reset(simulator.findValue);
       return answers.send(reply, list());
     });
 

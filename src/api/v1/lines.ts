@@ -8,6 +8,7 @@ import type { LongAnswers } from '../long-answers.js';
 import { unitsWithinReason } from '../units.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
+import { wrongLink } from './writable-place.js';
 
 const lineName = z.object({ name: z.string().meta({ description: 'Name of the line.', examples: ['lan'] }) });
 const lineList = z.object({ lines: z.array(lineViewSchema) }).describe('The lines.');
@@ -47,7 +48,11 @@ const COMMANDS: Readonly<Record<Command, (line: Line) => Promise<LineOutcome>>> 
 };
 
 /** `/api/v1/lines`: how the lines are, and what they are to be. */
-export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
+export function lineRoutes(
+  simulator: Simulator,
+  answers: LongAnswers,
+  writesIn: string,
+): FastifyPluginCallbackZod {
   const unknownLine = (name: string) => errorBody([{ path: 'name', message: `no line ${quote(name)}` }]);
 
   return (app, _, done) => {
@@ -97,6 +102,9 @@ export function lineRoutes(simulator: Simulator, answers: LongAnswers): FastifyP
       async ({ params: { name }, body }, reply) => {
         const line = simulator.lines.get(name);
         if (!line) return reply.code(404).send(unknownLine(name));
+        const { definition } = line;
+        const wrong = await wrongLink(writesIn, body, 'link' in definition ? definition.link : undefined);
+        if (wrong) return reply.code(400).send(wrong);
         const changed = await simulator.changes.changeLine(line, body);
         if (changed.ok) return lineView(line);
         return 'issues' in changed

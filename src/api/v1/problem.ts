@@ -43,7 +43,21 @@ export function errorBody(problems: readonly Problem[]): ErrorBody {
 
 /** The error body for mistakes that were found in a request. */
 export function issuesBody({ listed, more }: Mistakes): ErrorBody {
-  const body = errorBody(listed.map(({ path, message }) => ({ path: pathText(path), message })));
+  return problemsBody({
+    problems: listed.map(({ path, message }) => ({ path: pathText(path), message })),
+    more,
+  });
+}
+
+/** The error body for the first problems of a request, and how many there are besides. */
+export function problemsBody({
+  problems,
+  more,
+}: {
+  readonly problems: readonly Problem[];
+  readonly more: number;
+}) {
+  const body = errorBody(problems);
   return more > 0 ? { ...body, omittedProblems: more } : body;
 }
 

@@ -23,27 +23,37 @@ import { trafficRoutes } from './traffic.js';
 import { trafficFileRoutes } from './traffic-file.js';
 import { wordRoutes } from './words.js';
 
+interface V1Tools {
+  readonly answers: LongAnswers;
+  readonly access: Access;
+  /** The directory where clients may let files be written. */
+  readonly writesIn: string;
+}
+
 /** `/api/v1`: the interface of our own. Every error has the same body: a text, and the places of the mistakes. */
-export function v1Routes(simulator: Simulator, answers: LongAnswers, access: Access): FastifyPluginCallback {
+export function v1Routes(
+  simulator: Simulator,
+  { answers, access, writesIn }: V1Tools,
+): FastifyPluginCallback {
   const leases = new LineLeases();
   return (app, _, done) => {
     app.register(deviceRoutes(simulator));
     app.register(registerRoutes(simulator));
     app.register(wordRoutes(simulator));
     app.register(signalRoutes(simulator));
-    app.register(lineRoutes(simulator, answers));
-    app.register(additionRoutes(simulator));
+    app.register(lineRoutes(simulator, answers, writesIn));
+    app.register(additionRoutes(simulator, writesIn));
     app.register(configurationRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));
     app.register(faultPreviewRoutes(simulator));
     app.register(exchangeRoutes(simulator, answers));
-    app.register(schemaRoutes(answers));
+    app.register(schemaRoutes());
     app.register(sessionRoutes(access));
     app.register(testRoutes(simulator, leases, answers));
     app.register(examinationRoutes(simulator, leases, answers));
     app.register(captureRoutes(simulator, answers));
-    app.register(trafficFileRoutes(simulator));
+    app.register(trafficFileRoutes(simulator, writesIn));
     app.register(trafficRoutes(simulator, answers));
     app.register(eventRoutes(simulator, answers));
     done();

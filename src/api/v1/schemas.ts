@@ -2,12 +2,17 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ruleSchema } from '../../faults/rule.js';
 import { orderSchema } from '../../testing/examine/read-order.js';
-import type { LongAnswers } from '../long-answers.js';
+import { JSON_TYPE, madeOnce } from '../openapi/made.js';
 import { Components, type JsonSchema } from '../openapi/schema-json.js';
 import { errorBody, errorSchema } from './problem.js';
 
 /** What forms are made for. */
-const SCHEMAS: Readonly<Record<string, z.ZodType>> = { 'fault-rule': ruleSchema, examination: orderSchema };
+const SCHEMAS = {
+  'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
+  examination: madeOnce('examination.json', () => convert(orderSchema)),
+} as const;
+
+const isKnown = (name: string): name is keyof typeof SCHEMAS => Object.hasOwn(SCHEMAS, name);
 
 const params = z.object({
   name: z.string().meta({
@@ -30,9 +35,7 @@ export interface ToldSchema {
 }
 
 /** `/api/v1/schemas`: what bodies look like, for programs that make forms. */
-export function schemaRoutes(answers: LongAnswers): FastifyPluginCallbackZod {
-  const made = new Map<string, ToldSchema>();
-
+export function schemaRoutes(): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
       '/schemas/:name',
@@ -46,14 +49,11 @@ export function schemaRoutes(answers: LongAnswers): FastifyPluginCallbackZod {
         },
       },
       async ({ params: { name } }, reply) => {
-        const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
-        if (!schema) {
+        if (!isKnown(name)) {
           const message = `no schema ${name}, expected one of ${Object.keys(SCHEMAS).join(', ')}`;
           return reply.code(404).send(errorBody([{ path: 'name', message }]));
         }
-        const told = made.get(name) ?? convert(schema);
-        made.set(name, told);
-        return answers.send(reply, told);
+        return reply.type(JSON_TYPE).send((await SCHEMAS[name]()) as never);
       },
     );
     done();

@@ -5,6 +5,7 @@ import { Findings } from '../../schema/findings.js';
 import { signalKinds } from '../../signals/kinds.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNamed } from '../../simulator/values.js';
+import { JSON_TYPE, madeOnce } from '../openapi/made.js';
 import { Components } from '../openapi/schema-json.js';
 import { unknownDevice } from './device-view.js';
 import { SIGNAL_KIND } from './examples.js';
@@ -30,9 +31,19 @@ export type SignalKindView = z.infer<typeof kindSchema>;
 
 const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of signals.');
 
+const kinds = madeOnce('signals.json', () => {
+  const components = new Components();
+  return {
+    kinds: signalKinds().map(({ name, value, schema }) => ({
+      name,
+      value,
+      schema: { ...components.convert(schema, 'input') },
+    })),
+  };
+});
+
 /** `/api/v1/devices/NAME/signals/VALUE`: what moves a value; `/api/v1/signals`: what could. */
 export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
-  const components = new Components();
   return (app, _, done) => {
     app.get(
       '/signals',
@@ -44,13 +55,7 @@ export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
           response: { 200: kindList },
         },
       },
-      () => ({
-        kinds: signalKinds().map(({ name, value, schema }) => ({
-          name,
-          value,
-          schema: { ...components.convert(schema, 'input') },
-        })),
-      }),
+      async (_, reply) => reply.type(JSON_TYPE).send((await kinds()) as never),
     );
 
     const schema = {

@@ -2,15 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { parsingText } from '../../config/text/parse-text.js';
+import { TextParser, type TextRead } from '../../config/text/text-parser.js';
+import { MOST_LISTED } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LineLeases } from '../../testing/line-leases.js';
 import { viewingReport } from '../../testing/report/view.js';
 import { type KnownTest, TestRuns } from '../../testing/scenario/test-runs.js';
-import { readText } from '../json-body.js';
+import { MAX_BYTES, MAX_PARTS, readText } from '../json-body.js';
 import type { LongAnswers } from '../long-answers.js';
 import { TEST } from './examples.js';
-import { errorBody, errorSchema, issuesBody } from './problem.js';
+import { errorBody, errorSchema, issuesBody, problemsBody } from './problem.js';
 import { reportRoutes } from './report-files.js';
 
 const testParams = z.object({
@@ -65,20 +66,29 @@ const scenario = z.record(z.string(), z.unknown()).meta({
 
 const YAML = 'application/yaml';
 
-/** Making nodes of a text has no pauses. With more, the lines would wait for it too long. */
 const MAX_YAML_BYTES = 16 * 1024;
+
+/** A text of so many bytes takes 0.2 s, and a second on a slow machine. */
+const PARSING_LIMITS = {
+  mostValues: MAX_PARTS,
+  mostBytes: MAX_BYTES,
+  mostProblems: MOST_LISTED,
+  ms: 10_000,
+};
 
 const scenarioText = z.string().meta({
   description: `The same as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
   examples: [`name: ${TEST.name}\nsteps:\n  - wait: 1h\n`],
 });
 
-/** A body of YAML that is not parsed yet. */
+/** A body of YAML, and what it says. */
 class YamlText {
   readonly text: string;
+  readonly read: TextRead;
 
-  constructor(text: string) {
+  constructor(text: string, read: TextRead) {
     this.text = text;
+    this.read = read;
   }
 }
 
@@ -89,13 +99,15 @@ export function testRoutes(
   answers: LongAnswers,
 ): FastifyPluginCallbackZod {
   const runs = new TestRuns(simulator, leases);
+  const parser = new TextParser(PARSING_LIMITS);
   const unknownTest = (id: string) => errorBody([{ path: 'id', message: `no test ${id}` }]);
 
   return (app, _, done) => {
     app.addHook('onClose', async () => runs.stopAll());
+    app.addHook('onClose', () => parser.end());
     app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
       const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
-      if (body.ok) return new YamlText(body.text);
+      if (body.ok) return new YamlText(body.text, await parser.parse(body.text));
       throw Object.assign(new Error(body.error), { statusCode: body.status });
     });
 
@@ -125,13 +137,13 @@ export function testRoutes(
         },
       },
       async ({ body }, reply) => {
-        const parsed = body instanceof YamlText ? await answers.work(parsingText(body.text)) : undefined;
-        if (parsed?.ok === false) return reply.code(400).send(errorBody(parsed.problems));
-        const started = runs.start(parsed ? parsed.source.value : body);
+        const yaml = body instanceof YamlText ? body : undefined;
+        if (yaml?.read.ok === false) return reply.code(400).send(problemsBody(yaml.read));
+        const started = await answers.work(runs.starting(yaml ? yaml.read.value : body));
         if (started.ok) return reply.code(201).send(summary(started.test));
         if ('issues' in started) {
           const { issues } = started;
-          const told = parsed ? errorBody(parsed.source.locate(issues.listed)) : {};
+          const told = yaml ? errorBody(await parser.locate(yaml.text, issues.listed)) : {};
           return reply.code(400).send({ ...issuesBody(issues), ...told });
         }
         return reply.code(409).send(errorBody([{ path: '', message: started.busy }]));

@@ -5,6 +5,7 @@ import { trafficFile } from '../../config/native/traffic.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { TRAFFIC_FILE } from './examples.js';
 import { errorBody, errorSchema } from './problem.js';
+import { whyNotIn } from './writable-place.js';
 
 const viewSchema = z
   .object({
@@ -32,8 +33,8 @@ const viewSchema = z
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
 /** `/api/v1/traffic/file`: traffic is written to disk, or not. */
-export function trafficFileRoutes(simulator: Simulator): FastifyPluginCallbackZod {
-  const { trafficFiles, directory } = simulator;
+export function trafficFileRoutes(simulator: Simulator, writesIn: string): FastifyPluginCallbackZod {
+  const { trafficFiles } = simulator;
   return (app, _, done) => {
     app.get(
       '/traffic/file',
@@ -54,14 +55,16 @@ export function trafficFileRoutes(simulator: Simulator): FastifyPluginCallbackZo
         schema: {
           summary: 'Write traffic to disk',
           description:
-            'Events from now on are written to files in a directory, the oldest of which are removed.',
+            'Events from now on are written to files in a directory, the oldest of which are removed. It is in the directory where REST may write.',
           tags: ['traffic'],
           body: fileBody,
           response: { 200: viewSchema, 400: errorSchema, 409: errorSchema },
         },
       },
       async ({ body }, reply) => {
-        const problem = await trafficFiles.start(trafficFile(body, directory));
+        const message = await whyNotIn(writesIn, body.file);
+        if (message !== undefined) return reply.code(400).send(errorBody([{ path: 'file', message }]));
+        const problem = await trafficFiles.start(trafficFile(body, writesIn));
         if (problem === undefined) return view(simulator);
         return reply.code(409).send(errorBody([{ path: 'file', message: problem }]));
       },

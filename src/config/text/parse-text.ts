@@ -1,4 +1,4 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
+import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
 import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, place } from './locate.js';
 import { findUnclosed } from './unclosed.js';
@@ -19,29 +19,24 @@ export type ParsedText =
 /** The most lexemes in a file. The parser keeps some 350 bytes for each of them while it runs. */
 const MOST_LEXEMES = 1_000_000;
 
-/** Lexemes between two moments at which parsing can pause: about a millisecond of work. */
-const LEXEMES_AT_ONCE = 256;
-
-/** Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. */
-export function parseText(text: string): ParsedText {
-  const parsing = parsingText(text);
-  for (;;) {
-    const { done, value } = parsing.next();
-    if (done) return value;
-  }
-}
-
 /**
- * The same with pauses while the text is read. What follows, making nodes and values of what was read, has none: it takes
- * about a millisecond for 2 KiB.
+ * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. Takes
+ * about a millisecond for 1 KiB, so a text that arrives while lines are served goes to a `TextParser`.
+ * @param mostValues the most values, with aliases followed
  */
-export function* parsingText(text: string): Generator<void, ParsedText> {
-  const excess = yield* findExcess(text);
+export function parseText(text: string, mostValues?: number): ParsedText {
+  const excess = findExcess(text);
   if (excess !== undefined) return failed(excess);
   const lines = new LineCounter();
-  let document: Document.Parsed | undefined;
+  let document: Document.Parsed;
   try {
-    document = yield* documentOf(text, lines);
+    // The reader checks that keys are unique, because the library would compare every key with every other.
+    document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+      intAsBigInt: true,
+    });
   } catch (error) {
     // The library's composer is recursive, so deep nesting overflows the stack.
     if (error instanceof RangeError) return failed(TOO_DEEP);
@@ -49,31 +44,12 @@ export function* parsingText(text: string): Generator<void, ParsedText> {
   }
   const mistakes = [...document.errors, ...document.warnings];
   if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
-  const reader = new NodeReader();
+  const reader = new NodeReader(mostValues);
   const value = reader.read(document.contents, [], 0);
   if (reader.tooMuch) return failed(reader.tooMuch);
   const locator = new Locator(document.contents, reader.targets, lines);
   if (reader.issues.length > 0) return { ok: false, problems: locator.locate(reader.issues) };
   return { ok: true, source: { value, locate: (issues) => locator.locate(issues) } };
-}
-
-/** What the library's `parseDocument` does, with pauses. */
-function* documentOf(text: string, lines: LineCounter): Generator<void, Document.Parsed> {
-  const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
-  const tokens: CST.Token[] = [];
-  let count = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
-    if (++count % LEXEMES_AT_ONCE === 0) yield;
-  }
-  tokens.push(...parser.end());
-  // The reader checks that keys are unique, because the library would compare every key with every other.
-  const composer = new Composer({ uniqueKeys: false, intAsBigInt: true });
-  const documents = [...composer.compose(tokens, true, text.length)] as Document.Parsed[];
-  const [document, second] = documents as [Document.Parsed, ...Document.Parsed[]];
-  if (second) document.errors.push(new YAMLParseError([...second.range] as never, 'MULTIPLE_DOCS', ''));
-  return document;
 }
 
 const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
@@ -83,7 +59,7 @@ function failed(message: string): ParsedText {
 }
 
 /** Finds, before parsing, what would make the library run out of memory or stack. */
-function* findExcess(text: string): Generator<void, string | undefined> {
+function findExcess(text: string): string | undefined {
   let count = 0;
   let depth = 0;
   for (const lexeme of new Lexer().lex(text)) {
@@ -93,7 +69,6 @@ function* findExcess(text: string): Generator<void, string | undefined> {
     if (lexeme === '[' || lexeme === '{') depth++;
     if (lexeme === ']' || lexeme === '}') depth--;
     if (depth > DEEPEST) return TOO_DEEP;
-    if (count % LEXEMES_AT_ONCE === 0) yield;
   }
   return undefined;
 }

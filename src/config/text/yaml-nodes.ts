@@ -13,14 +13,20 @@ export class NodeReader {
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
   readonly #anchors = new Map<string, Node>();
+  readonly #mostValues: number;
   #values = 0;
+
+  /** @param mostValues the most nodes with aliases followed */
+  constructor(mostValues: number = MOST_VALUES) {
+    this.#mostValues = mostValues;
+  }
 
   read(node: Node | null, path: Path, depth: number): unknown {
     if (this.tooMuch) return undefined;
     if (depth > DEEPEST)
       this.tooMuch = `nested more than ${DEEPEST} levels deep, or an alias that contains itself`;
-    if (++this.#values > MOST_VALUES)
-      this.tooMuch = `more than ${MOST_VALUES} values with its aliases followed`;
+    if (++this.#values > this.#mostValues)
+      this.tooMuch = `more than ${this.#mostValues} values with its aliases followed`;
     if (this.tooMuch || node === null) return null;
     if (isAlias(node)) return this.#follow(node, path, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);

@@ -7,6 +7,7 @@ import { unknownName } from '../../schema/nearest.js';
 import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/values.js';
+import { namedEntries, oneOrMore } from './one-or-more.js';
 import type { PowerChange, ValueChange } from './scenario.js';
 import { powerSchema } from './schema.js';
 
@@ -20,8 +21,7 @@ export interface FaultNumbers {
 
 /** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
 export function readFaults(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule[] {
-  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
-  return items.flatMap((each) => readFault(each, bench, numbers) ?? []);
+  return (oneOrMore(at) ?? []).flatMap((each) => readFault(each, bench, numbers) ?? []);
 }
 
 function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule | undefined {
@@ -45,7 +45,7 @@ function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
 
 /** Reads `set`: values by name, in their units. */
 export function readChanges(at: At, bench: Simulator): ValueChange[] {
-  return (at.entries('values by name, as in {meter.voltage: 260}') ?? []).flatMap(([name, content]) => {
+  return (namedEntries(at, 'values by name, as in {meter.voltage: 260}') ?? []).flatMap(([name, content]) => {
     const found = bench.findValue(name);
     if (typeof found === 'string') return content.wrong(found) ?? [];
     const device = bench.devices.get(found.device);
@@ -62,7 +62,7 @@ export function readChanges(at: At, bench: Simulator): ValueChange[] {
 
 /** Reads `power`: the supply of devices by their names. */
 export function readPower(at: At, bench: Simulator): PowerChange[] {
-  return (at.entries('devices by name, as in {meter: {off: 20s}}') ?? []).flatMap<PowerChange>(
+  return (namedEntries(at, 'devices by name, as in {meter: {off: 20s}}') ?? []).flatMap<PowerChange>(
     ([name, content]) => {
       const device = bench.devices.get(name);
       if (!device) return content.wrong(unknownName('device', name, [...bench.devices.keys()])) ?? [];

@@ -1,5 +1,6 @@
 import type { At } from '../../schema/at.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { oneOrMore } from './one-or-more.js';
 import { toMatcher } from './read-matcher.js';
 import type { Expected, Goal } from './scenario.js';
 import { DEFAULT_WITHIN_MS, type ExpectedSource, expectedSchema } from './schema.js';
@@ -18,7 +19,8 @@ export interface GoalTimes {
 
 /** The goal that `expect` describes. Undefined after reporting the mistakes in it. */
 export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | undefined {
-  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
+  const items = oneOrMore(at);
+  if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
   const sources = items.map((item) => item.check(expectedSchema));
   return at.unlessWrong(() => {

@@ -3,6 +3,7 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Matcher } from './matcher.js';
+import { oneOrMore } from './one-or-more.js';
 import { type MatcherSource, matcherSchema } from './schema.js';
 import { readWrites } from './wanted-write.js';
 
@@ -35,9 +36,9 @@ export function toMatcher(
 
 /** Reads `never`: one matcher or a list of them. */
 export function readMatchers(at: At, bench: Simulator): Matcher[] {
-  const items = Array.isArray(at.value) ? (at.items() ?? []) : [at];
-  if (items.length === 0) at.wrong('expected at least one');
-  return items.flatMap((each) => {
+  const items = oneOrMore(at);
+  if (items?.length === 0) at.wrong('expected at least one');
+  return (items ?? []).flatMap((each) => {
     const source = each.check(matcherSchema);
     return (source && toMatcher(each, source, bench)) ?? [];
   });

@@ -4,9 +4,10 @@ import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { DutDefinition } from './dut-definition.js';
 import type { Matcher } from './matcher.js';
+import { oneOrMore } from './one-or-more.js';
 import { tellUnknownPlaces } from './places.js';
 import { readMatchers } from './read-matcher.js';
-import { readSteps } from './read-step.js';
+import { readingSteps } from './read-step.js';
 import type { Scenario } from './scenario.js';
 import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
 
@@ -15,19 +16,29 @@ import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
  * and values there are. Undefined after reporting every mistake.
  */
 export function readScenario(at: At, bench: Simulator): Scenario | undefined {
-  return at.unlessWrong(() => {
-    const source = at.check(scenarioSchema);
-    const seed = source?.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
-    const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), bench);
-    const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), bench);
-    const steps = readSteps(at.key('steps'), bench, { seed, next: 1, line: source?.line });
-    const lines = source?.line === undefined ? [...bench.lines.keys()] : [source.line].flat();
-    for (const line of lines) {
-      if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));
-    }
-    const { name = '', capture } = source ?? {};
-    return { name, seed, lines, ...(dut && { dut }), ...(capture && { capture }), always, steps };
-  });
+  const reading = readingScenario(at, bench);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+  }
+}
+
+/** The same in small pieces: yields where the lines of a running bench can be served. */
+export function* readingScenario(at: At, bench: Simulator): Generator<void, Scenario | undefined> {
+  const { count } = at.findings;
+  const source = at.check(scenarioSchema);
+  const seed = source?.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
+  const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), bench);
+  const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), bench);
+  yield;
+  const steps = yield* readingSteps(at.key('steps'), bench, { seed, next: 1, line: source?.line });
+  const lines = source?.line === undefined ? [...bench.lines.keys()] : [source.line].flat();
+  for (const line of lines) {
+    if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));
+  }
+  if (at.findings.count > count) return undefined;
+  const { name = '', capture } = source ?? {};
+  return { name, seed, lines, ...(dut && { dut }), ...(capture && { capture }), always, steps };
 }
 
 function readDut(at: At, bench: Simulator): DutDefinition | undefined {
@@ -38,7 +49,8 @@ function readDut(at: At, bench: Simulator): DutDefinition | undefined {
 }
 
 function readAlways(at: At, bench: Simulator): Matcher[] {
-  return (at.items('a list, as in [{never: {function: 5}}]') ?? []).flatMap((item) => {
+  if (!Array.isArray(at.value)) return at.expected('a list, as in [{never: {function: 5}}]') ?? [];
+  return (oneOrMore(at) ?? []).flatMap((item) => {
     if (!item.check(alwaysSchema)) return [];
     const never = item.key('never');
     return never.value === undefined

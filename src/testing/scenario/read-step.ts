@@ -11,13 +11,13 @@ import { durationText } from './words.js';
 
 type StepSource = z.output<typeof stepSchema>;
 
-/** Reads a list of steps, those of groups and repetitions included. */
-export function readSteps(at: At, bench: Simulator, numbers: FaultNumbers): Step[] {
+/** Reads a list of steps, those of groups and repetitions included. Yields after each of them. */
+export function* readingSteps(at: At, bench: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
   const items = at.items('a list of steps') ?? [];
   if (Array.isArray(at.value) && items.length === 0) at.wrong('expected at least one step');
   const steps: Step[] = [];
   for (const item of items) {
-    steps.push(...readEntry(item, bench, numbers));
+    steps.push(...(yield* readingEntry(item, bench, numbers)));
     if (steps.length > MOST_STEPS) {
       at.wrong(`expected at most ${MOST_STEPS} steps, repetitions included`);
       break;
@@ -26,20 +26,21 @@ export function readSteps(at: At, bench: Simulator, numbers: FaultNumbers): Step
   return steps;
 }
 
-function readEntry(at: At, bench: Simulator, numbers: FaultNumbers): Step[] {
+function* readingEntry(at: At, bench: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
   const isGroup = isMapping(at.value) && 'steps' in at.value;
   const source = isGroup ? at.check(groupSchema) : at.check(stepSchema);
+  yield;
   if (!source) return [];
-  const read = () =>
-    isGroup
-      ? readSteps(at.key('steps'), bench, numbers)
-      : [readStep(at, source as StepSource, bench, numbers)].flatMap((step) => step ?? []);
   const { repeat = 1 } = source;
   const steps: Step[] = [];
   // Each repetition is read anew, because its faults have names of their own; its mistakes are told once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
-    for (const step of read()) {
+    const read = isGroup
+      ? yield* readingSteps(at.key('steps'), bench, numbers)
+      : [readStep(at, source as StepSource, bench, numbers)].flatMap((step) => step ?? []);
+    yield;
+    for (const step of read) {
       const prefix = isGroup && source.name !== undefined ? `${source.name}: ` : '';
       const suffix = repeat > 1 ? ` (${turn} of ${repeat})` : '';
       steps.push({ ...step, name: `${prefix}${step.name}${suffix}` });

@@ -5,7 +5,7 @@ import { KeptRuns } from '../kept-runs.js';
 import type { LineLeases } from '../line-leases.js';
 import { Progress } from '../progress.js';
 import type { Report } from '../report/report.js';
-import { readScenario } from './read-scenario.js';
+import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
 /** A test that runs or has run on the lines of a running bench. */
@@ -25,6 +25,8 @@ export type TestStart =
 /** The sections that only a bench of its own has. A program would run on this machine with the rights of this one. */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
 
+const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
+
 /** The tests on a running bench. */
 export class TestRuns {
   readonly #bench: Simulator;
@@ -36,18 +38,20 @@ export class TestRuns {
     this.#leases = leases;
   }
 
-  /** Starts a scenario. */
-  start(source: unknown): TestStart {
+  /** Starts a scenario. Reading it yields where the lines can be served. */
+  *starting(source: unknown): Generator<void, TestStart> {
     const findings = new Findings();
     const at = new At(source, findings);
     for (const key of NOT_HERE) {
       if (at.key(key).value !== undefined) at.key(key).wrong('a running bench is tested, which has its own');
     }
-    const scenario = findings.count === 0 ? readScenario(at, this.#bench) : undefined;
+    const { deviceChanges } = this.#bench;
+    const scenario = findings.count === 0 ? yield* readingScenario(at, this.#bench) : undefined;
     if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
       at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
     }
     if (!scenario || findings.count > 0) return { ok: false, issues: findings };
+    if (this.#bench.deviceChanges !== deviceChanges) return { ok: false, busy: DEVICES_CHANGED };
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) return { ok: false, busy: `line ${closed} is not open` };
     const lease = this.#leases.take(scenario.lines, 'test');

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -154,12 +156,15 @@ describe('a line that is added over REST', () => {
   });
 
   it('is refused when another line has its link', async () => {
-    const running = await start();
-    const line = (name: string) => ({
+    const running = await startSimulator(nativeSetup(SETUP, tmpdir()));
+    const line = (name: string, directory = tmpdir()) => ({
       name,
-      serial: { path: 'virtual', link: `${process.env.TMPDIR ?? '/tmp'}/additions-${process.pid}` },
+      serial: { path: 'virtual', link: join(directory, `additions-${process.pid}`) },
       units: { 1: 'meter' },
     });
+    expect((await send(running, 'POST', '/lines', line('out', '/'))).error).toBe(
+      `serial.link: expected a place in ${tmpdir()}, where REST may write`,
+    );
     expect(await send(running, 'POST', '/lines', line('one'))).toMatchObject({ status: 201 });
     expect((await send(running, 'POST', '/lines', line('two'))).error).toMatch(
       /^serial\.link: .* is used by line one already$/,

@@ -178,6 +178,64 @@ describe('PATCH .../registers', () => {
     expect(body.error).toMatch(message);
   });
 
+  it('writes nothing when something else stands there than was expected, and tells what', async () => {
+    const good = { name: 'limit', value: 9, expected: 5 };
+    const { status, body } = await patch([good, { table: 'holding', address: 7, value: 3, expected: 41 }]);
+    expect(status).toBe(409);
+    expect(body.problems).toEqual([
+      { path: 'changes[1].expected', message: 'expected 41, but 42 stands there' },
+    ]);
+    expect(body.registers).toMatchObject([{ value: 5 }, { value: 42 }]);
+    expect(await value('limit')).toBe(5);
+    const words = { table: 'holding', address: 7, words: [1, 2], expected: [42, 2] };
+    expect((await patch([words])).body.error).toBe(
+      'changes[0].expected: expected 42 2, but 42 1 stands there',
+    );
+    const scaled = { name: 'voltage', value: 231, expected: 230.2 };
+    expect((await patch([scaled])).body.error).toMatch(/expected 230.2, but 230.1 stands there/);
+    expect(
+      (await rest.send('PUT', '/api/v1/devices/meter/values/limit', { value: 1, expected: 4 })).status,
+    ).toBe(409);
+    expect(await value('limit')).toBe(5);
+  });
+
+  it.each([
+    { name: 'voltage', value: 231, expected: 230.1 },
+    { name: 'voltage', value: 231, expected: [2301] },
+    { name: 'voltage', value: 2310, raw: true, expected: 2301 },
+    { name: 'relay', value: 'on', expected: 'off' },
+    { name: 'serial', value: '1', expected: '18446744073709551615' },
+    { table: 'holding', address: 3, words: [1], expected: [65535, 65535] },
+    { table: 'holding', address: 1, words: [1, 2], expected: 5 },
+  ])('writes when what was expected stands there: %j', async (change) => {
+    expect(await patch([change])).toMatchObject({ status: 200 });
+    expect(await patch([change])).toMatchObject({ status: 409 });
+  });
+
+  it('NaN and the infinities are expected by the texts that show them', async () => {
+    for (const [written, shown] of [
+      ['NaN', 'NaN'],
+      ['inf', 'Infinity'],
+      ['-inf', '-Infinity'],
+    ]) {
+      const { body } = await patch([{ name: 'limit', value: written }]);
+      expect(body.registers).toMatchObject([{ raw: shown }]);
+      expect(await patch([{ name: 'limit', value: shown, expected: shown }])).toMatchObject({ status: 200 });
+    }
+  });
+
+  it.each([
+    [{ name: 'limit', value: 1, expected: 'high' }, /changes\[0\]\.expected: expected a number/],
+    [{ name: 'limit', value: 1, expected: [] }, /expected: expected a value, or a list of registers/],
+    [{ name: 'limit', value: 1, expected: [70000] }, /expected: expected a value, or a list of registers/],
+    [{ table: 'holding', address: 8, words: [1], expected: [1, 1] }, /expected: holding 9 is not defined/],
+    [{ table: 'holding', address: 2, words: [1], expected: 1 }, /expected: no value begins at holding 2/],
+  ])('refuses what can not be expected: %j', async (change, message) => {
+    const { status, body } = await patch([change]);
+    expect(status).toBe(400);
+    expect(body.error).toMatch(message);
+  });
+
   it.each([undefined, {}, [], { changes: 5 }, { changes: [5] }])('refuses %j as a body', async (body) => {
     expect((await rest.send('PATCH', '/api/v1/devices/meter/registers', body)).status).toBe(400);
   });

@@ -57,6 +57,34 @@ describe('a fault rule for the name of a value', () => {
     expect(acted).toEqual(requests);
   });
 
+  it('means the value of its name after a reset, also in a device that was replaced', async () => {
+    const device = (address: number) => ({
+      registers: {
+        holding: [
+          { address: 0, quantity: 5 },
+          { address: 5 + address, name: 'flow' },
+        ],
+      },
+    });
+    const lines = { lan: { tcp: { port: 0 }, units: { 1: 'pump', 2: 'spare' } } };
+    const running = await startSimulator(
+      nativeSetup({ devices: { pump: device(0), spare: device(0) }, lines, faults: [mute('pump.flow')] }),
+    );
+    const { rest } = running;
+    await rest.send('DELETE', '/api/v1/faults/mute');
+    expect((await rest.send('DELETE', '/api/v1/devices/pump?force')).status).toBe(204);
+    await rest.send('POST', '/api/v1/faults/reset');
+    await rest.send('DELETE', '/api/v1/faults/mute');
+    expect((await rest.send('POST', '/api/v1/devices', { name: 'pump', ...device(4) })).status).toBe(201);
+    await rest.send('PUT', '/api/v1/lines/lan', { units: { 1: 'pump', 2: 'spare' } });
+    await rest.send('POST', '/api/v1/faults/reset');
+    const client = running.client();
+    for (const pdu of ['03 0000 0001', '03 0009 0001']) {
+      client.send(SOCKET.encode({ unitId: 1, transactionId: 1, pdu: bytesOf(pdu) }));
+    }
+    expect((await client.responsesOf(2)).map(({ pdu }) => pdu[0])).toEqual([0x03, 0x83]);
+  });
+
   it('is shown as it was written', async () => {
     const rest = new Rest(nativeSetup(SETUP));
     const made = await rest.send('POST', '/api/v1/faults', mute('meter.voltage'));

@@ -38,15 +38,18 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'modbus-sim-lines-'));
   link = join(directory, 'bench');
   const served = await startSimulator(
-    nativeSetup({
-      devices: { meter: device(1), valve: device(71) },
-      lines: {
-        bench: { serial: { path: 'virtual', link }, units: { 1: 'meter' } },
-        other: { serial: { path: 'virtual', link: `${link}-2` }, units: { 1: 'meter' } },
-        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
-        spare: { udp: { port: 0 }, units: { 1: 'valve' } },
+    nativeSetup(
+      {
+        devices: { meter: device(1), valve: device(71) },
+        lines: {
+          bench: { serial: { path: 'virtual', link }, units: { 1: 'meter' } },
+          other: { serial: { path: 'virtual', link: `${link}-2` }, units: { 1: 'meter' } },
+          lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+          spare: { udp: { port: 0 }, units: { 1: 'valve' } },
+        },
       },
-    }),
+      directory,
+    ),
   );
   rest = served.rest;
 });
@@ -303,6 +306,15 @@ describe('a TCP line with a client', () => {
     expect((await (await serialMaster(other)).readHoldingRegisters(0, 1)).data).toEqual([55]);
     await changed('lan', { serial: null, tcp: { port: 0 } });
     expect(existsSync(other)).toBe(false);
+    const outside = join(directory, '..', 'outside');
+    const { status, body } = await rest.send<{ error: string }>('PUT', '/api/v1/lines/lan', {
+      tcp: null,
+      serial: { path: 'virtual', link: outside },
+    });
+    expect([status, body.error]).toEqual([
+      400,
+      `serial.link: expected a place in ${directory}, where REST may write`,
+    ]);
     expect((await (await tcpMaster(await tcpPort())).readHoldingRegisters(0, 1)).data).toEqual([55]);
   });
 });

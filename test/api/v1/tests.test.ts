@@ -137,6 +137,14 @@ describe('/api/v1/tests', () => {
     expect((await send('name: [')).json()).toMatchObject({ problems: [{ line: 1, column: 7 }] });
     expect((await send(`# ${'x'.repeat(20_000)}`)).statusCode).toBe(413);
     expect((await send('')).statusCode).toBe(400);
+    const aliases = `a: &a [${'1, '.repeat(100)}]\nb: [${'*a, '.repeat(100)}]`;
+    expect((await send(aliases)).json()).toMatchObject({
+      problems: [{ message: 'more than 4096 values with its aliases followed' }],
+    });
+    expect((await send('a: 1\n'.repeat(31))).json()).toMatchObject({
+      problems: { length: 20 },
+      omittedProblems: 10,
+    });
   });
 
   it('hands out reports as files that can do nothing in a browser', async () => {

@@ -209,7 +209,8 @@ export class Testimony {
 
   #put(words: readonly number[]): void {
     const when = { line: this.#line, ...conditionsOf(this.#target) };
-    this.#rules.set(ruleSchema.parse({ name: MARK_RULE, when, do: [{ values: words }], seed: 0 }));
+    const rule = ruleSchema.parse({ name: MARK_RULE, when, do: [{ values: words }], seed: 0 });
+    this.#rules.set(rule, { passing: true });
   }
 }
 

@@ -1,5 +1,6 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import type { ChangeRequest } from '../../../api/v1/registers.js';
+import type { ChangeRequest } from '../../../api/v1/register-changes.js';
+import type { RegisterView } from '../../../api/v1/value-view.js';
 import { ask, pathOf } from '../../api.js';
 import { mayWrite } from '../../session.js';
 import { say } from '../../ui/toast.js';
@@ -48,17 +49,22 @@ export async function commitEdit(text: string): Promise<void> {
   }
   const length = change.words?.length ?? cellLength(known, 'values', address);
   const before = known.wordsAt(address, length);
-  const problem = await send(now.device.name, change);
-  if (problem !== undefined) {
-    refusal.value = { address, text: problem };
+  const sent = await send(now.device.name, change);
+  if (!sent.ok) {
+    refusal.value = { address, text: sent.text };
     return;
   }
   editing.value = undefined;
   refusal.value = undefined;
   if (!before) return;
   const place = { device: now.device.name, table: now.table, address, count: length };
-  const back = { table: now.table, address, words: [...before] };
-  done.value = [...done.value.slice(1 - MOST), { ...place, forth: change, back }];
+  // Each expects what the other one leaves, so that no write of a client is lost between looking and writing.
+  // What moves by itself is not expected to stand still.
+  const isMoved = sent.registers.some(({ signal, action }) => signal !== null || action !== null);
+  const after = isMoved ? undefined : (change.words ?? sent.registers[0]?.raw);
+  const back = { table: now.table, address, words: [...before], raw: true, expected: after };
+  const forth = { ...change, expected: isMoved ? undefined : [...before] };
+  done.value = [...done.value.slice(1 - MOST), { ...place, forth, back }];
   undone.value = [];
   // Whoever undoes it waits for this.
   turn = turn.then(() => noteWrite(place));
@@ -94,9 +100,16 @@ async function repeat(
     clash.value = { text, goOn: () => repeat(from, to, requestOf, what, true) };
     return;
   }
+  const { expected, ...request } = requestOf(last);
+  const sent = await send(device, isSure ? request : { ...request, expected });
+  if (!sent.ok && sent.isOther) {
+    return say(
+      `The change of ${device}, ${table} ${address}, was not ${what}: another write came first.`,
+      'refused',
+    );
+  }
   from.value = from.peek().slice(0, -1);
-  const problem = await send(device, requestOf(last));
-  if (problem !== undefined) return say(problem, 'refused');
+  if (!sent.ok) return say(sent.text, 'refused');
   await noteWrite(last);
   to.value = [...to.peek(), last];
   say(`The change of ${device}, ${table} ${address}, was ${what}.`);
@@ -121,11 +134,18 @@ function changeOf(
   return 'expected' in parsed ? parsed : { table, address, words: [...parsed.words] };
 }
 
-/** @returns why it was refused */
-async function send(device: string, change: ChangeRequest): Promise<string | undefined> {
+/** What became of a change. `isOther`: something else stood there than it expected. */
+type Sent =
+  | { readonly ok: true; readonly registers: readonly RegisterView[] }
+  | { readonly ok: false; readonly text: string; readonly isOther: boolean };
+
+const CONFLICT = 409;
+
+async function send(device: string, change: ChangeRequest): Promise<Sent> {
   const path = `${pathOf('devices', device)}/registers`;
-  const answer = await ask('PATCH', path, { changes: [change] });
-  if (!answer.ok) return answer.problem.problems[0]?.message ?? answer.problem.detail;
+  const answer = await ask<{ registers: RegisterView[] }>('PATCH', path, { changes: [change] });
   await readNow();
-  return undefined;
+  if (answer.ok) return { ok: true, registers: answer.value.registers };
+  const { status, problem } = answer;
+  return { ok: false, text: problem.problems[0]?.message ?? problem.detail, isOther: status === CONFLICT };
 }

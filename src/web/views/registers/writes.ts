@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '../../../api/v1/registers.js';
+import type { ChangeRequest } from '../../../api/v1/register-changes.js';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import { type Answer, ask, pathOf } from '../../api.js';
 import { timeOfDay } from '../../ui/format.js';

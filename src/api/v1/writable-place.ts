@@ -1,0 +1,45 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { sectionOf } from '../../schema/parts.js';
+import { type ErrorBody, errorBody } from './problem.js';
+
+/**
+ * Why a client of REST may not let something be made at `path`, which begins in `root` unless it is absolute: it is not in
+ * `root`, perhaps by way of a symbolic link. So nobody who has the token gets the rights that the program has elsewhere.
+ */
+export async function whyNotIn(root: string, path: string): Promise<string | undefined> {
+  const place = resolve(root, path);
+  if (isIn(root, place) && isIn(await realPlace(root), await realPlace(place))) return undefined;
+  return `expected a place in ${root}, where REST may write`;
+}
+
+/**
+ * The same for the link of a virtual line, in the settings of a line that a client has sent.
+ * @param present the link that the line has, which may stay wherever it is
+ */
+export async function wrongLink(
+  root: string,
+  settings: Readonly<Record<string, unknown>>,
+  present?: string,
+): Promise<ErrorBody | undefined> {
+  const link = sectionOf(settings.serial, 'link');
+  if (typeof link !== 'string' || link === present) return undefined;
+  // A relative one begins where the program was started. What stands there already is not followed.
+  const message = await whyNotIn(root, dirname(resolve(link)));
+  return message === undefined ? undefined : errorBody([{ path: 'serial.link', message }]);
+}
+
+function isIn(root: string, place: string): boolean {
+  const way = relative(root, place);
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+}
+
+/** The path without symbolic links, of which an end may not exist yet. */
+async function realPlace(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(await realPlace(above), path.slice(above.length));
+  }
+}

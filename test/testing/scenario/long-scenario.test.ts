@@ -1,0 +1,53 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { At } from '../../../src/schema/at.js';
+import { fileFindings } from '../../../src/schema/findings.js';
+import { Simulator } from '../../../src/simulator/simulator.js';
+import { LineLeases } from '../../../src/testing/line-leases.js';
+import { readingScenario } from '../../../src/testing/scenario/read-scenario.js';
+import { TestRuns } from '../../../src/testing/scenario/test-runs.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { BENCH, read } from './read.js';
+
+const newBench = () => new Simulator(nativeSetup(BENCH), pino({ level: 'silent' }));
+
+function pausesOf(steps: unknown): number {
+  const reading = readingScenario(new At({ name: 'long', steps }, fileFindings()), newBench());
+  let pauses = 0;
+  while (!reading.next().done) pauses++;
+  return pauses;
+}
+
+it('the lines are served between any two steps of a scenario that is read', () => {
+  const step = { fault: { when: { unit: 1 }, do: [{ delay: 1 }] }, wait: '1s' };
+  expect(pausesOf(Array.from({ length: 500 }, () => step))).toBeGreaterThan(500);
+  expect(pausesOf([{ ...step, repeat: 900 }])).toBeGreaterThan(900);
+  expect(pausesOf([{ repeat: 30, steps: [{ repeat: 30, steps: [step] }] }])).toBeGreaterThan(900);
+  expect(pausesOf(Array.from({ length: 4000 }, () => 1))).toBeGreaterThan(4000);
+});
+
+it('lists within a step have a limit', () => {
+  const many = (item: unknown) => Array.from({ length: 257 }, () => item);
+  const named = Object.fromEntries(many('on').map((value, i) => [`d${i}`, value]));
+  const tooMany = 'expected at most 256 in one list, got 257';
+  expect(read({ steps: [{ expect: many({ unit: 1 }) }] })).toEqual([`steps[0].expect: ${tooMany}`]);
+  expect(read({ steps: [{ never: many({ unit: 1 }) }] })).toEqual([`steps[0].never: ${tooMany}`]);
+  expect(read({ steps: [{ power: named }] })).toEqual([`steps[0].power: ${tooMany}`]);
+  expect(read({ steps: [{ set: named }] })).toEqual([`steps[0].set: ${tooMany}`]);
+  expect(read({ steps: [{ fault: many({ do: { delay: 1 } }), wait: 1 }] })).toEqual([
+    `steps[0].fault: ${tooMany}`,
+  ]);
+  expect(read({ always: many({ never: { unit: 1 } }), steps: [{ wait: 1 }] })).toEqual([
+    `always: ${tooMany}`,
+  ]);
+});
+
+it('does not start when a device has come while the scenario was read', () => {
+  const bench = newBench();
+  const starting = new TestRuns(bench, new LineLeases()).starting({ name: 'a', steps: [{ wait: '1s' }] });
+  starting.next();
+  expect(bench.changes.createDevice('new', BENCH.devices.meter)).toMatchObject({ ok: true });
+  let next = starting.next();
+  while (!next.done) next = starting.next();
+  expect(next.value).toMatchObject({ ok: false, busy: expect.stringContaining('a device was added') });
+});
