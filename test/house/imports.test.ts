@@ -302,6 +302,24 @@ describe('the imports of src', () => {
   });
 });
 
+describe('the table of rooms in docs/architecture.md', () => {
+  const rows = [
+    ...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| `([\w.]+)` \|.*\| ?([^|]*)\|$/gm),
+  ].map(([, room = '', knows = '']) => [room.replace(/\.ts$/, ''), knows.trim()] as const);
+
+  it('has each room once', () => {
+    expect(rows.map(([room]) => room).sort()).toEqual([...Object.keys(ROOMS), MAY_KNOW_ALL].sort());
+  });
+
+  // Some cells say in words what the room knows.
+  it.each(rows.filter(([, knows]) => /^(\w+(, \w+)*)?$/.test(knows) && knows !== 'all'))(
+    'is true about %s',
+    (room, knows) => {
+      expect(knows === '' ? [] : knows.split(', ').sort()).toEqual([...(ROOMS[room]?.knows ?? [])].sort());
+    },
+  );
+});
+
 describe('the check of the imports', () => {
   it.each([
     ['src/protocol/pdu.ts', '../device/device.js', 'protocol may not import device'],
