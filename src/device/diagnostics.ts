@@ -6,19 +6,7 @@ import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
 import { SubFunction } from '../protocol/sub-function.js';
-
-/** Events of the log. Each is one byte (Application Protocol V1.1b3, 6.10). */
-const Event = {
-  restart: 0x00,
-  listenOnly: 0x04,
-  send: 0x40,
-  receive: 0x80,
-} as const;
-
-const RECEIVED_BROADCAST = 0x40;
-const IN_LISTEN_ONLY = 0x20;
-const RECEIVED_OVERRUN = 0x10;
-const RECEIVED_ERROR = 0x02;
+import { EventLog } from './event-log.js';
 
 /** NAK is counted (6.8) and logged (6.10), although it is not in the list of exception codes (7). */
 const NEGATIVE_ACKNOWLEDGE = 7;
@@ -33,8 +21,6 @@ const EXCEPTION_SENT: ReadonlyMap<number, number> = new Map([
   [ExceptionCode.serverDeviceBusy, 0x04],
   [NEGATIVE_ACKNOWLEDGE, 0x08],
 ]);
-
-const LOG_SIZE = 64;
 
 /** Counts of all traffic on a line since the line was made, whoever it was meant for. Counts never decrease. */
 export interface Activity {
@@ -72,9 +58,7 @@ export class Diagnostics {
   /** Counters by sub-function. They wrap at 16 bits. */
   readonly #own = new Uint16Array(SubFunction.clearOverrunCounter);
   #eventCount = 0;
-  /** A ring buffer. The newest entry is the one before `#logged`. */
-  readonly #log = new Uint8Array(LOG_SIZE);
-  #logged = 0;
+  readonly #log = new EventLog();
   #listenOnly = false;
   /** Runs after the current request has been answered: a restart comes after its own response (6.8). */
   #afterwards: (() => void) | undefined;
@@ -103,12 +87,14 @@ export class Diagnostics {
   received(broadcast: boolean): void {
     this.#add(this.#listenOnly ? SubFunction.serverNoResponseCount : SubFunction.serverMessageCount);
     const { errors, overruns } = this.#activity;
-    const trouble =
-      (errors > this.#lastErrors ? RECEIVED_ERROR : 0) |
-      (overruns > this.#lastOverruns ? RECEIVED_OVERRUN : 0);
+    this.#log.received({
+      broadcast,
+      error: errors > this.#lastErrors,
+      overrun: overruns > this.#lastOverruns,
+      listenOnly: this.#listenOnly,
+    });
     this.#lastErrors = errors;
     this.#lastOverruns = overruns;
-    this.#enter(Event.receive | (broadcast ? RECEIVED_BROADCAST : 0) | trouble | this.#mode());
   }
 
   /**
@@ -122,7 +108,7 @@ export class Diagnostics {
     if (!isSent) this.#add(SubFunction.serverNoResponseCount);
     if (failed) this.#countException(exception);
     else if (!functionOf(functionCode)?.asksForEvents) this.#eventCount = (this.#eventCount + 1) & BITS_16;
-    this.#enter(Event.send | (failed && isSent ? (EXCEPTION_SENT.get(exception) ?? 0) : 0) | this.#mode());
+    this.#log.sent(failed && isSent ? (EXCEPTION_SENT.get(exception) ?? 0) : 0, this.#listenOnly);
     this.#afterwards?.();
     this.#afterwards = undefined;
   }
@@ -130,7 +116,7 @@ export class Diagnostics {
   /** Counts a request that is neither executed nor answered, such as a broadcast read. */
   ignored(): void {
     this.#add(SubFunction.serverNoResponseCount);
-    this.#enter(Event.send | this.#mode());
+    this.#log.sent(0, this.#listenOnly);
   }
 
   /** Function 8: the data of the response, an exception code, or no response. The request has been checked. */
@@ -147,7 +133,7 @@ export class Diagnostics {
         return this.#changeDelimiter(data[0] as number) ? data : ExceptionCode.illegalDataValue;
       case SubFunction.forceListenOnly:
         this.#listenOnly = true;
-        this.#enter(Event.listenOnly);
+        this.#log.becameListenOnly();
         return 'no response';
       case SubFunction.clearCounters:
         this.#afterwards = () => this.#clearCounters();
@@ -163,12 +149,7 @@ export class Diagnostics {
   /** Data of function 12: status, event count, message count, then the events, the newest first. */
   eventLog(): Uint8Array {
     const words = packWords([0, this.#eventCount, this.#count(SubFunction.busMessageCount)]);
-    const entries = Math.min(this.#logged, LOG_SIZE);
-    const newestFirst = Uint8Array.from(
-      { length: entries },
-      (_, i) => this.#log[(this.#logged - 1 - i) % LOG_SIZE] as number,
-    );
-    return concatBytes(words, newestFirst);
+    return concatBytes(words, this.#log.newestFirst);
   }
 
   #count(counter: number): number {
@@ -196,8 +177,8 @@ export class Diagnostics {
     this.#clearCounters();
     this.#changeDelimiter(LINE_FEED);
     this.#listenOnly = false;
-    if (clearsLog) this.#logged = 0;
-    this.#enter(Event.restart);
+    if (clearsLog) this.#log.clear();
+    this.#log.restarted();
   }
 
   #clearCounters(): void {
@@ -214,14 +195,6 @@ export class Diagnostics {
 
   #add(counter: OwnCounter): void {
     this.#own[counter] = (this.#own[counter] ?? 0) + 1;
-  }
-
-  #enter(event: number): void {
-    this.#log[this.#logged++ % LOG_SIZE] = event;
-  }
-
-  #mode(): number {
-    return this.#listenOnly ? IN_LISTEN_ONLY : 0;
   }
 }
 

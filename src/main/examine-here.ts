@@ -1,4 +1,4 @@
-import type { ExaminationWanted } from '../config/examine-arguments.js';
+import type { ExaminationWanted } from '../config/commands/examine.js';
 import { MAX_SEED } from '../random.js';
 import { At } from '../schema/at.js';
 import { fileFindings } from '../schema/findings.js';

@@ -1,4 +1,4 @@
-import type { ExaminationWanted, ExamineRequest } from '../config/examine-arguments.js';
+import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
 import { CHECKS } from '../testing/examine/checks.js';
 import { readWitness, type WitnessDefinition } from '../testing/examine/witness/read-witness.js';
 import { examinationJson } from '../testing/report/examination-json.js';

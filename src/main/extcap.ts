@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import type { ExtcapRequest, RunningAt } from '../config/extcap-arguments.js';
+import type { ExtcapRequest, RunningAt } from '../config/commands/extcap.js';
 import { installExtcap } from './extcap-install.js';
 import { configText, DLTS_TEXT, type ExtcapLine, interfacesText, lineOfInterface } from './extcap-text.js';
 import { complain, OK, say } from './say.js';

@@ -1,7 +1,7 @@
 import { openSync, statSync, writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import type { LogOptions } from '../config/command-line.js';
+import type { LogOptions } from '../config/commands/serve.js';
 import { complain } from './say.js';
 
 /** The levels of pymodbus.simulator's --log, with their names in pino. */

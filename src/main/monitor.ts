@@ -1,4 +1,4 @@
-import type { Command } from '../config/command-line.js';
+import type { MonitorCommand } from '../config/commands/monitor.js';
 import { eventLine } from '../monitor/event-line.js';
 import { type Followed, follow } from '../monitor/follow.js';
 import { coloured, plain } from '../monitor/paint.js';
@@ -9,7 +9,7 @@ const RETRY_MS = 1000;
 const BAD_REQUEST = 400;
 
 /** Prints what passes the lines of a running simulator, until the process is asked to stop or nobody reads on. */
-export async function monitor(command: Extract<Command, { kind: 'monitor' }>): Promise<number> {
+export async function monitor(command: MonitorCommand): Promise<number> {
   const ending = new AbortController();
   void stopSignal(OK).then(() => ending.abort());
   // A reader such as head(1) has seen enough.
@@ -42,7 +42,7 @@ export async function monitor(command: Extract<Command, { kind: 'monitor' }>): P
   return OK;
 }
 
-function eventsUrl({ url, filters }: Extract<Command, { kind: 'monitor' }>): URL {
+function eventsUrl({ url, filters }: MonitorCommand): URL {
   const events = new URL('/api/v1/events', url);
   for (const [name, value] of Object.entries(filters)) events.searchParams.set(name, value);
   return events;

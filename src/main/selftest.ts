@@ -1,4 +1,4 @@
-import type { Command } from '../config/command-line.js';
+import type { SelftestCommand } from '../config/commands/selftest.js';
 import { unknownName } from '../schema/nearest.js';
 import { measureLine, waitsForOthers } from '../simulator/selftest/measure.js';
 import { verdict } from '../simulator/selftest/verdict.js';
@@ -9,7 +9,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 
 /** Tests one line, without faults. When asked to stop, it closes the line and prints no verdict. */
-export async function selftest(command: Extract<Command, { kind: 'selftest' }>): Promise<number> {
+export async function selftest(command: SelftestCommand): Promise<number> {
   const { source, api, line: name, seconds } = command;
   const configuration = load(source, api);
   if (!configuration) return FAILED;

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApp } from '../api/app.js';
 import { BACKLOG } from '../api/connections.js';
-import type { Command, StateOptions } from '../config/command-line.js';
+import type { ServeCommand, StateOptions } from '../config/commands/serve.js';
 import type { ApiDefinition } from '../config/configuration.js';
 import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { runService } from '../service/service.js';
@@ -21,7 +21,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { SERVICE_STOP_SIGNALS, stopSignal } from './stop-signal.js';
 
 /** Serves until the process is asked to stop; resolves with the exit code. */
-export async function serve(command: Extract<Command, { kind: 'serve' }>): Promise<number> {
+export async function serve(command: ServeCommand): Promise<number> {
   const { source, api, log: logOptions } = command;
   const configuration = load(source, api);
   if (!configuration) return FAILED;

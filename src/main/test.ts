@@ -1,4 +1,4 @@
-import type { Command } from '../config/command-line.js';
+import type { TestCommand } from '../config/commands/test.js';
 import { htmlReport } from '../testing/report/html.js';
 import { junitReport } from '../testing/report/junit.js';
 import { overallVerdict } from '../testing/report/overall.js';
@@ -15,8 +15,6 @@ import { writeReports } from './write-reports.js';
 
 /** The file or the bench is wrong. */
 const WRONG = 2;
-
-type TestCommand = Extract<Command, { kind: 'test' }>;
 
 /** Runs scenarios one after the other, and writes the reports on all of them. */
 export async function test(command: TestCommand): Promise<number> {

@@ -53,31 +53,59 @@ describe('the command line', () => {
     expect(parse(line)).toEqual(command);
   });
 
-  it.each(['--help', '-h', 'check --help'])('explains itself with %s', (line) => {
-    const command = parse(line);
-    expect(command.kind).toBe('help');
-    const text = command.kind === 'help' ? command.text : '';
-    for (const option of [
-      '--config',
-      'check',
-      'ports',
-      '--json_file',
-      '--modbus_server',
-      '--modbus_device',
-    ]) {
-      expect(text).toContain(option);
-    }
-    for (const option of [
-      '--http_host',
-      '--http_port',
-      '--log',
-      '--log_file',
-      '--version',
-      'MODBUS_SIM_TOKEN',
-    ]) {
-      expect(text).toContain(option);
+  it('understands what examine is asked, with options before its name too', () => {
+    const request = {
+      what: 'examine',
+      line: 'bus',
+      source: { kind: 'native', file: 'a.yaml' },
+      unitId: 9,
+      checks: ['time-out', 'attempts'],
+      limitMs: 90_000,
+      witness: { register: 'relay.seen' },
+    };
+    const options = '--unit 9 --checks time-out,attempts --limit 1.5m --witness-register relay.seen';
+    for (const line of [`examine bus --config a.yaml ${options}`, `--config a.yaml examine bus ${options}`]) {
+      expect(parse(line)).toEqual({ kind: 'examine', request });
     }
   });
+
+  it('collects every setting of test', () => {
+    expect(parse('test a.yaml --set x=1 b.yaml --set y=2 --junit r.xml')).toEqual({
+      kind: 'test',
+      files: ['a.yaml', 'b.yaml'],
+      settings: ['x=1', 'y=2'],
+      junit: 'r.xml',
+    });
+  });
+
+  it.each(['--help', '-h', 'check --help', 'examine bus --limit 5s --help'])(
+    'explains itself with %s',
+    (line) => {
+      const command = parse(line);
+      expect(command.kind).toBe('help');
+      const text = command.kind === 'help' ? command.text : '';
+      for (const option of [
+        '--config',
+        'check',
+        'ports',
+        '--json_file',
+        '--modbus_server',
+        '--modbus_device',
+      ]) {
+        expect(text).toContain(option);
+      }
+      for (const option of [
+        '--http_host',
+        '--http_port',
+        '--log',
+        '--log_file',
+        '--version',
+        'MODBUS_SIM_TOKEN',
+      ]) {
+        expect(text).toContain(option);
+      }
+    },
+  );
 
   it('takes the directory of the state from --state, and the first one of the service manager', () => {
     expect(parse('--state here')).toMatchObject({ state: { directory: 'here' } });
@@ -102,6 +130,32 @@ describe('the command line', () => {
     ['--json-file a', 'unknown option "--json-file", did you mean --json_file? (see modbus-sim --help)'],
     ['-x', 'unknown option "-x" (see modbus-sim --help)'],
     ['--__proto__', 'unknown option "--__proto__" (see modbus-sim --help)'],
+    ['--hel', 'unknown option "--hel", did you mean --help? (see modbus-sim --help)'],
+    ['examine bus --wrong', 'unknown option "--wrong" (see modbus-sim --help)'],
+    ['examine bus --seed -1', '--seed needs a value'],
+    ['examine bus --hex', 'examine takes no option --hex (see modbus-sim --help)'],
+    [
+      'examine bus --limit 500ms',
+      '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim --help)',
+    ],
+    ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
+    ['--url http://a', '--url is for monitor, test, examine (see modbus-sim --help)'],
+    ['selftest', 'selftest takes the name of one line (see modbus-sim --help)'],
+    [
+      'selftest bus --seconds 0',
+      '--seconds: expected a number from 1 to 3600, got "0" (see modbus-sim --help)',
+    ],
+    ['selftest bus --log info', 'selftest takes no option --log (see modbus-sim --help)'],
+    ['monitor bus', 'monitor takes options only, got "bus" (see modbus-sim --help)'],
+    ['test', 'test takes the files of scenarios (see modbus-sim --help)'],
+    ...['monitor', 'test a.yaml', 'examine bus'].map((command): [string, string] => [
+      `${command} --url ftp://a`,
+      '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a" (see modbus-sim --help)',
+    ]),
+    [
+      'extcap --extcap-interfaces --url ftp://a',
+      '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a"',
+    ],
     ['--config', '--config needs a value'],
     ['--config=', '--config needs a value'],
     ['--config --log', '--config needs a value'],

@@ -1,6 +1,6 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -197,6 +197,48 @@ describe('the commands in the documents', () => {
       ...text(path).matchAll(/(?:^|\$ |`)(?:npx )?modbus-sim (?:check|monitor|ports|selftest|--)/gm),
     ];
     expect(wrong.map(([command]) => command)).toEqual([]);
+  });
+});
+
+/** Every file and folder of the checkout that documents may name, with a slash before and behind folders. */
+const places = [
+  'src',
+  'test',
+  'docs',
+  'scripts',
+  'bench',
+  'examples',
+  'packaging',
+  'systemd',
+  'udev',
+].flatMap((root) => [
+  `/${root}/`,
+  ...readdirSync(root, { recursive: true, withFileTypes: true }).map(
+    (entry) => `/${entry.parentPath}/${entry.name}${entry.isDirectory() ? '/' : ''}`,
+  ),
+]);
+
+describe('the files that documents name', () => {
+  /** What a newcomer gives a name, and what a build makes. */
+  const made = /NAME|^build\//;
+
+  it.each(DOCUMENTS.filter((path) => path !== 'CHANGELOG.md'))('exist: %s', (path) => {
+    const words = [...text(path).matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => code.split(' '));
+    const named = words.filter(
+      (word) =>
+        /^(src|test|docs|scripts|bench|examples|packaging|systemd|udev)\/[\w./-]+$|^\w[\w./-]*(\.ts|\/)$/.test(
+          word,
+        ) && !made.test(word),
+    );
+    const missing = named.filter(
+      (word) => !places.some((place) => place.endsWith(`/${word}`) || place.endsWith(`/${word}/`)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('exist behind the links of %s', (path) => {
+    const links = [...text(path).matchAll(/\]\(([^)#:\s]+)(?:#[^)\s]*)?\)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !existsSync(join(dirname(path), link)))).toEqual([]);
   });
 });
 

@@ -162,6 +162,8 @@ const CONFINED = [
 interface Import {
   readonly specifier: string;
   readonly isTypeOnly: boolean;
+  /** By `import()`, where it is reached. */
+  readonly isLate: boolean;
   readonly line: number;
 }
 
@@ -179,6 +181,7 @@ function importsOf(source: string): Import[] {
   return [...bare.matchAll(/\b(?:from|import)\s*«(\d+)»|\bimport\s*\(\s*«(\d+)»/g)].map((match) => ({
     specifier: strings[Number(match[1] ?? match[2])] ?? '',
     isTypeOnly: /\bimport type\b[^;]*$/.test(bare.slice(0, match.index)),
+    isLate: match[2] !== undefined,
     line: bare.slice(0, match.index + match[0].length).split('\n').length,
   }));
 }
@@ -223,6 +226,18 @@ function mistakeOf(path: string, { specifier, isTypeOnly }: Import): string | un
 }
 
 type Sources = Readonly<Record<string, string>>;
+
+/** Packages and Node modules that are loaded together with a file, before any of its code runs. */
+function loadedWith(path: string, sources: Sources, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  return importsOf(sources[path] ?? '')
+    .filter(({ isTypeOnly, isLate }) => !isTypeOnly && !isLate)
+    .flatMap(({ specifier }) => {
+      const target = targetOf(path, specifier);
+      return target === undefined ? specifier : loadedWith(target, sources, seen);
+    });
+}
 
 /** One line for each import that goes the wrong way: file, line, rule and reason. */
 function wrongImports(sources: Sources): string[] {
@@ -276,9 +291,33 @@ describe('the imports of src', () => {
     expect(files.flatMap((file) => importsOf(sources[file] ?? "import 'missing'"))).toEqual([]);
   });
 
+  it('load no package for --help, --version and what is wrong with a command line', () => {
+    const loaded = loadedWith('src/main/run.ts', sources);
+    expect(loaded).toContain('node:util');
+    expect(loaded.filter((specifier) => !specifier.startsWith('node:'))).toEqual([]);
+  });
+
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);
   });
+});
+
+describe('the table of rooms in docs/architecture.md', () => {
+  const rows = [
+    ...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| `([\w.]+)` \|.*\| ?([^|]*)\|$/gm),
+  ].map(([, room = '', knows = '']) => [room.replace(/\.ts$/, ''), knows.trim()] as const);
+
+  it('has each room once', () => {
+    expect(rows.map(([room]) => room).sort()).toEqual([...Object.keys(ROOMS), MAY_KNOW_ALL].sort());
+  });
+
+  // Some cells say in words what the room knows.
+  it.each(rows.filter(([, knows]) => /^(\w+(, \w+)*)?$/.test(knows) && knows !== 'all'))(
+    'is true about %s',
+    (room, knows) => {
+      expect(knows === '' ? [] : knows.split(', ').sort()).toEqual([...(ROOMS[room]?.knows ?? [])].sort());
+    },
+  );
 });
 
 describe('the check of the imports', () => {

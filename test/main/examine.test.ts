@@ -134,7 +134,7 @@ describe.concurrent('modbus-sim examine', () => {
     [['bus', '--limit', 'soon'], '--limit: expected a time from 1s to 24h, such as 10m, got "soon"'],
     [['bus', '--unit', '300'], '--unit: expected a unit identifier from 0 to 255, got "300"'],
     [['bus', '--unit', '9'], 'line bus has no unit 9'],
-    [['bus', '--seed', '-1'], "Option '--seed' argument is ambiguous"],
+    [['bus', '--seed', '-1'], '--seed needs a value'],
     [['bus', '--dut', 'cat {lines.bus.path}'], '--dut: unknown part of {lines.bus} "path"'],
     [['bus', '--witness-register', 'relay.sen'], '--witness-register: unknown name "sen"'],
     [['bus', '--witness-url', 'meter'], '--witness-url: expected a URL with http or https, got "meter"'],
@@ -145,7 +145,7 @@ describe.concurrent('modbus-sim examine', () => {
     ],
     [['bus', '--url', 'http://127.0.0.1:9'], '--config has no effect with --url'],
     [['bus', '--token', 'secret'], '--token needs --url'],
-    [['bus', '--wrong'], "Unknown option '--wrong'"],
+    [['bus', '--wrong'], 'unknown option "--wrong"'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await examine(...args, ...(args.length > 0 ? ['--config', config()] : []));
     expect(code).toBe(2);

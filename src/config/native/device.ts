@@ -5,10 +5,10 @@ import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
+import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, tellSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
-import { deviceSections, pymodbusReferenceSchema, tableSections } from './schema.js';
 
 /** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
 export type PymodbusDevices = (file: string, device: string | undefined) => PymodbusResult;

@@ -7,7 +7,6 @@ import { identityText, isMapping } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
-import { readSignal } from './points.js';
 import {
   exceptionStatusSchema,
   fedQueueSchema,
@@ -15,7 +14,8 @@ import {
   identitySchema,
   queueSchema,
   serverIdSchema,
-} from './schema.js';
+} from './device-schema.js';
+import { readSignal } from './points.js';
 
 const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
 

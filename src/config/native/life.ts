@@ -3,7 +3,7 @@ import type { PointDefinition } from '../../device/point.js';
 import type { FeedDefinition } from '../../device/queue-feed.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
-import { clockSchema, seedSchema } from './schema.js';
+import { clockSchema, seedSchema } from './device-schema.js';
 
 /** What moves in a device; undefined where nothing does. */
 export function readLife(

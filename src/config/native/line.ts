@@ -15,11 +15,11 @@ import type {
 import {
   type rs485Schema,
   serialLineSchema,
-  type startSchema,
   tcpLineSchema,
   tlsLineSchema,
   udpLineSchema,
-} from './schema.js';
+} from './line-schema.js';
+import type { startSchema } from './schema.js';
 import { type DeviceNames, readUnits } from './units.js';
 
 /** What a line may refer to. */

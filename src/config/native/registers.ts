@@ -9,7 +9,7 @@ import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import { pointsOf } from './points.js';
-import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './schema.js';
+import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './registers-schema.js';
 
 /** One table, and which of its values have a name or a signal. */
 export interface NativeTable {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
-import type { StateOptions } from '../../config/command-line.js';
+import type { StateOptions } from '../../config/commands/serve.js';
 import type { Configuration } from '../../config/configuration.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { restoreState } from './restore-state.js';

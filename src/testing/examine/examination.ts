@@ -1,7 +1,8 @@
 import { seededRandom } from '../../random.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import type { LineStateEvent, TrafficEvent } from '../../traffic/event.js';
+import type { TrafficEvent } from '../../traffic/event.js';
 import { type Clock, systemClock } from '../../transport/clock.js';
+import { closedText, lastReplies } from '../line-watch.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
 import type { Check } from './check.js';
@@ -19,11 +20,6 @@ import { inOrder } from './plan.js';
 import { runCheck } from './run-check.js';
 import { watchClient } from './watching.js';
 import { Testimony } from './witness/testimony.js';
-
-/** Replies to the last requests are waited for so long. */
-const LAST_REPLIES_MS = 100;
-
-const CLOSED: ReadonlySet<LineStateEvent['state']> = new Set(['lost', 'failed', 'not opened', 'stopped']);
 
 /** Called when a check is over. */
 type Told = (finding: Finding, number: number) => void;
@@ -116,7 +112,7 @@ export class Examination {
       end = { verdict: 'error', text: problem };
       this.#conclusions.push(problem);
     }
-    if (!end) await this.#lastReplies();
+    if (!end) await lastReplies(this.#clock);
     for (const [i, check] of this.checks.slice(this.#findings.length).entries()) {
       const verdict = i === 0 && end ? end.verdict : 'not run';
       this.#add(check, { verdict, summary: end?.text ?? '' }, 0);
@@ -137,11 +133,6 @@ export class Examination {
       conclusions: this.#conclusions,
       findings: this.#findings,
     });
-  }
-
-  /** Replies to the last requests belong to the evidence. */
-  async #lastReplies(): Promise<void> {
-    await new Promise<void>((resolve) => void this.#clock.callAfter(LAST_REPLIES_MS, resolve));
   }
 
   /** @returns why the checks that are left are not run */
@@ -196,9 +187,8 @@ export class Examination {
     if (event.line !== this.order.line.name) return;
     this.#log.add(event);
     for (const listener of this.#listeners) listener();
-    if (event.kind === 'line' && CLOSED.has(event.state) && !this.#outage.isOn) {
-      this.#end({ verdict: 'error', text: `line ${event.line} was closed: ${event.text}` });
-    }
+    const closed = closedText(event);
+    if (closed !== undefined && !this.#outage.isOn) this.#end({ verdict: 'error', text: closed });
   }
 
   #takeFaultsAway(): void {

@@ -1,7 +1,8 @@
 import type { Simulator } from '../../simulator/simulator.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
-import type { LineStateEvent, TrafficEvent } from '../../traffic/event.js';
+import type { TrafficEvent } from '../../traffic/event.js';
 import { type Clock, systemClock } from '../../transport/clock.js';
+import { closedText, lastReplies } from '../line-watch.js';
 import { overallVerdict } from '../report/overall.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
@@ -12,13 +13,8 @@ import { type Happening, Inbox } from './inbox.js';
 import type { Scenario, Step } from './scenario.js';
 import { runStep, type StepBench } from './step-run.js';
 
-/** Replies to the last requests of a test are waited for so long, because they belong to the evidence. */
-const LAST_REPLIES_MS = 100;
-
 /** Replies are looked for in the evidence of so many steps, the newest ones. */
 const ANSWERED_STEPS = 8;
-
-const CLOSED: ReadonlySet<LineStateEvent['state']> = new Set(['lost', 'failed', 'not opened', 'stopped']);
 
 /** Called when a step has ended. */
 type Told = (finding: Finding, number: number) => void;
@@ -169,9 +165,8 @@ export class TestRun {
   #hear(event: TrafficEvent): void {
     if (event.kind === 'test' || !this.scenario.lines.includes(event.line)) return;
     this.#inbox.add(event);
-    if (event.kind === 'line' && CLOSED.has(event.state)) {
-      this.end('error', `line ${event.line} was closed: ${event.text}`);
-    }
+    const closed = closedText(event);
+    if (closed !== undefined) this.end('error', closed);
   }
 
   /** A reply may come after the step whose request it answers. */
@@ -180,7 +175,7 @@ export class TestRun {
   }
 
   async #lastReplies(): Promise<void> {
-    await new Promise<void>((resolve) => void this.#clock.callAfter(LAST_REPLIES_MS, resolve));
+    await lastReplies(this.#clock);
     for (const happening of this.#inbox.drain())
       if (happening.kind === 'event') this.#answer(happening.event);
   }

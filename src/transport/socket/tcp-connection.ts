@@ -1,24 +1,17 @@
 import type { Socket } from 'node:net';
-import { concatBytes } from '../../protocol/bytes.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
 import type { Channel } from './channel.js';
 import type { Client, ClientIdentity, ClientList } from './client-list.js';
-import { decoderOf } from './decoder-of.js';
+import { LineDecoder } from './line-decoder.js';
+import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
-import { SilenceTimer } from './silence-timer.js';
-import type { StreamDecoder } from './stream-decoder.js';
 import { TcpOutlet } from './tcp-outlet.js';
 
 /** While more requests than this wait for their replies to leave, no more are read. */
 const MAX_PENDING = 64;
 /** While the client has left more bytes than this unread, no more requests are read. */
 const MAX_UNSENT_BYTES = 64 * 1024;
-/**
- * A connection that must wait reads on until it has so many bytes ahead: what stops reading does not notice that the
- * client leaves.
- */
-const MAX_READ_AHEAD = 16 * 1024;
 /**
  * After this many requests of one connection, or other things found in its bytes, other connections have their turn.
  */
@@ -42,8 +35,8 @@ export interface TcpConnectionOptions {
 /**
  * One client: cuts its bytes into requests, asks the handler, and has the plans played in order.
  *
- * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB), `MAX_READ_AHEAD` and the
- * read that exceeds it are kept. Then the socket is paused.
+ * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what `ReadAhead`
+ * holds are kept.
  */
 export class TcpConnection implements Client {
   readonly client: string;
@@ -53,21 +46,14 @@ export class TcpConnection implements Client {
   readonly #socket: Socket;
   readonly #handler: LineHandler;
   readonly #clients: ClientList;
-  readonly #lineFraming: () => Framing;
-  /** What the decoder reads. */
-  #framing: Framing;
-  #decoder: StreamDecoder;
+  readonly #decoder: LineDecoder;
   readonly #outlet: TcpOutlet;
   readonly #replies: ReplyQueue;
-  /** Absent where silence means nothing. */
-  #silence: SilenceTimer | undefined;
+  readonly #ahead: ReadAhead;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
   /** What was received is not answered yet: replies have to leave first, or others have their turn. */
   #waits = false;
-  /** What was read while waiting. */
-  #ahead: Uint8Array[] = [];
-  #aheadLength = 0;
   #slowSince: number | undefined;
   /** Why nothing more is read or played. */
   #closing: string | undefined;
@@ -84,9 +70,12 @@ export class TcpConnection implements Client {
     this.#socket = socket;
     this.#handler = handler;
     this.#clients = clients;
-    this.#lineFraming = framing;
-    this.#framing = framing();
-    this.#decoder = this.#newDecoder();
+    this.#decoder = new LineDecoder({
+      framing,
+      owns: (unitId) => handler.owns(unitId),
+      silent: () => this.#wasSilent(),
+    });
+    this.#ahead = new ReadAhead(socket);
     this.#outlet = new TcpOutlet(channel, raw, () => this.#continue());
     this.#replies = new ReplyQueue({
       outlet: this.#outlet,
@@ -147,21 +136,15 @@ export class TcpConnection implements Client {
       return;
     }
     if (this.#waits) {
-      this.#readAhead(bytes.slice(0, length));
+      this.#ahead.add(bytes.slice(0, length));
       return;
     }
     this.#receivedAt = performance.now();
-    this.#followFraming();
-    this.#decoder.push(bytes, length, this.#receivedAt);
+    this.#decoder.follow(this.#receivedAt, true);
+    this.#decoder.now.push(bytes, length, this.#receivedAt);
     const finished = this.#work();
-    this.#decoder.keep();
-    if (finished) this.#watchSilence(this.#receivedAt);
-  }
-
-  #readAhead(bytes: Uint8Array): void {
-    this.#ahead.push(bytes);
-    this.#aheadLength += bytes.length;
-    if (this.#aheadLength >= MAX_READ_AHEAD) this.#socket.pause();
+    this.#decoder.now.keep();
+    if (finished) this.#decoder.watchSilence(this.#receivedAt, this.#open);
   }
 
   /** Goes on after a wait, if the reason for the wait is over. */
@@ -170,7 +153,7 @@ export class TcpConnection implements Client {
     if (!this.#open) {
       // Read on and discard the bytes, to notice when the client closes too.
       this.#waits = false;
-      this.#ahead = [];
+      this.#ahead.drop();
       this.#socket.resume();
       return;
     }
@@ -181,20 +164,11 @@ export class TcpConnection implements Client {
 
   /** Ends a wait: everything that came before it is answered. */
   #receiveAhead(): void {
-    const ahead = concatBytes(...this.#ahead);
-    this.#ahead = [];
-    this.#aheadLength = 0;
     this.#waits = false;
-    this.#socket.resume();
+    const ahead = this.#ahead.take();
     if (ahead.length > 0) this.#receive(ahead, ahead.length);
     // Bytes may not have been heard while reading was paused, so that time is not silence.
-    else this.#watchSilence(performance.now());
-  }
-
-  #watchSilence(since: number): void {
-    if (this.#silence === undefined) return;
-    if (this.#open && this.#decoder.incomplete) this.#silence.restart(since);
-    else this.#silence.stop();
+    else this.#decoder.watchSilence(performance.now(), this.#open);
   }
 
   /**
@@ -218,7 +192,7 @@ export class TcpConnection implements Client {
     this.#outlet.release();
     if (finished) return true;
     this.#waits = true;
-    this.#silence?.stop();
+    this.#decoder.stopWatching();
     // Other connections come first, even if the client has taken everything by then.
     this.#nextTurn = setImmediate(() => {
       this.#nextTurn = undefined;
@@ -230,14 +204,14 @@ export class TcpConnection implements Client {
   #answerInput(): boolean {
     for (let turn = 0; turn < MAX_PER_TURN; turn++) {
       if (!this.#mayRead) return false;
-      const decoded = this.#decoder.next();
+      const decoded = this.#decoder.now.next();
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
         this.#outlet.flush();
         this.#clients.reject(this, 'protocol', decoded.reason);
         return true;
       }
-      const { pending } = this.#decoder;
+      const { pending } = this.#decoder.now;
       if (decoded.kind === 'event') {
         // A valid frame to somebody else shows that the client is alive, noise does not.
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
@@ -248,7 +222,7 @@ export class TcpConnection implements Client {
         if (pending) this.#outlet.hold();
         this.#answer(decoded.content, decoded.adu);
       }
-      if (!this.#decoder.pending || !this.#open) return true;
+      if (!this.#decoder.now.pending || !this.#open) return true;
     }
     return false;
   }
@@ -267,31 +241,12 @@ export class TcpConnection implements Client {
       clientId: this.clientId,
     };
     this.#replies.add(this.#handler.request(request), this.#receivedAt);
-    this.#followFraming();
-  }
-
-  /** Goes on in the line's current framing. Bytes that wait for the rest of their frame are read in it too. */
-  #followFraming(): void {
-    const framing = this.#lineFraming();
-    if (framing === this.#framing) return;
-    this.#framing = framing;
-    const { unread } = this.#decoder;
-    this.#decoder = this.#newDecoder();
-    if (this.#open) this.#decoder.push(unread, unread.length, this.#receivedAt);
-  }
-
-  #newDecoder(): StreamDecoder {
-    const decoder = decoderOf(this.#framing, (unitId) => this.#handler.owns(unitId));
-    const { discardGapMs } = decoder;
-    this.#silence?.stop();
-    this.#silence =
-      discardGapMs === undefined ? undefined : new SilenceTimer(discardGapMs, () => this.#wasSilent());
-    return decoder;
+    this.#decoder.follow(this.#receivedAt, this.#open);
   }
 
   #wasSilent(): void {
-    this.#followFraming();
-    this.#decoder.silence();
+    this.#decoder.follow(this.#receivedAt, this.#open);
+    this.#decoder.now.silence();
     this.#work();
   }
 
@@ -299,9 +254,9 @@ export class TcpConnection implements Client {
   #close(text: string): void {
     if (this.#closing !== undefined) return;
     this.#closing = text;
-    this.#decoder.clear();
-    this.#ahead = [];
-    this.#silence?.stop();
+    this.#decoder.now.clear();
+    this.#ahead.drop();
+    this.#decoder.stopWatching();
     clearImmediate(this.#nextTurn);
     this.#replies.abandon(text);
   }

@@ -28,16 +28,6 @@ beforeEach(async () => {
   master = served.client();
 });
 
-/** Sends PDUs to unit 1, one after the other, and waits for all answers. */
-async function ask(...pdus: string[]): Promise<void> {
-  for (const pdu of pdus) {
-    const before = master.responses.length;
-    const length = (pdu.length / 2 + 1).toString(16).padStart(4, '0');
-    master.send(Buffer.from(`00010000${length}01${pdu}`, 'hex'));
-    await master.responsesOf(before + 1);
-  }
-}
-
 const READ_0 = '0300000001';
 const READ_10 = '03000a0002';
 const WRITE_11 = '06000b0007';
@@ -56,14 +46,14 @@ async function monitor(filter: object = {}): Promise<CallsBody> {
 
 describe('monitoring calls', () => {
   test('nothing is listed before it is asked for', async () => {
-    await ask(READ_0);
+    await master.askAll(READ_0);
     expect(await rest.calls({ submit: 'Reset' })).toMatchObject({ call_rows: [], foot: 'not active' });
     expect(await monitor()).toMatchObject({ call_rows: [], foot: 'Monitoring active', result: 'ok' });
   });
 
   test.each(['Monitor', 'Add'])('%s lists requests and responses, the newest first', async (submit) => {
     await rest.calls({ submit });
-    await ask(READ_0, WRITE_11);
+    await master.askAll(READ_0, WRITE_11);
     const { call_rows } = await rest.calls({ submit });
     expect(call_rows.map(({ time, ...row }) => row)).toEqual([
       { call: 'response', line: 'lan', unit: 1, fc: 6, address: 11, count: 1, data: '' },
@@ -76,7 +66,7 @@ describe('monitoring calls', () => {
 
   test('every answer has the rows, whatever was asked for', async () => {
     await monitor();
-    await ask(READ_0);
+    await master.askAll(READ_0);
     const expected = ['response 3 0', 'request 3 0'];
     expect(rows(await rest.calls({ submit: 'Reset' }))).toEqual(expected);
     expect(
@@ -93,14 +83,14 @@ describe('monitoring calls', () => {
 
   test('Stop keeps the rows and lists no more; Monitor then begins anew', async () => {
     await monitor({ show_hex: true, range_start: 0, range_stop: 5, function: 3 });
-    await ask(READ_0);
+    await master.askAll(READ_0);
     expect(await rest.calls({ submit: 'Stop' })).toMatchObject({
       foot: 'Stopped monitoring',
       range_start: null,
       range_stop: null,
       function_show_hex_checked: false,
     });
-    await ask(READ_0);
+    await master.askAll(READ_0);
     const after = await rest.calls({ submit: 'Reset' });
     expect(rows(after)).toEqual(['response 3 0', 'request 3 0']);
     expect(after.foot).toBe('not active');
@@ -134,7 +124,7 @@ describe('monitoring calls', () => {
       response_clear_after: 1,
     });
     master.send(Buffer.from(`000100000006010300000001`, 'hex'));
-    await ask(READ_10);
+    await master.askAll(READ_10);
     expect(rows(await monitor())).toEqual(['response 3 10', 'request 3 10', 'request 3 0']);
   });
 
@@ -155,7 +145,7 @@ describe('monitoring calls', () => {
       master.send(Buffer.from('000100000006010300000001'.repeat(50), 'hex'));
       await until(() => master.received.length === before + 50 * 11, 'all are answered');
     }
-    await ask(WRITE_11);
+    await master.askAll(WRITE_11);
     const { call_rows } = await monitor();
     expect(call_rows).toHaveLength(1000);
     expect(call_rows[0]).toMatchObject({ call: 'response', fc: 6 });
@@ -166,7 +156,7 @@ describe('monitoring calls', () => {
 describe('which calls are listed', () => {
   beforeEach(async () => {
     await monitor();
-    await ask(READ_0, READ_10, WRITE_11, COILS_16, READ_WRITE);
+    await master.askAll(READ_0, READ_10, WRITE_11, COILS_16, READ_WRITE);
   });
 
   const requests = async (filter: object) =>

@@ -32,17 +32,8 @@ beforeEach(async () => {
   );
   rest = served.rest;
   master = served.client();
-  await ask('0300000001', '06000b0007');
+  await master.askAll('0300000001', '06000b0007');
 });
-
-async function ask(...pdus: string[]): Promise<void> {
-  for (const pdu of pdus) {
-    const before = master.responses.length;
-    const length = (pdu.length / 2 + 1).toString(16).padStart(4, '0');
-    master.send(Buffer.from(`00010000${length}01${pdu}`, 'hex'));
-    await master.responsesOf(before + 1);
-  }
-}
 
 async function log(submit: string, fields: object = {}): Promise<LogBody> {
   return (await rest.send<LogBody>('POST', '/restapi/log', { submit, ...fields })).body;
@@ -99,11 +90,11 @@ test('Monitor lists what passes from now on, the newest first, until Stop', asyn
     footer: 'Monitoring active',
     log_rows: [],
   });
-  await ask('0300000001', '06000b0007');
+  await master.askAll('0300000001', '06000b0007');
   expect(indices(await log('Monitor', { function: 3 }))).toEqual([8, 7]);
   expect(indices(await log('Monitor'))).toEqual([10, 9, 8, 7]);
   expect(indices(await log('Stop'))).toEqual([10, 9, 8, 7]);
-  await ask('0300000001');
+  await master.askAll('0300000001');
   expect(indices(await log('Stop'))).toEqual([10, 9, 8, 7]);
   expect(indices(await log('Monitor'))).toEqual([]);
 });

@@ -58,16 +58,6 @@ async function page(query = ''): Promise<Page> {
 const kinds = ({ events }: Page) => events.map(({ kind }) => kind);
 const texts = ({ events }: Page) => events.map(({ text }) => text);
 
-/** Sends PDUs to unit 1, one after the other, and waits for each answer. */
-async function ask(...pdus: string[]): Promise<void> {
-  for (const pdu of pdus) {
-    const before = master.responses.length;
-    const length = (pdu.length / 2 + 1).toString(16).padStart(4, '0');
-    master.send(Buffer.from(`00010000${length}01${pdu}`, 'hex'));
-    await master.responsesOf(before + 1);
-  }
-}
-
 const READ_0 = '0300000001';
 const READ_10 = '03000a0002';
 const READ_99 = '0300630001';
@@ -75,7 +65,7 @@ const WRITE_1 = '0600010007';
 
 describe('the traffic', () => {
   test('has everything that passed the lines, the oldest first', async () => {
-    await ask(READ_10, READ_99, WRITE_1);
+    await master.askAll(READ_10, READ_99, WRITE_1);
     const { events, ...rest } = await page();
     expect(
       events.map(({ seq, kind, direction, text }) => [seq, kind, direction, text.replace(/:\d{4,5}$/, '')]),
@@ -95,7 +85,7 @@ describe('the traffic', () => {
 
   test('tells of a request when it came, what it asks, and by which name; of the reply what became of it', async () => {
     expect((await rest.send('PUT', '/api/v1/faults/slow', { do: [{ delay: 5 }] })).status).toBe(200);
-    await ask(READ_10);
+    await master.askAll(READ_10);
     const [request, reply] = (await page('?function=3')).events as [View, View];
     const common = {
       line: 'lan',
@@ -136,7 +126,7 @@ describe('the traffic', () => {
   });
 
   test('a confirmed write is told as such, a refused one is not', async () => {
-    await ask(WRITE_1, '0600630001', '17000000010001000102' + '0009');
+    await master.askAll(WRITE_1, '0600630001', '17000000010001000102' + '0009');
     const { events } = await page('?kind=reply');
     expect(events.map(({ written }) => written)).toEqual([
       { table: 'holding', address: 1, values: [7] },
@@ -147,7 +137,7 @@ describe('the traffic', () => {
 });
 
 describe('filters', () => {
-  beforeEach(() => ask(READ_0, READ_10, WRITE_1));
+  beforeEach(() => master.askAll(READ_0, READ_10, WRITE_1));
 
   test.each([
     ['line=lan', 8],
@@ -211,7 +201,7 @@ describe('filters', () => {
 
 describe('paging', () => {
   test('the newest ones without `after`, as many as `limit`', async () => {
-    await ask(READ_0, READ_10);
+    await master.askAll(READ_0, READ_10);
     expect(texts(await page('?limit=1'))).toEqual(['unit 1 read holding registers 10–11: 0 230']);
     expect(kinds(await page('?limit=2&kind=line,client'))).toEqual(['line', 'client']);
     expect(await page('?kind=collision')).toEqual({ events: [], next: 7, first: 1, last: 7, missed: 0 });
@@ -221,7 +211,7 @@ describe('paging', () => {
     const told: number[] = [];
     let after = 0;
     for (let i = 0; i < 8; i++) {
-      await ask(READ_0, READ_10);
+      await master.askAll(READ_0, READ_10);
       const { events, next, missed } = await page(`?limit=3&after=${after}`);
       expect(missed).toBe(0);
       told.push(...events.map(({ seq }) => seq));
@@ -231,13 +221,13 @@ describe('paging', () => {
   });
 
   test('`next` passes over what a filter does not want', async () => {
-    await ask(READ_0, READ_10);
+    await master.askAll(READ_0, READ_10);
     const { next } = await page('?after=0&kind=line');
     expect(next).toBe(7);
   });
 
   test('what was given up before it could be read is counted', async () => {
-    for (let i = 0; i < 40; i++) await ask(READ_0);
+    for (let i = 0; i < 40; i++) await master.askAll(READ_0);
     const { first, last, missed, events } = await page('?after=10');
     expect([first, last]).toEqual([34, 83]);
     expect(missed).toBe(23);
@@ -252,10 +242,10 @@ describe('paging', () => {
 });
 
 test('DELETE forgets everything, and the numbers go on', async () => {
-  await ask(READ_0);
+  await master.askAll(READ_0);
   expect((await rest.send('DELETE', '/api/v1/traffic')).status).toBe(204);
   expect(await page()).toEqual({ events: [], next: 5, first: 6, last: 5, missed: 0 });
-  await ask(READ_0);
+  await master.askAll(READ_0);
   expect((await page('?after=0')).missed).toBe(5);
   expect((await page()).events.map(({ seq }) => seq)).toEqual([6, 7]);
 });
@@ -273,7 +263,7 @@ describe('formats', () => {
     ['', 'application/x-ndjson'],
     ['', 'text/html, application/x-ndjson;q=0.9'],
   ])('NDJSON is asked for by %s, Accept: %s', async (query, accept) => {
-    await ask(READ_0);
+    await master.askAll(READ_0);
     const { headers, body } = await get(query, accept);
     expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const lines = body
@@ -284,7 +274,7 @@ describe('formats', () => {
   });
 
   test('NDJSON tells where events are missing', async () => {
-    for (let i = 0; i < 40; i++) await ask(READ_0);
+    for (let i = 0; i < 40; i++) await master.askAll(READ_0);
     const { body } = await get('?format=ndjson&after=10&limit=1');
     const [gap, event] = body
       .trimEnd()
@@ -296,7 +286,7 @@ describe('formats', () => {
 
   test('CSV has a header, and quotes what needs it', async () => {
     expect((await rest.send('PUT', '/api/v1/faults/slow', { do: [{ delay: 1 }] })).status).toBe(200);
-    await ask(READ_0);
+    await master.askAll(READ_0);
     const { headers, body } = await get('', 'text/csv');
     expect(headers['content-type']).toMatch(/^text\/csv/);
     const [header, , second, , request, reply] = body.split('\r\n');

@@ -1,13 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { RTU } from '../../../src/protocol/framing.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
-import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
-import { ptyAdapter } from '../../../src/transport/port/adapter.js';
-import type { BytePort } from '../../../src/transport/port/port.js';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
 import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import { SerialSession } from '../../../src/transport/serial/serial-session.js';
+import type { SerialSession } from '../../../src/transport/serial/serial-session.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
+import { playedPort, rtuSession } from './played-line.js';
 
 const REQUEST = encodeRtu(1, Uint8Array.of(3, 0, 0, 0, 1));
 const REPLY = encodeRtu(1, Uint8Array.of(3, 2, 0, 7));
@@ -19,44 +16,21 @@ function sessionOn({ echoes }: { echoes: boolean }) {
   clock.replaceGlobalTimers();
   const chunks = new ChunkStatistics();
   let written = 0;
-  const port: BytePort = {
-    path: '/dev/echo',
-    write: (bytes) => {
-      const copy = Uint8Array.from(bytes);
-      if (echoes) clock.callAfter(1, () => session.received(copy));
-      written++;
-      return undefined;
-    },
-    facts: () => ({
-      adapter: ptyAdapter,
-      settings: undefined,
-      lowLatency: undefined,
-      parityMarks: false,
-      direction: '',
-    }),
-    close: async () => {},
-  };
-  const session: SerialSession = new SerialSession(
+  const port = playedPort((bytes) => {
+    const copy = Uint8Array.from(bytes);
+    if (echoes) clock.callAfter(1, () => session.received(copy));
+    written++;
+    return undefined;
+  });
+  const session: SerialSession = rtuSession(
     port,
+    { t35: 2, characterTime: 0.5, gap: GAP, whenBusy: 'queue', echo: 'auto' },
     {
-      framing: RTU,
-      framer: new RtuFramer(() => true, { t35: 2, characterTime: 0.5 }),
-      mayBeRequest,
-      timing: { t35: 2, turnaround: 2, wireTime: 0.5, outputHold: 0, lead: 0 },
-      gap: GAP,
-      inputHold: GAP,
-      whenBusy: 'queue',
-      echo: 'auto',
-      joinsTraffic: false,
-    },
-    {
-      newClientId: () => 1,
       owns: () => true,
       request: () => ({ plan: plainReply(REPLY), played: () => {} }),
       event: () => {},
     },
-    chunks,
-    clock,
+    { chunks, clock },
   );
   return { clock, session, chunks, written: () => written };
 }

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RTU } from '../../../src/protocol/framing.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { encodeRtu, mayBeRequest } from '../../../src/protocol/rtu.js';
+import { encodeRtu } from '../../../src/protocol/rtu.js';
 import { characterTime, t35 as t35At } from '../../../src/protocol/timing.js';
-import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
 import { discardGap, ptyAdapter } from '../../../src/transport/port/adapter.js';
 import { startPacedLane } from '../../../src/transport/port/pacing.js';
-import type { BytePort } from '../../../src/transport/port/port.js';
 import { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
-import { SerialSession } from '../../../src/transport/serial/serial-session.js';
+import type { SerialSession } from '../../../src/transport/serial/serial-session.js';
 import type { EchoSetting } from '../../../src/transport/settings.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
+import { playedPort, rtuSession } from './played-line.js';
 
 const CHUNKS = [1, 8, 16, 'usb'] as const;
 /** Longer than any reply is under way, and than the echo window: what goes on by itself shows in it. */
@@ -64,36 +62,14 @@ function busOf({ chunk, baudRate, echo, hearsItself, late = 0 }: Bus) {
     (bytes) => clock.callAfter(late, () => session.received(bytes)),
     clock,
   );
-  const port: BytePort = {
-    path: '/dev/bus',
-    write: (bytes) => {
-      if (hearsItself) input.write(bytes);
-      return undefined;
-    },
-    facts: () => ({
-      adapter: ptyAdapter,
-      settings: undefined,
-      lowLatency: undefined,
-      parityMarks: false,
-      direction: '',
-    }),
-    close: async () => {},
-  };
-  const session: SerialSession = new SerialSession(
+  const port = playedPort((bytes) => {
+    if (hearsItself) input.write(bytes);
+    return undefined;
+  });
+  const session: SerialSession = rtuSession(
     port,
+    { t35, characterTime: character, gap, whenBusy: 'replace', echo },
     {
-      framing: RTU,
-      framer: new RtuFramer((unitId) => unitId === 1, { t35, characterTime: character }),
-      mayBeRequest,
-      timing: { t35, turnaround: t35, wireTime: character, outputHold: 0, lead: 0 },
-      gap,
-      inputHold: gap,
-      whenBusy: 'replace',
-      echo,
-      joinsTraffic: false,
-    },
-    {
-      newClientId: () => 1,
       owns: (unitId) => unitId === 1,
       request: ({ pdu }) => {
         executed++;
@@ -102,8 +78,7 @@ function busOf({ chunk, baudRate, echo, hearsItself, late = 0 }: Bus) {
       },
       event: ({ kind }) => noticed.push(kind),
     },
-    new ChunkStatistics(),
-    clock,
+    { chunks: new ChunkStatistics(), clock },
   );
   clock.advance(QUIET_MS);
   return { noticed, executed: () => executed, send: (bytes: Uint8Array) => input.write(bytes) };

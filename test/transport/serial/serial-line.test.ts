@@ -11,6 +11,7 @@ import type { SerialSettings } from '../../../src/transport/settings.js';
 import type { LineEvent } from '../../../src/transport/transport.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { rs485 } from '../port/rs485-settings.js';
+import { playedPort } from './played-line.js';
 
 const WRITE = encodeRtu(1, Uint8Array.of(6, 0, 10, 0, 7));
 const T35 = 2;
@@ -67,22 +68,11 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
 
 /** A port whose adapter hears what it sends, `latency` ms after the last character. */
 function echoingPort(listener: PortListener, latency: number): BytePort {
-  return {
-    path: '/dev/echo',
-    write: (bytes) => {
-      const copy = Uint8Array.from(bytes);
-      clock.callAfter(latency + bytes.length * CHARACTER, () => listener.onData(copy));
-      return undefined;
-    },
-    facts: () => ({
-      adapter: ADAPTER,
-      settings: undefined,
-      lowLatency: undefined,
-      parityMarks: false,
-      direction: '',
-    }),
-    close: async () => {},
-  };
+  return playedPort((bytes) => {
+    const copy = Uint8Array.from(bytes);
+    clock.callAfter(latency + bytes.length * CHARACTER, () => listener.onData(copy));
+    return undefined;
+  }, ADAPTER);
 }
 
 /** As long as an echo that goes on would need for many rounds. */

@@ -56,6 +56,16 @@ export class RawClient {
     return this.responses;
   }
 
+  /** Sends PDUs in hexadecimal digits to unit 1, one after the other, and waits for each answer. */
+  async askAll(...pdus: string[]): Promise<void> {
+    for (const pdu of pdus) {
+      const before = this.responses.length;
+      const length = (pdu.length / 2 + 1).toString(16).padStart(4, '0');
+      this.send(Buffer.from(`00010000${length}01${pdu}`, 'hex'));
+      await this.responsesOf(before + 1);
+    }
+  }
+
   async end(): Promise<void> {
     this.socket.destroy();
     await until(() => this.closed, 'the client is closed');

@@ -1,9 +1,17 @@
-import { parseArgs } from 'node:util';
-import { MAX_SEED } from '../random.js';
-import { duration } from '../schema/duration.js';
-import { quote } from '../schema/problem.js';
-import { compact } from './compact.js';
-import type { ConfigurationSource } from './load.js';
+import { MAX_SEED } from '../../random.js';
+import { milliseconds } from '../../schema/milliseconds.js';
+import { quote } from '../../schema/problem.js';
+import { compact } from '../compact.js';
+import type { ConfigurationSource } from '../load.js';
+import type { Given, Values } from './scan.js';
+import { sourceOf } from './source.js';
+import { urlProblem, wholeNumber } from './values.js';
+
+/** Find out how a client behaves. */
+export interface ExamineCommand {
+  readonly kind: 'examine';
+  readonly request: ExamineRequest;
+}
 
 /** What the user asks of `modbus-sim examine`. */
 export type ExamineRequest =
@@ -43,7 +51,7 @@ interface WrittenWitness {
   readonly command?: string;
 }
 
-const OPTIONS = {
+export const EXAMINE_OPTIONS = {
   config: { type: 'string' },
   unit: { type: 'string' },
   checks: { type: 'string' },
@@ -62,44 +70,46 @@ const OPTIONS = {
   list: { type: 'boolean' },
 } as const;
 
+type Name = keyof typeof EXAMINE_OPTIONS;
+
 const DEFAULT_LIMIT_MS = 600_000;
-const LIMIT = 'a time from 1s to 24h, such as 10m';
-const limitSchema = duration(1000, 86_400_000, LIMIT);
+const SHORTEST_LIMIT_MS = 1000;
+const LONGEST_LIMIT_MS = 86_400_000;
 const MAX_UNIT = 255;
 
-/**
- * Understands the arguments behind `examine`.
- * @param token of REST, where `--token` does not say it
- * @returns what is wrong, as a sentence
- */
-export function parseExamine(args: readonly string[], token: string | undefined): ExamineRequest | string {
-  const parsed = parse(args);
-  if (typeof parsed === 'string') return parsed;
-  const { values, positionals } = parsed;
-  if (values.list) return { what: 'list' };
-  const [line, ...more] = positionals;
+/** @returns what is wrong, as a sentence */
+export function parseExamine(given: Given<Name>): ExamineCommand | string {
+  const request = parseRequest(given);
+  return typeof request === 'string' ? request : { kind: 'examine', request };
+}
+
+function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | string {
+  if (values.list !== undefined) return { what: 'list' };
+  const [line, ...more] = words;
   if (line === undefined || more.length > 0) return 'examine takes the name of one line';
-  const empty = Object.entries(values).find(([, value]) => value === '');
-  if (empty) return `--${empty[0]} needs a value`;
-  const unitId = wholeNumber(values.unit, MAX_UNIT);
+  const unitId = values.unit === undefined ? undefined : wholeNumber(values.unit, MAX_UNIT);
   if (Number.isNaN(unitId)) {
     return `--unit: expected a unit identifier from 0 to ${MAX_UNIT}, got ${quote(values.unit ?? '')}`;
   }
-  const seed = wholeNumber(values.seed, MAX_SEED);
+  const seed = values.seed === undefined ? undefined : wholeNumber(values.seed, MAX_SEED);
   if (Number.isNaN(seed)) {
     return `--seed: expected a whole number from 0 to ${MAX_SEED}, got ${quote(values.seed ?? '')}`;
   }
-  const limit = limitSchema.safeParse(values.limit ?? DEFAULT_LIMIT_MS);
-  if (!limit.success) return `--limit: expected ${LIMIT}, got ${quote(values.limit ?? '')}`;
+  const limitMs = values.limit === undefined ? DEFAULT_LIMIT_MS : milliseconds(values.limit);
+  if (!(limitMs >= SHORTEST_LIMIT_MS && limitMs <= LONGEST_LIMIT_MS)) {
+    return `--limit: expected a time from 1s to 24h, such as 10m, got ${quote(values.limit ?? '')}`;
+  }
   const remote = remoteProblem(values);
   if (remote !== undefined) return remote;
-  const { config, dut, junit, html, json, url } = values;
+  const source = sourceOf(values);
+  if (typeof source === 'string') return source;
+  const { dut, junit, html, json, url } = values;
   return {
     what: 'examine',
     line,
-    source: config === undefined ? { kind: 'demo' } : { kind: 'native', file: config },
+    source,
     checks: (values.checks ?? '').split(',').flatMap((name) => name.trim() || []),
-    limitMs: limit.data,
+    limitMs,
     witness: compact({
       register: values['witness-register'],
       url: values['witness-url'],
@@ -112,30 +122,12 @@ export function parseExamine(args: readonly string[], token: string | undefined)
 }
 
 /** What goes only with a simulator that runs already, or only without. */
-function remoteProblem(
-  values: Readonly<Partial<Record<'url' | 'token' | 'config' | 'witness-url' | 'witness-command', string>>>,
-): string | undefined {
+function remoteProblem(values: Values<Name>): string | undefined {
   const { url, token, config } = values;
   if (url === undefined) return token === undefined ? undefined : '--token needs --url';
-  if (!/^https?:/.test(url) || !URL.canParse(url)) {
-    return `--url: expected the address of REST, as in http://127.0.0.1:8080, got ${quote(url)}`;
-  }
+  const problem = urlProblem(url);
+  if (problem !== undefined) return problem;
   if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
   const foreign = (['witness-url', 'witness-command'] as const).find((name) => values[name] !== undefined);
   return foreign && `--${foreign} can't be used with --url; use --witness-register`;
-}
-
-/** NaN for text that is no whole number from 0 to `max`. */
-function wholeNumber(text: string | undefined, max: number): number | undefined {
-  if (text === undefined) return undefined;
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  return number <= max ? number : Number.NaN;
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    return (error as Error).message;
-  }
 }

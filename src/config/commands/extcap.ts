@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { quote } from '../schema/problem.js';
+import { DEFAULT_URL, urlProblem } from './values.js';
 
 /** Where a running simulator is found. */
 export interface RunningAt {
@@ -24,7 +24,11 @@ export type ExtcapRequest =
   /** @property directory undefined where Wireshark is to be asked for its own */
   | { readonly what: 'install'; readonly directory: string | undefined };
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
+/** Serve Wireshark. */
+export interface ExtcapCommand {
+  readonly kind: 'extcap';
+  readonly request: ExtcapRequest;
+}
 
 /** The arguments that Wireshark gives (Wireshark Developer's Guide, 8.2), and those of its dialog (`extcap-text.ts`). */
 const OPTIONS = {
@@ -42,21 +46,26 @@ const OPTIONS = {
   form: { type: 'string' },
 } as const;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Understands the arguments behind `extcap`. `MODBUS_SIM_URL` and `MODBUS_SIM_TOKEN` in `env` say where the simulator
  * is, unless the arguments do.
  * @returns what is wrong, as a sentence
  */
-export function parseExtcap(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): ExtcapRequest | string {
+export function parseExtcap(args: readonly string[], env: Environment): ExtcapCommand | string {
+  const request = parseRequest(args, env);
+  return typeof request === 'string' ? request : { kind: 'extcap', request };
+}
+
+function parseRequest(args: readonly string[], env: Environment): ExtcapRequest | string {
   const parsed = parse(args);
   if (typeof parsed === 'string') return parsed;
   const { values, positionals } = parsed;
   const url = (values.url || env.MODBUS_SIM_URL || DEFAULT_URL).replace(/\/+$/, '');
   const at = { url, token: values.token || env.MODBUS_SIM_TOKEN || undefined };
-  if (!URL.canParse(url)) return `--url: expected an address such as ${DEFAULT_URL}, got ${quote(url)}`;
+  const problem = urlProblem(url);
+  if (problem !== undefined) return problem;
   if (values.install) {
     if (positionals.length > 1) return 'extcap --install takes one directory';
     return { what: 'install', directory: positionals[0] };

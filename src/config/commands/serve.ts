@@ -1,0 +1,81 @@
+import { quote } from '../../schema/problem.js';
+import type { ApiOverrides } from '../api-definition.js';
+import { compact } from '../compact.js';
+import type { ConfigurationSource } from '../load.js';
+import type { Values } from './scan.js';
+import { SOURCE_OPTIONS, sourceOf } from './source.js';
+import { wholeNumber } from './values.js';
+
+/** Levels of pymodbus.simulator's --log. */
+const LOG_LEVELS = ['critical', 'error', 'warning', 'info', 'debug'] as const;
+
+export interface LogOptions {
+  /** When absent, the level depends on where the log goes. */
+  readonly level?: (typeof LOG_LEVELS)[number];
+  /** Standard error when absent. */
+  readonly file?: string;
+}
+
+/** Where what changes at run time may be kept. */
+export interface StateOptions {
+  /** `--state`: it is kept there, whatever the file says. */
+  readonly directory?: string;
+  /** Of the service manager: it is kept there when the file says so. */
+  readonly ofService?: string;
+}
+
+/** Serve a configuration: what the program does without the name of a command. */
+export interface ServeCommand {
+  readonly kind: 'serve';
+  readonly source: ConfigurationSource;
+  readonly api: ApiOverrides;
+  readonly log: LogOptions;
+  readonly state: StateOptions;
+}
+
+export const SERVE_OPTIONS = {
+  ...SOURCE_OPTIONS,
+  http_host: { type: 'string' },
+  http_port: { type: 'string' },
+  log: { type: 'string' },
+  log_file: { type: 'string' },
+  custom_actions_module: { type: 'string' },
+  state: { type: 'string' },
+} as const;
+
+const MAX_PORT = 65535;
+
+interface Environment {
+  /** The token of REST. */
+  readonly token: string | undefined;
+  /** The directory that the service manager has for the state. */
+  readonly ofService: string | undefined;
+}
+
+/** @returns what is wrong, as a sentence */
+export function parseServe(
+  values: Values<keyof typeof SERVE_OPTIONS>,
+  { token, ofService }: Environment,
+): ServeCommand | string {
+  if (values.custom_actions_module !== undefined) {
+    return '--custom_actions_module: custom actions of Python modules are not supported';
+  }
+  const source = sourceOf(values);
+  if (typeof source === 'string') return source;
+  const { http_host: httpHost, http_port: port, log_file: file } = values;
+  const httpPort = port === undefined ? undefined : wholeNumber(port, MAX_PORT);
+  if (port !== undefined && Number.isNaN(httpPort)) {
+    return `--http_port: expected a port from 0 to ${MAX_PORT}, got ${quote(port)}`;
+  }
+  const level = LOG_LEVELS.find((each) => each === values.log);
+  if (level === undefined && values.log !== undefined) {
+    return `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log)}`;
+  }
+  return {
+    kind: 'serve',
+    source,
+    api: compact({ httpHost, httpPort, token }),
+    log: compact({ level, file }),
+    state: compact({ directory: values.state, ofService }),
+  };
+}

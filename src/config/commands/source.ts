@@ -1,0 +1,30 @@
+import { compact } from '../compact.js';
+import type { ConfigurationSource } from '../load.js';
+import type { Values } from './scan.js';
+
+/** The options that name a configuration. */
+export const SOURCE_OPTIONS = {
+  config: { type: 'string' },
+  json_file: { type: 'string' },
+  modbus_server: { type: 'string' },
+  modbus_device: { type: 'string' },
+} as const;
+
+/** The configuration that the options name; the demo without any. @returns what is wrong, as a sentence */
+export function sourceOf(values: Values<keyof typeof SOURCE_OPTIONS>): ConfigurationSource | string {
+  if (values.json_file === undefined) {
+    for (const option of ['modbus_server', 'modbus_device'] as const) {
+      if (values[option] !== undefined)
+        return `--${option} chooses from a pymodbus file, which --json_file names`;
+    }
+    return values.config === undefined ? { kind: 'demo' } : { kind: 'native', file: values.config };
+  }
+  if (values.config !== undefined)
+    return '--config and --json_file are two ways to configure, use one of them';
+  return compact({
+    kind: 'pymodbus' as const,
+    file: values.json_file,
+    server: values.modbus_server,
+    device: values.modbus_device,
+  });
+}

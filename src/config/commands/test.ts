@@ -1,0 +1,41 @@
+import { compact } from '../compact.js';
+import type { Given } from './scan.js';
+import { urlProblem } from './values.js';
+
+/** Run scenarios. */
+export interface TestCommand {
+  readonly kind: 'test';
+  readonly files: readonly string[];
+  /** Parameters of the scenarios, as `name=value`. */
+  readonly settings: readonly string[];
+  /** Where reports are written; absent reports are not. */
+  readonly junit?: string;
+  readonly html?: string;
+  readonly json?: string;
+  /** REST of a simulator that runs already; without it, each scenario has a bench of its own. */
+  readonly url?: string;
+  readonly token?: string;
+}
+
+export const TEST_OPTIONS = {
+  set: { type: 'string' },
+  junit: { type: 'string' },
+  html: { type: 'string' },
+  json: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+} as const;
+
+/** @returns what is wrong, as a sentence */
+export function parseTest(given: Given<keyof typeof TEST_OPTIONS>): TestCommand | string {
+  if (given.words.length === 0) return 'test takes the files of scenarios';
+  const { junit, html, json, url, token = given.token } = given.values;
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) return problem;
+  return {
+    kind: 'test',
+    files: given.words,
+    settings: given.options.flatMap(([name, value]) => (name === 'set' ? value : [])),
+    ...compact({ junit, html, json, url, token }),
+  };
+}

@@ -1,0 +1,16 @@
+import { quote } from '../../schema/problem.js';
+
+/** Where the REST interface of a simulator is when nothing else is said. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** What is wrong with `--url`, as a sentence; undefined when nothing is. */
+export function urlProblem(url: string): string | undefined {
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return undefined;
+  return `--url: expected the address of REST, such as ${DEFAULT_URL}, got ${quote(url)}`;
+}
+
+/** The number that decimal digits say; NaN for any other text, and above `max`. */
+export function wholeNumber(text: string, max: number): number {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return number <= max ? number : Number.NaN;
+}

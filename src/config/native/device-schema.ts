@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { MAX_RECORDS } from '../../device/files.js';
+import { MAX_SEED } from '../../random.js';
+import { duration } from '../../schema/duration.js';
+import { flag, identityText, numberFrom, section, text, wholeNumber } from '../../schema/parts.js';
+import { MAX_SPEED } from '../../signals/clock.js';
+import { MIN_PERIOD } from '../../signals/wave.js';
+
+/* The schemas of a device, but for the entries of its tables. */
+
+export const identitySchema = section({
+  vendorName: identityText.optional(),
+  productCode: identityText.optional(),
+  majorMinorRevision: identityText.optional(),
+  vendorUrl: identityText.optional(),
+  productName: identityText.optional(),
+  modelName: identityText.optional(),
+  userApplicationName: identityText.optional(),
+  extended: z.unknown().optional(),
+});
+
+/** What a device may have besides registers. */
+const extras = {
+  identity: z.unknown().optional(),
+  exceptionStatus: z.unknown().optional(),
+  serverId: z.unknown().optional(),
+  files: z.unknown().optional(),
+  queues: z.unknown().optional(),
+};
+
+/** A device with registers of its own. */
+export const deviceSections = section({
+  ...extras,
+  registers: z.unknown().optional(),
+  clock: z.unknown().optional(),
+  seed: z.unknown().optional(),
+});
+
+/** How the clock of a device runs from its start. */
+export const clockSchema = section({
+  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
+  paused: flag.optional(),
+});
+
+export const seedSchema = wholeNumber(0, MAX_SEED, 'a seed');
+
+const word = wholeNumber(0, 0xffff);
+
+export const exceptionStatusSchema = z
+  .array(wholeNumber(0, 0xffff), { error: 'a list of coil addresses' })
+  .max(8, { error: 'at most 8 coil addresses' });
+
+const idError = { error: 'a byte, 0 to 255, or a list of 1 to 64 bytes' };
+
+export const serverIdSchema = section({
+  id: z.union(
+    [wholeNumber(0, 255), z.array(wholeNumber(0, 255), idError).min(1, idError).max(64, idError)],
+    idError,
+  ),
+  running: flag.default(true),
+  additional: identityText.max(180, { error: 'text of at most 180 bytes' }).default(''),
+});
+
+export const fileSchema = section({
+  records: wholeNumber(1, MAX_RECORDS).default(MAX_RECORDS),
+  write: flag.default(false),
+  values: z.array(word, { error: 'a list of words' }).default([]),
+});
+
+/** A queue that a signal feeds. */
+export const fedQueueSchema = section({
+  signal: z.unknown().optional(),
+  every: duration(MIN_PERIOD),
+  seed: seedSchema.optional(),
+});
+
+export const queueSchema = z
+  .array(word, { error: 'a list of words' })
+  .max(0xffff, { error: 'at most 65535 words' });
+
+/** A device of a pymodbus file. */
+export const pymodbusReferenceSchema = section({
+  ...extras,
+  pymodbus: text('the path of a pymodbus file'),
+  device: text('the name of a device in that file').optional(),
+});
+
+export const tableSections = section({
+  coils: z.unknown().optional(),
+  discrete: z.unknown().optional(),
+  holding: z.unknown().optional(),
+  input: z.unknown().optional(),
+});

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { duration } from '../../schema/duration.js';
+import { flag, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { startSchema } from './schema.js';
+
+/** The longest useful wait on a line; a longer one is probably in the wrong unit. */
+const LONGEST_WAIT = 60_000;
+
+const TURNAROUND = `t3.5, eager or a number of milliseconds from 0 to ${LONGEST_WAIT}`;
+
+// When only one option fits by type, a union reports that option's error. So every option has the error of the union.
+const turnaround = z.union([z.literal(['t3.5', 'eager']), duration(0, LONGEST_WAIT, TURNAROUND)], {
+  error: TURNAROUND,
+});
+
+const pacingSchema = section({
+  chunk: oneOf([1, 8, 16, 'usb']),
+  latency: duration(0, 1000).optional(),
+});
+
+const DELAY = duration(0, 1000);
+
+export const rs485Schema = section({
+  mode: oneOf(['auto', 'kernel', 'rts']),
+  rtsOnSend: oneOf(['high', 'low']).default('high'),
+  delayBeforeSend: DELAY.default(0),
+  delayAfterSend: DELAY.default(0),
+  receiveWhileSending: flag.optional(),
+});
+
+export const serialLineSchema = section({
+  serial: section({
+    path: text('the path of a serial port, or virtual'),
+    baudRate: wholeNumber(50, 4_000_000).default(19200),
+    dataBits: oneOf([7, 8]).optional(),
+    parity: oneOf(['none', 'even', 'odd']).default('even'),
+    stopBits: oneOf([1, 2]).default(1),
+    rs485: rs485Schema.optional(),
+    parityMarks: flag.optional(),
+    link: text('the path of a link to the virtual port').optional(),
+    pacing: pacingSchema.optional(),
+  }),
+  framing: oneOf(['rtu', 'ascii']).default('rtu'),
+  mode: oneOf(['server', 'monitor']).default('server'),
+  timing: section({
+    t35: duration(0, LONGEST_WAIT).optional(),
+    turnaround: turnaround.default('t3.5'),
+    gap: duration(0, LONGEST_WAIT).optional(),
+  }).optional(),
+  whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
+  echo: oneOf(['auto', 'yes', 'no']).default('auto'),
+  start: startSchema.optional(),
+  units: z.unknown().optional(),
+});
+
+const DAY_MS = 86_400_000;
+
+const listening = {
+  host: text('a host name or an address').default('127.0.0.1'),
+  maxClients: wholeNumber(1, 65535).default(256),
+};
+const idleTimeout = duration(10, DAY_MS).default(300_000);
+const port = wholeNumber(0, 65535);
+
+const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
+
+const socketLine = {
+  framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
+  mode: z.literal('server', { error: SOCKET_MODE }).optional(),
+  start: startSchema.optional(),
+  units: z.unknown().optional(),
+  missingUnit: oneOf(['exception', 'silence']).default('exception'),
+};
+
+export const tcpLineSchema = section({
+  tcp: section({ ...listening, port: port.default(5020), idleTimeout }),
+  ...socketLine,
+});
+
+export const udpLineSchema = section({
+  udp: section({ ...listening, port: port.default(5020) }),
+  ...socketLine,
+});
+
+/** 802 is the port of Modbus/TCP Security. */
+export const tlsLineSchema = section({
+  tls: section({
+    ...listening,
+    port: port.default(802),
+    idleTimeout,
+    cert: text('the path of a certificate (PEM)'),
+    key: text('the path of its private key (PEM)'),
+    ca: text('the path of the certificates that sign those of clients (PEM)').optional(),
+  }),
+  ...socketLine,
+});

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { REACTIONS } from '../../reactions/kinds.js';
+import { ACTION_NAMES } from '../../registers/actions.js';
+import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
+import { flag, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { TIME_NAME } from '../../signals/expression/parse.js';
+import { seedSchema } from './device-schema.js';
+
+export const ADDRESSES = 65536;
+
+const NAME = 'a name of letters, digits and underscores, at most 64 of them, not beginning with a digit';
+
+/** The type says nothing of these keys: each kind of reaction reads its own. */
+const reactionShape: object = Object.fromEntries(REACTIONS.map((key) => [key, z.unknown().optional()]));
+
+const entryShape = {
+  address: wholeNumber(0, ADDRESSES - 1),
+  value: z.unknown().optional(),
+  quantity: wholeNumber(1, ADDRESSES).optional(),
+  write: flag.optional(),
+  action: oneOf(ACTION_NAMES).optional(),
+  min: number.optional(),
+  max: number.optional(),
+  name: z
+    .string({ error: NAME })
+    .regex(/^[A-Za-z_]\w{0,63}$/, { error: NAME })
+    .refine((name) => name !== TIME_NAME, { error: `expected another name: ${TIME_NAME} is the time` })
+    .optional(),
+  description: text('text').optional(),
+  labels: z.unknown().optional(),
+  retain: flag.optional(),
+  signal: z.unknown().optional(),
+  seed: seedSchema.optional(),
+  follows: z.unknown().optional(),
+  ...reactionShape,
+};
+
+/** An entry of coils or discrete inputs. */
+export const bitEntrySchema = section(entryShape);
+
+export type RegisterType = Exclude<ValueType, 'bit'>;
+
+const REGISTER_TYPES = CELL_TYPES.filter(
+  (type): type is RegisterType => type !== 'invalid' && type !== 'next' && type !== 'bit',
+);
+
+/** An entry of holding or input registers. `quantity` counts values, `length` the registers of a string. */
+export const registerEntrySchema = section({
+  ...entryShape,
+  type: oneOf(REGISTER_TYPES).optional(),
+  length: wholeNumber(1, ADDRESSES).optional(),
+  wordOrder: oneOf(['big', 'little']).optional(),
+  byteOrder: oneOf(['big', 'little']).optional(),
+  unit: text('a unit, such as "V"').optional(),
+  scale: number.refine((scale) => scale !== 0, { error: 'expected a number other than 0' }).optional(),
+});
+
+export type RegisterEntry = z.output<typeof registerEntrySchema>;

@@ -1,0 +1,55 @@
+import { RTU } from '../../../src/protocol/framing.js';
+import { mayBeRequest } from '../../../src/protocol/rtu.js';
+import { RtuFramer } from '../../../src/transport/framer/rtu-framer.js';
+import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';
+import type { BytePort } from '../../../src/transport/port/port.js';
+import type { ChunkStatistics } from '../../../src/transport/serial/chunk-statistics.js';
+import { SerialSession } from '../../../src/transport/serial/serial-session.js';
+import type { EchoSetting, WhenBusy } from '../../../src/transport/settings.js';
+import type { LineHandler } from '../../../src/transport/transport.js';
+import type { VirtualClock } from '../../support/virtual-clock.js';
+
+/** A port that the test plays. */
+export function playedPort(write: BytePort['write'], adapter: Adapter = ptyAdapter): BytePort {
+  return {
+    path: '/dev/played',
+    write,
+    facts: () => ({ adapter, settings: undefined, lowLatency: undefined, parityMarks: false, direction: '' }),
+    close: async () => {},
+  };
+}
+
+/** Times in ms. */
+interface PlayedLine {
+  readonly t35: number;
+  readonly characterTime: number;
+  readonly gap: number;
+  readonly whenBusy: WhenBusy;
+  readonly echo: EchoSetting;
+}
+
+/** A server's session in RTU on a port that is open. */
+export function rtuSession(
+  port: BytePort,
+  { t35, characterTime, gap, whenBusy, echo }: PlayedLine,
+  handler: Omit<LineHandler, 'newClientId'>,
+  { chunks, clock }: { readonly chunks: ChunkStatistics; readonly clock: VirtualClock },
+): SerialSession {
+  return new SerialSession(
+    port,
+    {
+      framing: RTU,
+      framer: new RtuFramer((unitId) => handler.owns(unitId), { t35, characterTime }),
+      mayBeRequest,
+      timing: { t35, turnaround: t35, wireTime: characterTime, outputHold: 0, lead: 0 },
+      gap,
+      inputHold: gap,
+      whenBusy,
+      echo,
+      joinsTraffic: false,
+    },
+    { newClientId: () => 1, ...handler },
+    chunks,
+    clock,
+  );
+}
