@@ -1,3 +1,4 @@
+import { benchBeside } from './beside.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
 import { benchGrowth } from './growth.mjs';
@@ -11,7 +12,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu waits delays tcp rest values growth start memory console]
+ * npm run bench [-- [--json] rtu beside waits delays tcp rest values growth start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -19,6 +20,7 @@ import { benchWaits } from './waits.mjs';
  */
 const SECTIONS = {
   rtu: benchRtu,
+  beside: benchBeside,
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,
