@@ -87,7 +87,9 @@ const LINES = [1, 16, 64, 256];
 export const INSIDE = [
   { what: 'nothing: the same three times', points: [1, 1, 1].map((n) => ({ n, config: usual })) },
   { what: 'lines, asked in turn', points: LINES.map(lines(lan)) },
+  { what: 'lines, one of them asked', points: LINES.map((n) => ({ ...lines(lan)(n), asked: ['lan0'] })) },
   { what: 'units, asked in turn', points: [1, 16, 247].map(units) },
+  { what: 'units, one of them asked', points: [1, 16, 247].map((n) => ({ ...units(n), units: 1 })) },
   {
     what: 'rules for another line',
     points: RULES.map((n) => ({

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { dist, startProgram } from '../test/support/program.mjs';
-import { idleClients, readRegisters } from './growth-load.mjs';
+import { idleClients, onSockets, onTerminals } from './growth-load.mjs';
 import { INSIDE, OUTSIDE } from './growth-points.mjs';
 import { CORE, canPin, comeFirst, message, pin, start, stop } from './processes.mjs';
 import { machine, median, printTable } from './report.mjs';
@@ -60,7 +60,7 @@ async function benchOutside(dimensions, requests, rounds) {
   }
   printTable(
     'Growth: processor time of the server for a request, µs, as there is more of something',
-    `Function 3 with 10 registers, 16 requests under way, all lines asked. By turns ${rounds} x ${requests} requests; medians, and\n` +
+    `Function 3 with 10 registers; TCP: 16 requests under way, a terminal: one. All lines are asked in turn. By turns ${rounds} x ${requests} requests; medians, and\n` +
       `the median of the rounds' ratios. Up to ${percent(SAME_OUTSIDE)} % are taken for no growth.`,
     ['from few', 'to many', 'times', 'middle half', 'grows as'],
     rows,
@@ -119,16 +119,16 @@ async function startPoint({ config, rules = [], idle = 0, units = 1, addresses =
   pin(program.pid, CORE.server);
   comeFirst(program.pid);
   const isSerial = asked.some((name) => config.lines[name].serial);
-  const ports = isSerial ? [] : asked.map((name) => program.tcpPort(name));
-  const paths = isSerial ? asked.map((name) => program.serialPath(name)) : [];
-  const endIdle = await idleClients(ports[0] ?? 0, idle);
-  const ask = (requests) =>
-    isSerial ? readTerminals(paths, requests) : readRegisters({ ports, units, addresses, requests });
+  const clients = isSerial
+    ? await onTerminals(asked.map((name) => program.serialPath(name)))
+    : await onSockets({ ports: asked.map((name) => program.tcpPort(name)), units, addresses });
+  const endIdle = idle === 0 ? () => {} : await idleClients(program.tcpPort(asked[0]), idle);
   const end = async () => {
     endIdle();
+    clients.end();
     await program.stop();
   };
-  return { ask, pid: program.pid, end };
+  return { ask: clients.ask, pid: program.pid, end };
 }
 
 if (process.argv[1] === import.meta.filename) {
