@@ -4,7 +4,7 @@ import { chromium } from 'playwright-core';
 import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../test/support/chromium.mjs';
 import { dist, startProgram } from '../test/support/program.mjs';
 import { CORE, message, pin, processorTime, start, stop } from './processes.mjs';
-import { ms, printTable, spread } from './report.mjs';
+import { ms, printTable, say, spread } from './report.mjs';
 
 const PAGES = 3;
 const EXCHANGES_PER_SECOND = 1000;
@@ -28,7 +28,7 @@ const HEAP_GROWTH = 1.25;
 /** What browsers that show the traffic cost the bus, and how well they show it. */
 export async function benchConsole() {
   if (chromiumPath === undefined) {
-    console.log(`\nconsole: skipped. ${CHROMIUM_MISSING}`);
+    say(`\nconsole: skipped. ${CHROMIUM_MISSING}`);
     return;
   }
   const program = await startProgram({
@@ -52,7 +52,7 @@ export async function benchConsole() {
   } finally {
     const told = message(load);
     load.kill('SIGTERM');
-    console.log(`\n${Math.round((await told).perSecond)} exchanges/s were answered on TCP meanwhile.`);
+    say(`\n${Math.round((await told).perSecond)} exchanges/s were answered on TCP meanwhile.`);
     await stop(client);
     await program.stop();
   }

@@ -1,189 +1,145 @@
 import { parseArgs } from 'node:util';
-import { startProgram } from '../test/support/program.mjs';
-import { idleClients, readRegisters } from './growth-load.mjs';
-import { CORE, canPin, pin } from './processes.mjs';
-import { machine, printTable } from './report.mjs';
+import { dist, startProgram } from '../test/support/program.mjs';
+import { idleClients, onSockets, onTerminals } from './growth-load.mjs';
+import { INSIDE, OUTSIDE } from './growth-points.mjs';
+import { CORE, canPin, comeFirst, message, pin, start, stop } from './processes.mjs';
+import { machine, median, printTable } from './report.mjs';
 import { runTime } from './run-time.mjs';
 
 /*
- * node bench/growth.mjs [--only rules] [--requests 8000]
+ * node bench/growth.mjs [--only rules] [--requests 8000] [--rounds 21]
  *
  * What a request costs the server as there is more of everything: processor time, so that a busy machine matters little.
  */
 
-const ROUNDS = 5;
+const INSIDE_ROUNDS = 21;
+const OUTSIDE_ROUNDS = 7;
 /** Costs that differ by less are taken for the same: two runs of one program do, too. */
-const SAME = 1.15;
+const SAME_INSIDE = 1.1;
+const SAME_OUTSIDE = 1.15;
+
+/** @typedef {import('./growth-points.mjs').Dimension} Dimension */
 
 /**
- * A server, and how it is asked.
- * @typedef {object} Point
- * @property {number} n
- * @property {object} [config] in place of the usual one
- * @property {readonly object[]} [rules] faults
- * @property {number} [idle] clients that say nothing
- * @property {number} [units] that are asked
- * @property {number} [addresses] that are asked for
+ * @param {{only?: string, requests?: number, rounds?: number}} [options] only dimensions whose name has this in it;
+ *   requests a round
  */
+export async function benchGrowth({ only = '', requests = 8000, rounds } = {}) {
+  const inside = INSIDE.filter(({ what }) => what.includes(only));
+  const outside = OUTSIDE.filter(({ what }) => what.includes(only));
+  if (inside.length > 0) await benchInside(inside, requests, rounds ?? INSIDE_ROUNDS);
+  if (outside.length > 0) await benchOutside(outside, requests, rounds ?? OUTSIDE_ROUNDS);
+}
 
-const holding = (quantity) => [{ address: 0, quantity, value: 4711, write: true }];
-const deviceOf = (quantity) => ({ registers: { holding: holding(quantity) } });
-const wholeDevice = (quantity) => ({
-  registers: Object.fromEntries(
-    ['coils', 'discrete', 'input', 'holding'].map((table) => [
-      table,
-      [{ address: 0, quantity, ...(table === 'holding' || table === 'coils' ? { write: true } : {}) }],
-    ]),
-  ),
-});
-const lan = (units = { 1: 'bench' }) => ({ tcp: { port: 0, maxClients: 2100 }, units });
-const usual = { devices: { bench: deviceOf(10) }, lines: { lan: lan() } };
-const numbers = (count, first = 0) => Array.from({ length: count }, (_, i) => first + i);
-
-const lines = (n) => ({
-  n,
-  config: {
-    devices: { bench: deviceOf(10) },
-    lines: Object.fromEntries(numbers(n).map((i) => [i === 0 ? 'lan' : `lan${i}`, lan()])),
-  },
-});
-const units = (n) => ({
-  n,
-  units: n,
-  config: {
-    devices: Object.fromEntries(numbers(n, 1).map((i) => [`d${i}`, deviceOf(10)])),
-    lines: { lan: lan(Object.fromEntries(numbers(n, 1).map((i) => [i, `d${i}`]))) },
-  },
-});
-const rules = (whenOf) => (n) => ({
-  n,
-  rules: numbers(n).map((i) => ({ name: `r${i}`, when: whenOf(i), do: [{ delay: 1 }] })),
-});
-const registers = (n) => ({
-  n,
-  addresses: Math.max(1, n / 4 - 10),
-  config: { devices: { bench: wholeDevice(n / 4) }, lines: { lan: lan() } },
-});
-const signals = (n) => ({
-  n,
-  config: {
-    devices: {
-      bench: {
-        registers: {
-          holding: [
-            ...holding(10),
-            {
-              address: 10,
-              quantity: n,
-              signal: { sine: { period: '10s', amplitude: 1000, offset: 2000 } },
-            },
-          ],
-        },
-      },
-    },
-    lines: { lan: lan() },
-  },
-});
-const traffic = (n) => ({ n, config: { ...usual, traffic: { events: n } } });
-
-/** @type {readonly {what: string, points: readonly Point[]}[]} */
-const DIMENSIONS = [
-  { what: 'lines', points: [1, 16, 256].map(lines) },
-  { what: 'units', points: [1, 16, 247].map(units) },
-  {
-    what: 'rules for another line',
-    points: [0, 16, 256].map((n) => ({
-      ...rules(() => ({ line: 'other' }))(n),
-      config: { ...usual, lines: { lan: lan(), other: lan() } },
-    })),
-  },
-  { what: 'rules for another unit', points: [0, 16, 256].map(rules(() => ({ unit: 9 }))) },
-  { what: 'rules, lists of 246 units', points: [0, 16, 256].map(rules(() => ({ unit: numbers(246, 2) }))) },
-  { what: 'rules for another function', points: [0, 16, 256].map(rules(() => ({ function: 4 }))) },
-  { what: 'rules for another address', points: [0, 16, 256].map(rules((i) => ({ address: 100 + i }))) },
-  { what: 'rules for another quantity', points: [0, 16, 256].map(rules((i) => ({ quantity: 11 + i }))) },
-  {
-    what: 'rules, 1,000 addresses asked',
-    points: [0, 16, 256].map((n) => ({
-      ...rules((i) => ({ address: 2000 + i }))(n),
-      addresses: 1000,
-      config: { devices: { bench: deviceOf(2000) }, lines: { lan: lan() } },
-    })),
-  },
-  { what: 'idle clients', points: [1, 100, 2000].map((n) => ({ n, idle: n })) },
-  { what: 'registers of a device', points: [40, 10_000, 262_144].map(registers) },
-  { what: 'signals that nobody reads', points: [1, 100, 10_000].map(signals) },
-  { what: 'events kept', points: [0, 1000, 100_000].map(traffic) },
-];
-
-/**
- * @param {{only?: string, requests?: number}} [options] only dimensions whose name has this in it; requests a round
- */
-export async function benchGrowth({ only = '', requests = 8000 } = {}) {
+async function benchInside(dimensions, requests, rounds) {
   const rows = [];
-  for (const { what, points } of DIMENSIONS.filter(({ what }) => what.includes(only))) {
-    const costs = await costsOf(points, requests);
-    const first = costs[0] ?? Number.NaN;
-    const last = costs.at(-1) ?? Number.NaN;
-    const values = [...points.map(({ n }, i) => `${n}: ${costs[i]?.toFixed(1)}`), growth(points, costs)];
-    const text = `last <= ${SAME} x first, is ${(last / first).toFixed(2)}`;
-    rows.push({ what, values, budget: { text, reached: last <= SAME * first } });
+  for (const { what, points } of dimensions) {
+    const child = start('growth-inside.mjs', dist);
+    await message(child);
+    pin(child.pid, CORE.server);
+    comeFirst(child.pid);
+    const told = message(child);
+    child.send({ points, requests, rounds });
+    const { costs } = await told;
+    await stop(child);
+    rows.push(rowOf(what, points, costs, SAME_INSIDE));
   }
   printTable(
-    'Growth: processor time of the server for a request, µs, as there is more of something',
-    `Function 3 with 10 registers on TCP. By turns ${ROUNDS} x ${requests} requests on 16 connections; medians. Differences up to\n` +
-      `${Math.round(100 * (SAME - 1))} % are taken for none.`,
-    ['few', 'more', 'many', 'grows as'],
+    'Growth inside: processor time of a request without sockets, µs, as there is more of something',
+    `Function 3 with 10 registers, from the bytes of a TCP connection to those of the reply, in one process. By turns ${rounds} x ${requests}\n` +
+      `requests; medians, and the median of the rounds' ratios. Up to ${percent(SAME_INSIDE)} % are taken for no growth.`,
+    ['from few', 'to many', 'times', 'middle half', 'grows as'],
     rows,
   );
 }
 
-/** @param {readonly Point[]} points */
-function growth(points, costs) {
-  const ratio = costs.at(-1) / costs[0];
-  if (ratio <= SAME) return 'O(1)';
-  const times = (points.at(-1)?.n ?? 1) / Math.max(1, points[0]?.n ?? 1);
-  const exponent = Math.log(ratio) / Math.log(times);
-  return exponent <= 0.1 ? `O(log n), ${ratio.toFixed(2)} x` : `n^${exponent.toFixed(2)}`;
+async function benchOutside(dimensions, requests, rounds) {
+  const rows = [];
+  for (const { what, points } of dimensions) {
+    rows.push(rowOf(what, points, await outsideCosts(points, requests, rounds), SAME_OUTSIDE));
+  }
+  printTable(
+    'Growth: processor time of the server for a request, µs, as there is more of something',
+    `Function 3 with 10 registers; TCP: 16 requests under way, a terminal: one. All lines are asked in turn. By turns ${rounds} x ${requests} requests; medians, and\n` +
+      `the median of the rounds' ratios. Up to ${percent(SAME_OUTSIDE)} % are taken for no growth.`,
+    ['from few', 'to many', 'times', 'middle half', 'grows as'],
+    rows,
+  );
 }
 
-/** Median cost of each point in µs; all of them run side by side and are measured by turns. */
-async function costsOf(points, requests) {
+const percent = (times) => Math.round(100 * (times - 1));
+
+/**
+ * @param {Dimension['points']} points
+ * @param {readonly number[][]} costs of each point, one of each round. Those of a round were measured one after the other.
+ */
+function rowOf(what, points, costs, same) {
+  const sorted = costs[0].map((first, round) => costs.at(-1)[round] / first).toSorted((a, b) => a - b);
+  const quartile = (share) => sorted[Math.floor(share * (sorted.length - 1))].toFixed(2);
+  const ratio = median(sorted);
+  const shown = points.map(({ n }, i) => `${n}: ${median(costs[i]).toFixed(2)}`);
+  const values = [
+    shown[0],
+    shown.slice(1).join(', '),
+    ratio.toFixed(2),
+    `${quartile(0.25)} to ${quartile(0.75)}`,
+    growth(points, ratio, same),
+  ];
+  return { what, values, budget: { text: `<= ${same} x`, reached: ratio <= same } };
+}
+
+function growth(points, ratio, same) {
+  if (ratio <= same) return 'O(1)';
+  const times = (points.at(-1)?.n ?? 1) / Math.max(1, points[0]?.n ?? 1);
+  const exponent = Math.log(ratio) / Math.log(times);
+  return exponent <= 0.1 ? 'O(log n) at most' : `n^${exponent.toFixed(2)}`;
+}
+
+/** Cost of each point in each round, µs; all of them run side by side and are measured by turns. */
+async function outsideCosts(points, requests, rounds) {
   const servers = [];
   for (const point of points) servers.push(await startPoint(point));
   const measured = servers.map(() => []);
   // The first round warms up.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [i, { load, pid }] of servers.entries()) {
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, { ask, pid }] of servers.entries()) {
       const usedBefore = runTime(pid);
-      await readRegisters({ ...load, requests });
-      if (round > 0) measured[i]?.push((runTime(pid) - usedBefore) / requests);
+      await ask(requests);
+      if (round > 0) measured[i].push((runTime(pid) - usedBefore) / requests);
     }
   }
   for (const { end } of servers) await end();
-  return measured.map((each) => each.toSorted((a, b) => a - b)[ROUNDS >> 1]);
+  return measured;
 }
 
-/** @param {Point} point */
-async function startPoint({ config = usual, rules = [], idle = 0, units = 1, addresses = 1 }) {
+/** @param {import('./growth-points.mjs').Point} point */
+async function startPoint({ config, rules = [], idle = 0, units = 1, addresses = 1, asked = ['lan'] }) {
   const faults = rules.length > 0 ? { faults: rules } : {};
   const program = await startProgram({ config: { ...config, ...faults } });
   pin(program.pid, CORE.server);
-  const ports = Object.keys(config.lines).map((name) => program.tcpPort(name));
-  const endIdle = await idleClients(ports[0] ?? 0, idle);
+  comeFirst(program.pid);
+  const isSerial = asked.some((name) => config.lines[name].serial);
+  const clients = isSerial
+    ? await onTerminals(asked.map((name) => program.serialPath(name)))
+    : await onSockets({ ports: asked.map((name) => program.tcpPort(name)), units, addresses });
+  const endIdle = idle === 0 ? () => {} : await idleClients(program.tcpPort(asked[0]), idle);
   const end = async () => {
     endIdle();
+    clients.end();
     await program.stop();
   };
-  return { load: { ports, units, addresses }, pid: program.pid, end };
+  return { ask: clients.ask, pid: program.pid, end };
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { values } = parseArgs({ options: { only: { type: 'string' }, requests: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, requests: { type: 'string' }, rounds: { type: 'string' } },
+  });
   console.log(machine());
   if (canPin) pin(process.pid, CORE.client);
   await benchGrowth({
     ...(values.only !== undefined && { only: values.only }),
     ...(values.requests !== undefined && { requests: Number(values.requests) }),
+    ...(values.rounds !== undefined && { rounds: Number(values.rounds) }),
   });
 }

@@ -1,19 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { dist, startProgram } from '../test/support/program.mjs';
 import { latenessPlot } from './plot.mjs';
-import { CORE, message, pin, start, stop } from './processes.mjs';
+import { message, start, stop } from './processes.mjs';
 import { machine, ms, printTable, spread } from './report.mjs';
-import { runTime } from './run-time.mjs';
+import { byTurns, contender, device, figures, ROUNDS, t35Of } from './rtu-rounds.mjs';
 
-const ROUNDS = 5;
-const REST_PER_SECOND = 500;
 /** Times of the floor that an eager reply may take. */
 const EAGER_MEDIAN = 1.15;
 const EAGER_P99 = 1.3;
 /** How late after t3.5, in ms. */
 const LATE_MEDIAN = 0.25;
 const LATE_P99 = 1.5;
-const LOADED_TIMES_IDLE = 1.5;
 
 /** Requests a round, and how long after a reply the next one comes, in ms. */
 const PAUSES = [
@@ -22,35 +19,13 @@ const PAUSES = [
   { pause: 20, transactions: 50 },
 ];
 const ON_TIME = { pause: 4, transactions: 100 };
-const BESIDE_REST = { pause: 2, transactions: 300 };
 
 const BAUD_RATES = [9600, 19200, 38400, 57600, 115200];
-/** 38.5 bits up to 19200 baud, and 1.75 ms above. */
-const t35Of = (baudRate) => (baudRate > 19200 ? 1.75 : 38_500 / baudRate);
-const device = { registers: { holding: [{ address: 0, quantity: 10, value: 4711, write: true }] } };
-
-/**
- * A server with its client.
- * @typedef {object} Contender
- * @property {string} what
- * @property {number} pid of the server
- * @property {import('node:child_process').ChildProcess} client
- * @property {() => Promise<unknown>} end
- */
-
-/**
- * @typedef {object} Measured
- * @property {number[]} samples of all rounds, ms
- * @property {number[]} medians one of each round, ms
- * @property {number[]} times processor time of the server for a request, one of each round, µs
- * @property {number} lost
- */
 
 /** RTU turnaround: how long after a request the answer begins. */
 export async function benchRtu() {
   await benchEager();
   const onTime = await benchOnTime();
-  await benchBesideRest();
   const file = process.env.MODBUS_SIM_PLOT;
   if (file !== undefined) writeFileSync(file, latenessPlot(onTime, machine()));
 }
@@ -130,75 +105,6 @@ async function benchOnTime() {
   return series;
 }
 
-/** Idle and under load by turns, on the same server. */
-async function benchBesideRest() {
-  const contender = await oursAtVirtualLine(115200, 't3.5');
-  const [idle, loaded] = [nothing(), nothing()];
-  let perSecond = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    await measure(contender, BESIDE_REST, idle);
-    const load = start('rest-load.mjs', contender.program.restUrl(), REST_PER_SECOND);
-    pin(load.pid, CORE.client);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await measure(contender, BESIDE_REST, loaded);
-    const told = message(load);
-    load.kill('SIGTERM');
-    perSecond += (await told).perSecond / ROUNDS;
-  }
-  await contender.end();
-  const [calm, busy] = [figures(idle), figures(loaded)];
-  const values = ({ median, p99, max, lost }) => [ms(median), ms(p99), ms(max), lost];
-  const share = busy.p99 / calm.p99;
-  printTable(
-    `RTU turnaround beside REST, virtual line, t3.5 (1.750) at 115200; ms`,
-    `${ROUNDS} x ${BESIDE_REST.transactions} requests each, by turns.`,
-    ['median', 'p99', 'max', 'lost'],
-    [
-      { what: 'idle', values: values(calm) },
-      {
-        what: `under ${Math.round(perSecond)} REST requests/s`,
-        values: values(busy),
-        budget: {
-          text: `p99 <= ${LOADED_TIMES_IDLE} x, is ${share.toFixed(2)}`,
-          reached: share <= LOADED_TIMES_IDLE,
-        },
-      },
-    ],
-  );
-}
-
-/** Measures round by round, so that what else the machine does hits all contenders. */
-async function byTurns(contenders, load) {
-  const measured = contenders.map(nothing);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [i, contender] of contenders.entries()) await measure(contender, load, measured[i]);
-  }
-  return measured;
-}
-
-/** @returns {Measured} */
-function nothing() {
-  return { samples: [], medians: [], times: [], lost: 0 };
-}
-
-/** One round; adds what was measured to `measured`. */
-async function measure({ client, pid }, load, measured) {
-  const told = message(client);
-  const usedBefore = runTime(pid);
-  client.send(load);
-  const { samples, lost } = await told;
-  measured.times.push((runTime(pid) - usedBefore) / load.transactions);
-  measured.samples.push(...samples);
-  measured.medians.push(spread(samples).median);
-  measured.lost += lost;
-}
-
-/** @param {Measured} measured */
-function figures({ samples, medians, times, lost }) {
-  const { p99, max } = spread(samples);
-  return { median: spread(medians).median, p99, max, time: spread(times).median, lost };
-}
-
 async function floorAtTerminal() {
   const client = start('rtu-client.mjs', 'master', dist);
   const { path } = await message(client);
@@ -224,17 +130,6 @@ async function oursAtVirtualLine(baudRate, turnaround) {
     ...contender(`ours, virtual line, ${turnaround}, ${baudRate}`, client, program.pid, program.stop),
     program,
   };
-}
-
-/** @returns {Contender} */
-function contender(what, client, pid, stopServer) {
-  pin(client.pid, CORE.client);
-  pin(pid, CORE.server);
-  const end = async () => {
-    await stopServer();
-    await stop(client);
-  };
-  return { what, client, pid, end };
 }
 
 function startOurs(path, baudRate, turnaround) {

@@ -1,7 +1,10 @@
+import { benchBeside } from './beside.mjs';
+import { benchCalibrate } from './calibrate.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
 import { benchGrowth } from './growth.mjs';
 import { CORE, canPin } from './processes.mjs';
+import { benchProfile } from './profile.mjs';
 import { machine, printJson, say } from './report.mjs';
 import { benchRest } from './rest.mjs';
 import { benchRtu } from './rtu.mjs';
@@ -11,7 +14,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu waits delays tcp rest values growth start memory console]
+ * npm run bench [-- [--json] rtu beside waits delays tcp rest values growth profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -19,12 +22,15 @@ import { benchWaits } from './waits.mjs';
  */
 const SECTIONS = {
   rtu: benchRtu,
+  beside: benchBeside,
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,
   rest: benchRest,
   values: benchValues,
   growth: benchGrowth,
+  profile: benchProfile,
+  calibrate: benchCalibrate,
   start: benchStart,
   memory: benchMemory,
   console: benchConsole,

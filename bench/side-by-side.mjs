@@ -46,12 +46,20 @@ export function rateBudget(ours, other, limit) {
   return { text, reached: share >= limit };
 }
 
+/** Longer than anything here takes. */
+const LONG_SECONDS = 3600;
+
 /** Without a C compiler there are no TCP clients that are quick enough. */
 export const hasCompiler = spawnSync('cc', ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /**
- * Compiles the TCP clients. `end` removes them.
- * @returns {{load: (server: Server, how: {connections: number, depth?: number, seconds: number}) => Promise<Load>, end: () => void}}
+ * Compiles the TCP clients. `load` measures for so long; `begin` loads a port until what it gives is called, which tells
+ * what was reached. `end` removes them.
+ * @returns {{
+ *   load: (server: Server, how: {connections: number, depth?: number, seconds: number}) => Promise<Load>,
+ *   begin: (port: number, how: {connections: number, pace: number}) => {pid: number, end: () => Promise<{perSecond: number}>},
+ *   end: () => void,
+ * }}
  */
 export function tcpClients() {
   const directory = makeTempDir();
@@ -62,6 +70,19 @@ export function tcpClients() {
   });
   if (status !== 0) throw new Error(stderr);
   return {
+    begin: (port, { connections, pace }) => {
+      const client = startCommand(binary, port, connections, 1, LONG_SECONDS, pace);
+      const lines = createInterface(client.stdout)[Symbol.asyncIterator]();
+      return {
+        pid: client.pid,
+        end: async () => {
+          client.kill('SIGTERM');
+          let told = '{}';
+          for await (const line of lines) told = line;
+          return JSON.parse(told);
+        },
+      };
+    },
     load: (server, { connections, depth = 1, seconds }) => {
       const client = startCommand(binary, server.port, connections, depth, seconds);
       const lines = createInterface(client.stdout)[Symbol.asyncIterator]();

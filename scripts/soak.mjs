@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startProgram } from '../test/support/program.mjs';
+import { partsTable } from './soak/drift.mjs';
 import { soakEndurance } from './soak/endurance.mjs';
 import { Master } from './soak/master.mjs';
 import { soakMutated } from './soak/mutated.mjs';
@@ -58,21 +59,7 @@ if (values.minutes !== undefined) {
   const { parts, problems } = await soakEndurance(minutes, seed);
   if (values.json) console.log(JSON.stringify({ parts, problems }));
   else {
-    const round = (/** @type {number} */ value) => Number(value.toFixed(1));
-    console.table(parts.map(({ lines, memory, ...rest }) => ({ memory: round(memory), ...rest })));
-    for (const [name, part] of [
-      ['second', parts[1]],
-      ['last', parts.at(-1)],
-    ])
-      if (typeof part === 'object')
-        console.table(
-          Object.entries(part.lines).map(([line, { requests, median, p99 }]) => ({
-            [`${name} part`]: line,
-            requests,
-            'median ms': round(median),
-            'p99 ms': round(p99),
-          })),
-        );
+    console.log(partsTable(parts));
     for (const problem of problems) console.error(problem);
     console.log(
       `${minutes} minutes in ${parts.length} parts; seed ${seed}: ${problems.length === 0 ? 'no drift' : 'FAILED'}`,

@@ -2,16 +2,8 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GoodClient } from '../hostile/good-client.mjs';
 import { heldMb, openDescriptors, startPlant } from '../hostile/plant.mjs';
+import { driftOf } from './drift.mjs';
 import { randomNumbers } from './requests.mjs';
-
-/** What is taken for drift, beyond what a garbage collector and a busy machine do. */
-const MEMORY_TIMES = 1.15;
-const MEMORY_MB = 10;
-const DESCRIPTORS = 2;
-const MEDIAN_TIMES = 2;
-const P99_TIMES = 4;
-/** Where a time is short, this much more of it means nothing; ms. */
-const SHORT_MS = 10;
 
 /** Parts of the time: the first warms up, the second is compared with the last. */
 const PARTS = 5;
@@ -27,20 +19,10 @@ const RULES = {
 };
 
 /**
- * What was found in one part of the time.
- * @typedef {object} Part
- * @property {number} memory MB when the garbage is gone
- * @property {number} descriptors
- * @property {number} lost
- * @property {number} rest requests to REST
- * @property {Record<string, {requests: number, median: number, p99: number}>} lines ms from a request to its answer
- */
-
-/**
  * Seven lines of all kinds with a client each that comes and goes, fault rules that come and go, and REST, for so long.
  * @param {number} minutes
  * @param {number} seed
- * @returns {Promise<{parts: readonly Part[], problems: readonly string[]}>}
+ * @returns {Promise<{parts: readonly import('./drift.mjs').Part[], problems: readonly string[]}>}
  */
 export async function soakEndurance(minutes, seed) {
   const { program, targets, rest, directory } = await startPlant();
@@ -52,7 +34,7 @@ export async function soakEndurance(minutes, seed) {
     reconnect(clients, randomNumbers(seed), stopped.signal),
     useRest(rest, counts, stopped.signal),
   ];
-  /** @type {Part[]} */
+  /** @type {import('./drift.mjs').Part[]} */
   const parts = [];
   for (let part = 0; part < PARTS; part++) {
     for (const client of clients) client.take();
@@ -75,30 +57,6 @@ export async function soakEndurance(minutes, seed) {
   const problems = [...counts.failed, ...driftOf(parts)];
   if (exitCode !== 0) problems.push(`the program ended with ${exitCode}`);
   return { parts, problems };
-}
-
-/** @param {readonly Part[]} parts @returns {string[]} */
-function driftOf(parts) {
-  const [first, last] = [parts[1], parts.at(-1)];
-  if (!first || !last) return ['nothing was measured'];
-  const problems = [];
-  const lost = parts.reduce((sum, part) => sum + part.lost, 0);
-  if (lost > 0) problems.push(`${lost} requests were lost`);
-  if (last.memory > first.memory * MEMORY_TIMES + MEMORY_MB)
-    problems.push(`memory grew from ${first.memory.toFixed(0)} to ${last.memory.toFixed(0)} MB`);
-  if (last.descriptors > first.descriptors + DESCRIPTORS)
-    problems.push(`descriptors grew from ${first.descriptors} to ${last.descriptors}`);
-  for (const [line, now] of Object.entries(last.lines)) {
-    const before = first.lines[line];
-    if (!before || now.requests === 0) problems.push(`${line}: no request was answered`);
-    else if (now.median > before.median * MEDIAN_TIMES + SHORT_MS)
-      problems.push(
-        `${line}: the median grew from ${before.median.toFixed(1)} to ${now.median.toFixed(1)} ms`,
-      );
-    else if (now.p99 > before.p99 * P99_TIMES + SHORT_MS)
-      problems.push(`${line}: p99 grew from ${before.p99.toFixed(1)} to ${now.p99.toFixed(1)} ms`);
-  }
-  return problems;
 }
 
 /**

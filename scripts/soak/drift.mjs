@@ -1,0 +1,73 @@
+/** What is taken for drift, beyond what a garbage collector and a busy machine do. */
+const MEMORY_TIMES = 1.15;
+const MEMORY_MB = 10;
+const DESCRIPTORS = 2;
+const MEDIAN_TIMES = 2;
+const P99_TIMES = 4;
+/** Where a time is short, this much more of it means nothing; ms. */
+const SHORT_MS = 10;
+
+/**
+ * What was found in one part of the time.
+ * @typedef {object} Part
+ * @property {number} memory MB when the garbage is gone
+ * @property {number} descriptors
+ * @property {number} lost
+ * @property {number} rest requests to REST
+ * @property {Record<string, {requests: number, median: number, p99: number}>} lines ms from a request to its answer
+ */
+
+/**
+ * What has grown from the second part to the last, and what was lost in any: sentences, none when all is well. The first
+ * part warms up.
+ * @param {readonly Part[]} parts @returns {string[]}
+ */
+export function driftOf(parts) {
+  const [first, last] = [parts[1], parts.at(-1)];
+  if (!first || !last || parts.length < 3) return ['too little was measured'];
+  const problems = [];
+  const lost = parts.reduce((sum, part) => sum + part.lost, 0);
+  if (lost > 0) problems.push(`requests lost: ${lost}`);
+  if (last.memory > first.memory * MEMORY_TIMES + MEMORY_MB)
+    problems.push(`memory grew from ${first.memory.toFixed(0)} to ${last.memory.toFixed(0)} MB`);
+  if (last.descriptors > first.descriptors + DESCRIPTORS)
+    problems.push(`descriptors grew from ${first.descriptors} to ${last.descriptors}`);
+  if (parts.some(({ rest }) => rest === 0)) problems.push('rest: no request was answered');
+  for (const line of Object.keys(last.lines)) problems.push(...driftOfLine(line, first, last));
+  return problems;
+}
+
+/** @param {string} line @param {Part} first @param {Part} last */
+function driftOfLine(line, first, last) {
+  const [before, now] = [first.lines[line], last.lines[line]];
+  if (!before || !now || before.requests === 0 || now.requests === 0) {
+    return [`${line}: no request was answered`];
+  }
+  const grew = (/** @type {string} */ what, /** @type {number} */ from, /** @type {number} */ to) =>
+    `${line}: ${what} grew from ${from.toFixed(1)} to ${to.toFixed(1)} ms`;
+  if (now.median > before.median * MEDIAN_TIMES + SHORT_MS)
+    return [grew('the median', before.median, now.median)];
+  if (now.p99 > before.p99 * P99_TIMES + SHORT_MS) return [grew('p99', before.p99, now.p99)];
+  return [];
+}
+
+/** The parts as a Markdown table, for a terminal and for a document. @param {readonly Part[]} parts */
+export function partsTable(parts) {
+  const row = (/** @type {string} */ what, /** @type {(part: Part, index: number) => string} */ cell) =>
+    `| ${[what, ...parts.map(cell)].join(' | ')} |`;
+  const lines = Object.keys(parts[0]?.lines ?? {});
+  return [
+    row('part of the time', (_, index) => String(index + 1)),
+    row('---', () => '---'),
+    row('memory, MB', ({ memory }) => memory.toFixed(1)),
+    row('descriptors', ({ descriptors }) => String(descriptors)),
+    row('requests lost', ({ lost }) => String(lost)),
+    row('requests to REST', ({ rest }) => String(rest)),
+    ...lines.map((line) =>
+      row(`${line}: requests; median, p99 ms`, (part) => {
+        const { requests = 0, median = Number.NaN, p99 = Number.NaN } = part.lines[line] ?? {};
+        return requests === 0 ? '0' : `${requests}; ${median.toFixed(1)}, ${p99.toFixed(1)}`;
+      }),
+    ),
+  ].join('\n');
+}
