@@ -21,6 +21,9 @@ export const summary = signal<Summary | undefined>(undefined);
 /** Counts how often the simulator was found to have been started anew. What was read before does not hold any more. */
 export const restarts = signal(0);
 
+/** Counts how often the connection came back. What could not be read without it can be read now. */
+export const comebacks = signal(0);
+
 /** Everything up to this sequence number has been read by whoever follows the traffic. */
 export const readUpTo = signal(0);
 
@@ -39,12 +42,15 @@ interface TrafficFollower {
 
 /** Events that wait for the next frame. With more, nothing is read before it: the simulator waits, and tells what it gave up. */
 const MOST_PENDING = 4000;
+const BAD_REQUEST = 400;
 const RETRY_MS = 1000;
 /** A summary comes every second. */
 const SILENCE_MS = 5000;
 
 let follower: TrafficFollower | undefined;
 let after: number | undefined;
+/** Whose filter the simulator refuses, as one that names a line of an earlier run. The page lives on without traffic. */
+let refused: TrafficFollower | undefined;
 /** Ends the connection that is open, so that the next one begins at once. */
 let current = new AbortController();
 
@@ -67,7 +73,7 @@ export function followTraffic(wanted: TrafficFollower): () => void {
 
 /** Nobody sees a page that is hidden: it is told no traffic. */
 function whoFollows(): TrafficFollower | undefined {
-  return globalThis.document?.hidden ? undefined : follower;
+  return globalThis.document?.hidden || follower === refused ? undefined : follower;
 }
 
 function onVisibility(): void {
@@ -100,8 +106,12 @@ async function connect(signal: AbortSignal): Promise<string | undefined> {
   query.set('tell', told ? 'traffic,summary' : 'summary');
   if (told && after !== undefined) query.set('after', String(after));
   const response = await fetch(`/api/v1/events?${query}`, { signal });
+  if (response.status === BAD_REQUEST && told) {
+    refused = told;
+    return connect(signal);
+  }
   if (!response.ok || !response.body) return (await refusalOf(response)).detail;
-  connection.value = { state: 'open' };
+  opened();
   const parser = new SseParser();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
@@ -114,6 +124,12 @@ async function connect(signal: AbortSignal): Promise<string | undefined> {
     }
     if (pending.length >= MOST_PENDING) await nextFrame();
   }
+}
+
+function opened(): void {
+  const { state } = connection.peek();
+  connection.value = { state: 'open' };
+  if (state === 'lost' || state === 'refused') comebacks.value++;
 }
 
 /** Rejects when nothing came for too long: such a connection is dead, even if nobody has said so. */
@@ -149,6 +165,7 @@ function takeSummary(next: Summary): void {
   summary.value = next;
   if (last && next.program.run !== last.program.run) {
     after = undefined;
+    refused = undefined;
     restarts.value++;
   }
 }

@@ -100,6 +100,8 @@ export async function openPage(
     colorScheme: theme,
     viewport: { width, height: 800 },
     reducedMotion: 'reduce',
+    // No browser knows the certificates of a test.
+    ignoreHTTPSErrors: true,
   });
   const mistakes: string[] = [];
   page.on('pageerror', (error) => mistakes.push(String(error)));

@@ -71,3 +71,15 @@ test('a simulator that was started anew is noticed', async () => {
   origin = (await serve()).url;
   await until(() => restarts.value > before, 'the new one is there');
 });
+
+test('a filter that the simulator refuses leaves the page alive', async () => {
+  const served = await serve();
+  origin = served.url;
+  await until(() => isOpen() && summary.value?.lines.length === 2, 'the connection is there');
+  const before = summary.value;
+  follow({ line: 'gone' });
+  await until(() => isOpen() && summary.value !== before, 'a summary comes');
+  const told = follow({ line: 'lan' });
+  await poll(served);
+  await until(() => told.length > 0, 'another filter is followed');
+});

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ToldSchema } from '../../../api/v1/schemas.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { ask, pathOf, type Refusal } from '../../api.js';
-import { summary } from '../../live.js';
+import { comebacks, summary } from '../../live.js';
 import { go, hrefOf, place } from '../../route.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
@@ -45,6 +45,8 @@ export function Editor() {
   };
   useEffect(() => {
     let isGone = false;
+    // What somebody writes stays, whatever comes back.
+    if (shape.peek()) return;
     const begin = async () => {
       const told = await ask<ToldSchema>('GET', '/schemas/fault-rule');
       if (!told.ok) {
@@ -65,7 +67,7 @@ export function Editor() {
     return () => {
       isGone = true;
     };
-  }, [edited, like]);
+  }, [edited, like, comebacks.value]);
 
   const close = () => go(hrefOf('faults'));
   const rule = shape.value && readDraft(shape.value, draft.value);

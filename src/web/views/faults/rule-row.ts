@@ -43,7 +43,7 @@ export function RuleRow({ rule }: { readonly rule: RuleView }) {
         aria-label=${`Rule ${name} is on`}
         onChange=${() => void act(enabled ? 'is off' : 'is on', change('PATCH', [name], { enabled: !enabled }))} />on</label>
       <a href=${editorHref({ edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
-      <${Button} label=${`Begin ${name} anew`} disabled=${!mayWrite() || !enabled}
+      <${Button} label=${`Again ${name}`} disabled=${!mayWrite() || !enabled}
         onClick=${() => void act('begins anew', change('PUT', [name], written(rule)))}>Again<//>
       <${Button} kind="danger" label=${`Remove ${name}`} disabled=${!mayWrite()}
         onClick=${() => void act('is gone', change('DELETE', [name]))}>Remove<//>

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { RuleView } from '../../../api/v1/rule-view.js';
 import { type Answer, ask, pathOf, type Refusal } from '../../api.js';
-import { restarts, summary } from '../../live.js';
+import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';
 
 /** The rules in force, in the order in which they act; undefined before they are known. */
@@ -13,7 +13,7 @@ export const unread = signal<Refusal | undefined>(undefined);
 /** Differs when a rule has come, gone, changed or acted. */
 const occasion = computed(() => {
   const faults = summary.value?.faults;
-  return faults && JSON.stringify([restarts.value, session.value?.role, faults]);
+  return faults && JSON.stringify([restarts.value, comebacks.value, session.value?.role, faults]);
 });
 
 /** Windows of time open and close without a word. */

@@ -14,16 +14,25 @@ export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'sched
   return parts.length > 0 ? parts.join(' · ') : 'every request';
 }
 
+/** So many parts of a list are told. The form has all of them. */
+const MOST_TOLD = 12;
+
 /** What a rule does: `delay 250, crc invert`. */
 export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
-  return faults
+  const parts = faults
     .flatMap((fault) => Object.entries(fault))
-    .map(([kind, value]) => (value === true ? kind : `${kind} ${valueText(value)}`))
-    .join(', ');
+    .map(([kind, value]) => (value === true ? kind : `${kind} ${valueText(value)}`));
+  return listText(parts);
+}
+
+/** `a, b … 40 more`. */
+function listText(parts: readonly string[]): string {
+  const more = parts.length - MOST_TOLD;
+  return more > 0 ? `${parts.slice(0, MOST_TOLD).join(', ')} … ${more} more` : parts.join(', ');
 }
 
 function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(valueText).join(', ');
+  if (Array.isArray(value)) return listText(value.map(valueText));
   if (typeof value !== 'object' || value === null) return String(value);
   const parts = Object.entries(value).map(([key, each]) => `${key} ${valueText(each)}`);
   return `(${parts.join(', ')})`;

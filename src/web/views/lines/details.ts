@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { LineView } from '../../../api/v1/line-view.js';
 import { ask } from '../../api.js';
-import { restarts, summary } from '../../live.js';
+import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';
 
 /** What the summary does not have: settings, units, times and ports, by line. */
@@ -11,6 +11,7 @@ export const details = signal<ReadonlyMap<string, LineView>>(new Map());
 const lineUp = computed(() =>
   JSON.stringify([
     restarts.value,
+    comebacks.value,
     session.value?.role,
     summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
   ]),

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { DeviceView } from '../../../api/v1/device-view.js';
 import { ask } from '../../api.js';
-import { restarts, summary } from '../../live.js';
+import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';
 
 /** The devices with their tables, lines and names; undefined before they were read. */
@@ -11,6 +11,7 @@ export const devices = signal<readonly DeviceView[] | undefined>(undefined);
 const lineUp = computed(() =>
   JSON.stringify([
     restarts.value,
+    comebacks.value,
     session.value?.role,
     summary.value?.devices.edition,
     summary.value?.lines.map(({ name, edition }) => [name, edition]),

@@ -5,7 +5,7 @@ import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js'
 import type { ToldSchema } from '../../../api/v1/schemas.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
 import { type Answer, ask, type Refusal } from '../../api.js';
-import { summary } from '../../live.js';
+import { comebacks, summary } from '../../live.js';
 import { go, hrefOf } from '../../route.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
@@ -82,11 +82,13 @@ export function ExaminationForm() {
   const refusal = useSignal<Refusal | undefined>(undefined);
   const isBusy = useSignal(false);
   useEffect(() => {
+    if (shape.peek()) return;
     void ask<ToldSchema>('GET', '/schemas/examination').then((told) => {
       if (!told.ok) {
         refusal.value = told.problem;
         return;
       }
+      refusal.value = undefined;
       shape.value = shapeOf(told.value);
     });
     void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((told) => {
@@ -94,7 +96,7 @@ export function ExaminationForm() {
         checks.value = [...new Set(told.value.checks.flatMap(({ group, id }) => [group, id]))];
       }
     });
-  }, []);
+  }, [comebacks.value]);
   // The lines may become known after the schema.
   const isReady = shape.value !== undefined && summary.value !== undefined;
   useEffect(() => {

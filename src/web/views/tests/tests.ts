@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { restarts } from '../../live.js';
+import { comebacks, restarts } from '../../live.js';
 import { hrefOf, place } from '../../route.js';
 import { Empty } from '../../ui/empty.js';
 import { State } from '../../ui/state.js';
@@ -13,7 +13,7 @@ import './tests.css';
 
 /** The view `/tests`: what can be run, what was run, and one run step by step. */
 export function TestsView() {
-  useEffect(followRuns, [restarts.value]);
+  useEffect(followRuns, [restarts.value, comebacks.value]);
   useEffect(followDetails, []);
   const isExamination = useSignal(false);
   const [id] = place.value.parts;

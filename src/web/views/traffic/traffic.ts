@@ -1,7 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { restarts, summary } from '../../live.js';
+import { comebacks, restarts, summary } from '../../live.js';
 import { go, hrefOf, place } from '../../route.js';
 import { StripModel } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
@@ -59,11 +59,13 @@ export function TrafficView() {
   };
 
   useEffect(() => {
+    // What was read is kept over a break: the feed goes on by itself.
+    if (feed.isEmpty.peek() !== undefined) return;
     const at = Number(place.peek().query.get('at'));
     if (at > 0) void goToEvent(at);
     else void feed.follow();
-    return () => feed.end();
-  }, [feed]);
+  }, [feed, comebacks.value]);
+  useEffect(() => () => feed.end(), [feed]);
 
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
   const line = query.get('strip') ?? query.get('line')?.split(',')[0] ?? lines[0] ?? '';
@@ -86,7 +88,7 @@ export function TrafficView() {
       <div class="events">
         <${Table} feed=${feed} selected=${selected.value} onSelect=${selectInTable} onPause=${togglePause}
           onOpen=${() => opened.current?.focus()} />
-        ${isEmpty ? html`<p class="nothing-yet">${emptyText(feed)}</p>` : null}
+        ${isEmpty || feed.refusal.value ? html`<p class="nothing-yet">${emptyText(feed)}</p>` : null}
       </div>
       ${
         selected.value
