@@ -7,7 +7,7 @@ import { ExaminationRuns, type KnownExamination } from '../../testing/examine/ex
 import { checksFor } from '../../testing/examine/plan.js';
 import type { LineLeases } from '../../testing/line-leases.js';
 import { examinationSummary } from '../../testing/report/examination-json.js';
-import { viewFinding } from '../../testing/report/view.js';
+import { viewOnDemand } from '../../testing/report/view.js';
 import type { LongAnswers } from '../long-answers.js';
 import {
   checkList,
@@ -110,14 +110,10 @@ export function examinationRoutes(
         const examination = runs.get(Number(id));
         if (!examination) return reply.code(404).send(unknownExamination(id));
         if (query.report === 'false') return summary(examination);
-        const { report } = examination;
-        const read = (seq: number) => simulator.traffic.read(seq);
-        const findings = function* () {
-          for (const finding of report.findings) yield viewFinding(finding, read);
-        };
+        const report = viewOnDemand(examination.report, (seq) => simulator.traffic.read(seq));
         return answers.send(reply, {
           ...summary(examination),
-          report: { ...report, findings: findings() },
+          report: { ...report, findings: report.findings.values() },
         });
       },
     );

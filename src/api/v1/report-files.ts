@@ -2,12 +2,12 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Simulator } from '../../simulator/simulator.js';
-import { examinationReportJson, examinationSchema } from '../../testing/report/examination-json.js';
+import { examinationJsonByCheck, examinationSchema } from '../../testing/report/examination-json.js';
 import { htmlPieces } from '../../testing/report/html.js';
 import { junitPieces } from '../../testing/report/junit.js';
 import type { Report } from '../../testing/report/report.js';
-import { testJson } from '../../testing/report/test-json.js';
-import { type FindingView as Finding, viewingReport } from '../../testing/report/view.js';
+import { testJsonByStep } from '../../testing/report/test-json.js';
+import { type FindingView as Finding, viewOnDemand } from '../../testing/report/view.js';
 import type { LongAnswers } from '../long-answers.js';
 import { EXAMINATION, REPORT } from './examples.js';
 import { errorBody, errorSchema } from './problem.js';
@@ -71,8 +71,7 @@ export function reportRoutes(
       .string()
       .meta({ description: `The number of the ${one}.`, examples: [kind === 'tests' ? '1' : '2'] }),
   });
-  const viewOf = (report: Report) =>
-    answers.work(viewingReport(report, (seq) => simulator.traffic.read(seq)));
+  const viewOf = (report: Report) => viewOnDemand(report, (seq) => simulator.traffic.read(seq));
   const unknown = (id: string) => errorBody([{ path: 'id', message: `no ${one} ${id}` }]);
   /** Browsers store the file instead of showing it. */
   const asFile = (reply: FastifyReply, id: string, ending: string) =>
@@ -96,7 +95,7 @@ export function reportRoutes(
       async ({ params: { id } }, reply) => {
         const found = get(Number(id));
         if (!found) return reply.code(404).send(unknown(id));
-        const view = await viewOf(found.report);
+        const view = viewOf(found.report);
         return answers.sendText(asFile(reply, id, 'html') as never, HTML, htmlPieces([view]));
       },
     );
@@ -115,7 +114,7 @@ export function reportRoutes(
       async ({ params: { id } }, reply) => {
         const found = get(Number(id));
         if (!found) return reply.code(404).send(unknown(id));
-        const view = await viewOf(found.report);
+        const view = viewOf(found.report);
         return answers.sendText(asFile(reply, id, 'xml') as never, XML, junitPieces([view]));
       },
     );
@@ -134,8 +133,8 @@ export function reportRoutes(
       async ({ params: { id } }, reply) => {
         const found = get(Number(id));
         if (!found) return reply.code(404).send(unknown(id));
-        const view = await viewOf(found.report);
-        const json = kind === 'tests' ? testJson(view) : examinationReportJson(view);
+        const view = viewOf(found.report);
+        const json = kind === 'tests' ? testJsonByStep(view) : examinationJsonByCheck(view);
         return answers.send(asFile(reply, id, 'json') as never, json);
       },
     );

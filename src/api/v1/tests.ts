@@ -6,7 +6,7 @@ import { TextParser, type TextRead } from '../../config/text/text-parser.js';
 import { MOST_LISTED } from '../../schema/findings.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { LineLeases } from '../../testing/line-leases.js';
-import { viewingReport } from '../../testing/report/view.js';
+import { viewOnDemand } from '../../testing/report/view.js';
 import { type KnownTest, TestRuns } from '../../testing/scenario/test-runs.js';
 import { MAX_BYTES, MAX_PARTS, readText } from '../json-body.js';
 import type { LongAnswers } from '../long-answers.js';
@@ -164,9 +164,11 @@ export function testRoutes(
       async ({ params: { id } }, reply) => {
         const test = runs.get(Number(id));
         if (!test) return reply.code(404).send(unknownTest(id));
-        const read = (seq: number) => simulator.traffic.read(seq);
-        const report = await answers.work(viewingReport(test.report, read));
-        return answers.send(reply, { ...summary(test), report });
+        const report = viewOnDemand(test.report, (seq) => simulator.traffic.read(seq));
+        return answers.send(reply, {
+          ...summary(test),
+          report: { ...report, findings: report.findings.values() },
+        });
       },
     );
 

@@ -88,19 +88,25 @@ export function examinationSummary(report: Report | ReportView): Summary {
 
 /** The JSON of one examination. */
 export function examinationJson(report: ReportView): string {
-  return `${JSON.stringify(examinationReportJson(report), null, 2)}\n`;
+  const json = examinationJsonByCheck(report);
+  const whole: ExaminationJson = { ...json, checks: [...json.checks] };
+  return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-/** The JSON report on an examination as a value. */
-export function examinationReportJson(report: ReportView): ExaminationJson {
+/** The JSON report on an examination as a value, but for its checks, which come one by one. */
+export function examinationJsonByCheck(report: ReportView) {
   const { findings, startedAt, durationMs, versions } = report;
   return {
     ...examinationSummary(report),
-    checks: findings.map((finding) => ({ ...checkJson(finding), frames: framesJson(finding) })),
+    checks: checksJson(findings),
     startedAt: new Date(startedAt).toISOString(),
     durationMs: tenths(durationMs),
     versions: versions.map((each) => ({ ...each })),
   };
+}
+
+function* checksJson(findings: readonly FindingView[]): Generator<ExaminationJson['checks'][number], void> {
+  for (const finding of findings) yield { ...checkJson(finding), frames: framesJson(finding) };
 }
 
 function foundJson({

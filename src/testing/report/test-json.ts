@@ -1,6 +1,6 @@
 import type { TrafficView } from '../../traffic/view.js';
 import type { Verdict } from './report.js';
-import type { ReportView } from './view.js';
+import type { FindingView, ReportView } from './view.js';
 
 /** The JSON report on a test. */
 interface TestJson {
@@ -20,24 +20,29 @@ interface TestJson {
   readonly versions: ReportView['versions'];
 }
 
-/** The JSON report on a test as a value. */
-export function testJson(report: ReportView): TestJson {
+/** The JSON report on a test as a value, but for its steps, which come one by one. */
+export function testJsonByStep(report: ReportView) {
   const { name, verdict, findings, startedAt, durationMs, seed, versions } = report;
   return {
     name,
     verdict,
-    steps: findings.map(({ title, verdict, summary, durationMs, frames }) => ({
-      name: title,
-      verdict,
-      message: summary,
-      durationMs,
-      frames,
-    })),
+    steps: stepsJson(findings),
     startedAt: new Date(startedAt).toISOString(),
     durationMs,
     seed,
     versions,
   };
+}
+
+function* stepsJson(findings: readonly FindingView[]): Generator<TestJson['steps'][number], void> {
+  for (const { title, verdict, summary, durationMs, frames } of findings) {
+    yield { name: title, verdict, message: summary, durationMs, frames };
+  }
+}
+
+function testJson(report: ReportView): TestJson {
+  const json = testJsonByStep(report);
+  return { ...json, steps: [...json.steps] };
 }
 
 /** The JSON of one test as an object, and of several as a list of them. */

@@ -19,18 +19,27 @@ export function viewReport(report: Report, read: ReadEvent = () => undefined): R
   return { ...report, findings: report.findings.map((finding) => viewFinding(finding, read)) };
 }
 
-/** The same with a pause after each finding. */
-export function* viewingReport(report: Report, read: ReadEvent): Generator<void, ReportView> {
-  const findings: FindingView[] = [];
-  for (const finding of report.findings) {
-    findings.push(viewFinding(finding, read));
-    yield;
-  }
+/**
+ * The same for long answers: the frames and the strip of a finding are made when they are asked for, each time anew, and
+ * nothing of them is kept. A report of 250 steps with 40 frames each would be made in one turn of 0.1 s otherwise.
+ */
+export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
+  const findings = report.findings.map((finding) => {
+    const { frames } = finding;
+    return {
+      ...finding,
+      get frames() {
+        return frames.map((event) => trafficView(event, read));
+      },
+      get strip() {
+        return stripOf(frames, read);
+      },
+    };
+  });
   return { ...report, findings };
 }
 
-/** @param read as of `viewReport` */
-export function viewFinding(finding: Finding, read: ReadEvent): FindingView {
+function viewFinding(finding: Finding, read: ReadEvent): FindingView {
   const { frames } = finding;
   return {
     ...finding,

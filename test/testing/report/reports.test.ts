@@ -4,13 +4,13 @@ import { plainReply } from '../../../src/protocol/reply-plan.js';
 import { axisOf, placeOf } from '../../../src/testing/report/axis.js';
 import { escaped } from '../../../src/testing/report/escape.js';
 import { examinationJson, examinationSchema } from '../../../src/testing/report/examination-json.js';
-import { htmlReport } from '../../../src/testing/report/html.js';
+import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { junitReport } from '../../../src/testing/report/junit.js';
 import { overallVerdict } from '../../../src/testing/report/overall.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import type { StripPiece } from '../../../src/testing/report/strip.js';
-import { testsJson } from '../../../src/testing/report/test-json.js';
-import { viewReport } from '../../../src/testing/report/view.js';
+import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
+import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
 import type { FrameEvent, ReplyEvent } from '../../../src/traffic/event.js';
 import { bytesOf } from '../../vectors/hex.js';
 
@@ -231,4 +231,25 @@ describe('the verdict on all of it', () => {
     expect(overallVerdict(['pass', 'pass'])).toBe('pass');
     expect(overallVerdict([])).toBe('inconclusive');
   });
+});
+
+it('makes what a finding shows when its piece of a document is made, and not before', () => {
+  let looks = 0;
+  const reply: ReplyEvent = {
+    ...REPLY,
+    get plan() {
+      looks++;
+      return REPLY.plan;
+    },
+  };
+  const source = { ...REPORT, findings: ['1', '2'].map((id) => finding('fail', { id, frames: [reply] })) };
+  const report = viewOnDemand(source, () => undefined);
+  const { steps } = testJsonByStep(report);
+  expect(looks).toBe(0);
+  steps.next();
+  const once = looks;
+  expect(once).toBeGreaterThan(0);
+  steps.next();
+  expect(looks).toBe(2 * once);
+  expect([...htmlPieces([report])].join('')).toBe(htmlReport([viewReport(source)]));
 });
