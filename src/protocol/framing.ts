@@ -49,13 +49,18 @@ export const RTU: Framing = {
   broadcasts: true,
   characterBits: 8,
   encode: ({ unitId, pdu }) => encodeRtu(unitId, pdu),
-  decode: (adu) => (isRtuFrame(adu) ? { transactionId: 0, ...decodeRtu(adu) } : undefined),
-  fields: (adu) => (adu.length >= MIN_RTU_LENGTH ? { transactionId: 0, ...decodeRtu(adu) } : undefined),
+  decode: (adu) => (isRtuFrame(adu) ? contentOf(adu) : undefined),
+  fields: (adu) => (adu.length >= MIN_RTU_LENGTH ? contentOf(adu) : undefined),
   recheck: (adu, change) =>
     adu.length < CRC_LENGTH
       ? undefined
       : concatBytes(adu.subarray(0, -CRC_LENGTH), change([...adu.subarray(-CRC_LENGTH)])),
 };
+
+function contentOf(adu: Uint8Array): AduContent {
+  const { unitId, pdu } = decodeRtu(adu);
+  return { transactionId: 0, unitId, pdu };
+}
 
 export const SOCKET: Framing = {
   name: 'socket',

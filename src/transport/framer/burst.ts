@@ -14,9 +14,11 @@ interface Chunk {
   readonly afterPause: boolean;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Received bytes that no frame has claimed yet, with the arrival time of each chunk. */
 export class Burst {
-  #bytes: Uint8Array = new Uint8Array(0);
+  #bytes: Uint8Array = NOTHING;
   #chunks: Chunk[] = [];
 
   get bytes(): Uint8Array {
@@ -51,13 +53,25 @@ export class Burst {
 
   /** Removes the first `length` bytes, at least one. */
   take(length: number): TimedBytes {
+    if (length === this.length) return this.#takeAll();
     const bytes = this.#bytes.subarray(0, length);
     const last = this.#chunks.findLast(({ offset }) => offset < length) as Chunk;
     const startedAt = (this.#chunks[0] as Chunk).at;
     this.#bytes = this.#bytes.subarray(length);
     for (const chunk of this.#chunks) chunk.offset -= length;
     const firstKept = this.#chunks.findLastIndex(({ offset }) => offset <= 0);
-    this.#chunks = this.length > 0 ? this.#chunks.slice(firstKept) : [];
+    this.#chunks = this.#chunks.slice(firstKept);
     return { bytes, startedAt, receivedAt: last.at };
+  }
+
+  /** Nearly every frame comes alone. */
+  #takeAll(): TimedBytes {
+    const chunks = this.#chunks;
+    const startedAt = (chunks[0] as Chunk).at;
+    const receivedAt = (chunks[chunks.length - 1] as Chunk).at;
+    const bytes = this.#bytes;
+    this.#bytes = NOTHING;
+    this.#chunks = [];
+    return { bytes, startedAt, receivedAt };
   }
 }

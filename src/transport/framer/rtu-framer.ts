@@ -13,12 +13,7 @@ import { Burst } from './burst.js';
 import type { Carrier, Framer, FramerEvent, Noise, Role } from './framer.js';
 import { LateResponses } from './late-responses.js';
 
-/** One way to read the bytes at some offset as a frame: its length, and its role if the frame isn't ours. */
-interface Reading {
-  readonly length: PredictedLength;
-  readonly role: Role;
-}
-
+/** A frame at some offset. */
 interface Found {
   readonly length: number;
   readonly role: Role;
@@ -162,7 +157,9 @@ export class RtuFramer implements Framer {
   #headFrame(): Found | undefined {
     const { bytes } = this.#burst;
     if (bytes.length === 0) return undefined;
-    for (const { length, role } of this.#readings(0)) {
+    const likelier = this.#likelierRole(0);
+    for (let role: Role | undefined = likelier; role; role = this.#roleAfter(role, likelier, 0)) {
+      const length = this.#lengthAs(role, 0);
       if (length === 'unknown') continue;
       if (length === 'more' || length > bytes.length) return undefined;
       if (isRtuFrame(bytes, 0, length)) return { length, role };
@@ -170,19 +167,32 @@ export class RtuFramer implements Framer {
     return undefined;
   }
 
-  /**
-   * The ways to read the frame at `start`, the likelier one first. A frame to one of our units is a request, unless
-   * another device on the wire may have the same unit identifier and be answering the last request.
-   */
-  #readings(start: number): Reading[] {
+  /** What the frame at `start` is, as far as its first two bytes show. */
+  #likelierRole(start: number): Role {
     const { bytes } = this.#burst;
     const unitId = bytes[start] as number;
-    const request: Reading = { length: requestLength(bytes, start, bytes.length), role: 'request' };
-    const awaited = this.#isAwaited(unitId, bytes[start + 1]);
-    const isOurs = this.#isOurs(unitId);
-    if (isOurs && !(awaited && this.#mayBeDuplicate(start))) return [request];
-    const response: Reading = { length: responseLength(bytes, start, bytes.length), role: 'response' };
-    return awaited && !isOurs ? [response, request] : [request, response];
+    return !this.#isOurs(unitId) && this.#isAwaited(unitId, bytes[start + 1]) ? 'response' : 'request';
+  }
+
+  /**
+   * What the frame at `start` may be if it is not `tried`; undefined when both were tried. A frame to one of our units
+   * is a request, unless another device on the wire may have the same unit identifier and be answering the last request.
+   */
+  #roleAfter(tried: Role, likelier: Role, start: number): Role | undefined {
+    if (tried !== likelier) return undefined;
+    if (tried === 'response') return 'request';
+    const { bytes } = this.#burst;
+    const unitId = bytes[start] as number;
+    if (!this.#isOurs(unitId)) return 'response';
+    const mayBeResponse = this.#isAwaited(unitId, bytes[start + 1]) && this.#mayBeDuplicate(start);
+    return mayBeResponse ? 'response' : undefined;
+  }
+
+  #lengthAs(role: Role, start: number): PredictedLength {
+    const { bytes } = this.#burst;
+    return role === 'request'
+      ? requestLength(bytes, start, bytes.length)
+      : responseLength(bytes, start, bytes.length);
   }
 
   #isOurs(unitId: number): boolean {
@@ -226,7 +236,7 @@ export class RtuFramer implements Framer {
     const expected = requestLength(bytes, 0, bytes.length);
     if (expected === 'more' || (expected !== 'unknown' && expected > bytes.length)) return undefined;
     if (!isRtuFrame(bytes)) return undefined;
-    return { length: bytes.length, role: this.#roleOfUntoldLength(0) };
+    return { length: bytes.length, role: this.#likelierRole(0) };
   }
 
   #possibleStarts(): number[] {
@@ -271,34 +281,31 @@ export class RtuFramer implements Framer {
    */
   #possibleFrames(start: number, anyLength: boolean): Found[] {
     const { bytes } = this.#burst;
-    const found = this.#readings(start).flatMap(({ length, role }) =>
-      typeof length === 'number' && start + length <= bytes.length && isRtuFrame(bytes, start, start + length)
-        ? [{ length, role }]
-        : [],
-    );
+    const found: Found[] = [];
+    const likelier = this.#likelierRole(start);
+    for (let role: Role | undefined = likelier; role; role = this.#roleAfter(role, likelier, start)) {
+      const length = this.#lengthAs(role, start);
+      if (typeof length !== 'number' || start + length > bytes.length) continue;
+      if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
+    }
     const all = bytes.length - start;
     const anywhere = endsAtSilence(bytes[start + 1] ?? 0);
     const lengths = anywhere ? [all, ...Array.from({ length: all }, (_, i) => i)] : anyLength ? [all] : [];
-    const role = this.#roleOfUntoldLength(start);
+    const role = this.#likelierRole(start);
     for (const length of lengths) if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
     return found;
-  }
-
-  #roleOfUntoldLength(start: number): Role {
-    const [unitId, functionCode] = this.#burst.bytes.subarray(start) as unknown as [number, number?];
-    return !this.#isOurs(unitId) && this.#isAwaited(unitId, functionCode) ? 'response' : 'request';
   }
 
   #take({ length, role: supposed }: Found, events: FramerEvent[]): void {
     this.#isReported = false;
     this.#longestPause = Math.max(this.#longestPause, this.#burst.longestPause(length));
-    const frame = this.#burst.take(length);
-    const unitId = frame.bytes[0] as number;
+    const { bytes, startedAt, receivedAt } = this.#burst.take(length);
+    const unitId = bytes[0] as number;
     const isOurs = this.#isOurs(unitId);
-    const role = isOurs ? supposed : this.#roleBetweenOthers(frame.bytes, supposed);
-    this.#awaited = role === 'request' && unitId !== BROADCAST ? frame.bytes : undefined;
-    if (!isOurs) events.push({ kind: 'foreign', role, ...frame });
-    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
+    const role = isOurs ? supposed : this.#roleBetweenOthers(bytes, supposed);
+    this.#awaited = role === 'request' && unitId !== BROADCAST ? bytes : undefined;
+    if (!isOurs) events.push({ kind: 'foreign', role, bytes, startedAt, receivedAt });
+    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', bytes, startedAt, receivedAt });
   }
 
   /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */

@@ -136,7 +136,7 @@ export class EchoFilter {
 
   /** @param isOver no more bytes will come that continue the held ones */
   #match(isOver: boolean): Filtered {
-    const passed: Uint8Array[] = [];
+    let passed: Uint8Array = NOTHING;
     for (let sent = this.#awaited[0]; sent && this.#held.length > 0; sent = this.#awaited[0]) {
       const end = this.#endOfCopy(sent.bytes);
       const isWhole = end !== undefined && end <= this.#held.length;
@@ -147,11 +147,10 @@ export class EchoFilter {
         if (!this.#beganWhileSending()) this.#miss();
         continue;
       }
-      if (!this.#isEcho(sent.bytes)) passed.push(this.#held.subarray(0, end));
+      if (!this.#isEcho(sent.bytes)) passed = joined(passed, this.#held.subarray(0, end));
       this.#hold(this.#held.subarray(end));
     }
-    passed.push(this.#takeOthers());
-    return this.#filtered(passed);
+    return this.#filtered(joined(passed, this.#takeOthers()));
   }
 
   /** Takes the held bytes, which are no copy of anything we sent. */
@@ -169,17 +168,17 @@ export class EchoFilter {
     return others;
   }
 
-  #filtered(passed: readonly Uint8Array[]): Filtered {
+  #filtered(bytes: Uint8Array): Filtered {
     const noticed = this.#noticed;
-    this.#noticed = [];
-    return { bytes: passed.length === 1 ? (passed[0] as Uint8Array) : concatBytes(...passed), noticed };
+    if (noticed.length > 0) this.#noticed = [];
+    return { bytes, noticed };
   }
 
   /** Where the copy of `bytes` ends in the held bytes, or will end; undefined if there is no copy. */
   #endOfCopy(bytes: Uint8Array): number | undefined {
     const most = this.#options.wireTime > 0 ? MOST_STRAYS : 0;
     for (let strays = 0; strays <= most; strays++) {
-      if (startsAlike(this.#held.subarray(strays), bytes)) return strays + bytes.length;
+      if (startsAlike(this.#held, strays, bytes)) return strays + bytes.length;
     }
     return undefined;
   }
@@ -220,9 +219,14 @@ export class EchoFilter {
   }
 }
 
-/** True when one of the two is the beginning of the other. */
-function startsAlike(received: Uint8Array, sent: Uint8Array): boolean {
-  const length = Math.min(received.length, sent.length);
-  for (let i = 0; i < length; i++) if (received[i] !== sent[i]) return false;
+/** True when what was received from `start` on is the beginning of what was sent, or the other way round. */
+function startsAlike(received: Uint8Array, start: number, sent: Uint8Array): boolean {
+  const length = Math.min(received.length - start, sent.length);
+  for (let i = 0; i < length; i++) if (received[start + i] !== sent[i]) return false;
   return true;
+}
+
+function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
+  if (before.length === 0) return after;
+  return after.length === 0 ? before : concatBytes(before, after);
 }

@@ -96,10 +96,7 @@ export class ReplyPlayer {
     const ended = (report: PlayReport) => reply.played(report);
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
-    const { timing, inputHold } = this.#options;
-    const began = beginOnWire(request, { wireTime: timing.wireTime, inputHold });
-    const merged = last && began - last.request.receivedAt < timing.t35;
-    if (last && !merged && this.#options.whenBusy === 'replace') this.giveUp('a newer request came');
+    if (last && !this.#isMerged(request, last)) this.#replace('a newer request came');
     if (plan.kind === 'silence') {
       ended({ steps: [], ended: 'complete' });
       return;
@@ -124,7 +121,18 @@ export class ReplyPlayer {
 
   /** The client has turned to another unit: with `replace`, it no longer waits for pending replies. */
   turnedAway(): void {
-    if (this.#options.whenBusy === 'replace') this.giveUp('the client has turned to somebody else');
+    this.#replace('the client has turned to somebody else');
+  }
+
+  #replace(reason: string): void {
+    if (this.#options.whenBusy === 'replace') this.giveUp(reason);
+  }
+
+  /** Whether there was no t3.5 between the request before and this one. */
+  #isMerged(request: TimedBytes, before: Pending): boolean {
+    const { timing, inputHold } = this.#options;
+    const began = beginOnWire(request, { wireTime: timing.wireTime, inputHold });
+    return began - before.request.receivedAt < timing.t35;
   }
 
   /** The framer has read everything received so far. Call this after every silence and every chunk. */

@@ -207,14 +207,24 @@ export class SerialSession implements PortSession {
     const lost = this.#overruns.take();
     if (lost > 0) this.#handler.event({ kind: 'overrun', count: lost });
     const { bytes: adu, startedAt, receivedAt } = onWire;
-    const reply = this.#handler.request({ ...content, adu, startedAt, receivedAt, clientId: 0 });
-    if (content.unitId === BROADCAST) this.#player.turnedAway();
+    const { transactionId, unitId, pdu } = content;
+    const reply = this.#handler.request({
+      transactionId,
+      unitId,
+      pdu,
+      adu,
+      startedAt,
+      receivedAt,
+      clientId: 0,
+    });
+    if (unitId === BROADCAST) this.#player.turnedAway();
     this.#player.play(frame, reply);
   }
 
   /** What was received, with the time when it began on the wire. */
-  #asOnWire({ bytes, startedAt, receivedAt }: TimedBytes): TimedBytes {
-    return { bytes, startedAt: beginOnWire({ bytes, startedAt, receivedAt }, this.#arrival), receivedAt };
+  #asOnWire(received: TimedBytes): TimedBytes {
+    const { bytes, receivedAt } = received;
+    return { bytes, startedAt: beginOnWire(received, this.#arrival), receivedAt };
   }
 }
 
