@@ -20,6 +20,14 @@ export interface TrafficLine {
   readonly characterTime: number;
 }
 
+/** A request in the traffic. */
+export interface Asked {
+  readonly request: LineRequest;
+  readonly framing: Framing;
+  /** The sequence number of its event; 0 before there is one. */
+  seq: number;
+}
+
 /** Of the faults that acted on a reply, no more than this are kept: the first ones and the last. */
 const MAX_FAULTS = 64;
 
@@ -40,6 +48,8 @@ export class LineTraffic {
   /** When the last character was heard or sent; undefined before the first. */
   #quietSince: number | undefined;
   readonly #foreign = new ForeignRequests();
+  /** The last request, until there is an event of it. */
+  #untold: Asked | undefined;
 
   /** @param now in ms of `performance.now()` */
   constructor(
@@ -63,11 +73,26 @@ export class LineTraffic {
     this.#line = line;
   }
 
-  /** A request that is about to be executed. @returns its sequence number */
-  asked(request: LineRequest, framing: Framing): number {
+  /**
+   * A request that is about to be executed. It is counted for the devices now, because function 8 tells of itself. Its
+   * event is made by `tell`, or before the next event of the line.
+   */
+  asked(request: LineRequest, framing: Framing): Asked {
+    this.tell();
+    this.#activity.messages++;
+    this.#untold = { request, framing, seq: 0 };
+    return this.#untold;
+  }
+
+  /** Makes the event of the last request, if there is none yet. */
+  tell(): void {
+    const asked = this.#untold;
+    if (asked === undefined) return;
+    this.#untold = undefined;
+    const { request, framing } = asked;
     const { unitId, pdu, adu, startedAt, receivedAt, client, clientId } = request;
     const isBroadcast = unitId === 0 && framing.broadcasts;
-    return this.#add({
+    asked.seq = this.#add({
       kind: isBroadcast ? 'broadcast' : 'request',
       at: receivedAt,
       client,
@@ -83,8 +108,10 @@ export class LineTraffic {
     });
   }
 
-  /** The plan of an answer has ended. @param seq of the request */
-  replied(seq: number, request: LineRequest, answer: Answer, report: PlayReport): void {
+  /** The plan of the answer to a request has ended. */
+  replied(asked: Asked, answer: Answer, report: PlayReport): void {
+    this.tell();
+    const { request, seq } = asked;
     const { plan, acted, framing } = answer;
     const { unitId, pdu, adu, receivedAt, client, clientId } = request;
     let at: number | undefined;
@@ -113,6 +140,7 @@ export class LineTraffic {
 
   /** Something else happened on the line. @param framing of the line */
   event(event: LineEvent, framing: Framing): void {
+    this.tell();
     switch (event.kind) {
       case 'open':
         for (const note of event.notes) this.#log.warn({ place: event.place }, note);
@@ -161,11 +189,13 @@ export class LineTraffic {
 
   /** The line itself has changed. */
   state(state: LineStateEvent['state'], text: string): void {
+    this.tell();
     this.#add({ kind: 'line', at: this.#now(), state, text });
   }
 
   /** A test on the line has come so far. */
   tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
+    this.tell();
     this.#add({ kind: 'test', at: this.#now(), test, state, text });
   }
 
@@ -234,12 +264,11 @@ export class LineTraffic {
 
 /**
  * Counts an event for the diagnostics of the devices. A message that arrives damaged counts as one communication error
- * (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its pieces.
+ * (Application Protocol V1.1b3, 6.8, sub-function 12), even if several events report its pieces. Requests were counted
+ * before they were executed.
  */
 function countActivity(activity: Activity, event: NewEvent): void {
   switch (event.kind) {
-    case 'request':
-    case 'broadcast':
     case 'foreign request':
     case 'foreign response':
     case 'duplicate':

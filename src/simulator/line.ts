@@ -89,8 +89,8 @@ export class Line implements LineHandler {
     this.#traffic = new LineTraffic(trafficLine(definition), traffic, this.bus.activity, log, () =>
       tools.clock.now(),
     );
-    this.#pending = new PendingReplies((seq, request, answer, report) =>
-      this.#traffic.replied(seq, request, answer, report),
+    this.#pending = new PendingReplies((asked, answer, report) =>
+      this.#traffic.replied(asked, answer, report),
     );
     this.#transport = this.#newTransport(definition);
   }
@@ -190,10 +190,14 @@ export class Line implements LineHandler {
 
   request(request: LineRequest): LineReply {
     const { framing } = this.bus;
-    const seq = this.#traffic.asked(request, framing);
+    const asked = this.#traffic.asked(request, framing);
     const answer = this.bus.answer(request) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
-    return this.#pending.add(seq, request, answer);
+    return this.#pending.add(asked, answer);
+  }
+
+  begun(): void {
+    this.#traffic.tell();
   }
 
   event(event: LineEvent): void {

@@ -1,24 +1,23 @@
 import type { Answer } from '../bus/bus.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
-import type { LineReply, LineRequest } from '../transport/transport.js';
+import type { LineReply } from '../transport/transport.js';
+import type { Asked } from './line-traffic.js';
 
-/** Called when the plan of a reply has ended. @param seq of the request in the traffic */
-export type Replied = (seq: number, request: LineRequest, answer: Answer, report: PlayReport) => void;
+/** Called when the plan of a reply has ended. */
+export type Replied = (asked: Asked, answer: Answer, report: PlayReport) => void;
 
 /** A request that was answered, until the plan of the answer has been played. */
 class PendingReply implements LineReply {
   older: PendingReply | undefined;
   newer: PendingReply | undefined;
-  readonly request: LineRequest;
+  readonly asked: Asked;
   readonly answer: Answer;
-  readonly seq: number;
   readonly #replies: PendingReplies;
 
-  constructor(replies: PendingReplies, seq: number, request: LineRequest, answer: Answer) {
+  constructor(replies: PendingReplies, asked: Asked, answer: Answer) {
     this.#replies = replies;
-    this.seq = seq;
-    this.request = request;
+    this.asked = asked;
     this.answer = answer;
   }
 
@@ -50,9 +49,9 @@ export class PendingReplies {
     return this.#oldest;
   }
 
-  /** Adds the newest reply, which leaves when it is played. @param seq of the request in the traffic */
-  add(seq: number, request: LineRequest, answer: Answer): LineReply {
-    const reply = new PendingReply(this, seq, request, answer);
+  /** Adds the newest reply, which leaves when it is played. */
+  add(asked: Asked, answer: Answer): LineReply {
+    const reply = new PendingReply(this, asked, answer);
     reply.older = this.#newest;
     if (this.#newest) this.#newest.newer = reply;
     else this.#oldest = reply;
@@ -62,13 +61,13 @@ export class PendingReplies {
 
   /** The plan of a reply has ended, as its transport reports once. */
   ended(reply: PendingReply, report: PlayReport): void {
-    const { older, newer, seq, request, answer } = reply;
+    const { older, newer, asked, answer } = reply;
     if (older) older.newer = newer;
     else this.#oldest = newer;
     if (newer) newer.older = older;
     else this.#newest = older;
     reply.older = undefined;
     reply.newer = undefined;
-    this.#replied(seq, request, answer, report);
+    this.#replied(asked, answer, report);
   }
 }

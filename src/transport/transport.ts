@@ -38,6 +38,11 @@ export interface LineHandler {
   owns(unitId: number): boolean;
   /** Decides about a request, in the order of arrival. */
   request(request: LineRequest): LineReply;
+  /**
+   * Call in the same turn as `request`, when the reply was written or has to wait. The line does now what no byte of the
+   * reply depends on: making an event of the request takes longer than answering it.
+   */
+  begun(): void;
   event(event: LineEvent): void;
 }
 

@@ -62,6 +62,7 @@ function listenWith(framing: Framing, framer: Framer, gap: number) {
       newClientId: () => 1,
       owns: () => true,
       request: () => ({ plan: silence('test'), played: () => {} }),
+      begun: () => {},
       event: (event) => traffic.event(event, framing),
     },
     new ChunkStatistics(),

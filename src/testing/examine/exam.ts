@@ -137,8 +137,8 @@ export class Exam {
       },
     };
     const result = await this.until(() => find(disturbed), limitMs);
-    log.settle();
     rules.remove(name);
+    log.rulesRemoved();
     const { at, spoilt, notAchieved } = disturbed;
     return { at, since, spoilt, notAchieved, result };
   }

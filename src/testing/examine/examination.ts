@@ -192,8 +192,8 @@ export class Examination {
   }
 
   #takeFaultsAway(): void {
-    this.#log.settle();
     this.#rules.removeAll();
+    this.#log.rulesRemoved();
   }
 
   readonly #onEvent = (listener: () => void): (() => void) => {

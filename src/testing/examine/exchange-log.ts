@@ -1,4 +1,5 @@
 import type { TrafficEvent } from '../../traffic/event.js';
+import { HitCount } from '../hit-count.js';
 import { type Exchange, exchangeOf } from './exchange.js';
 
 /** Of each kind, the newest so many are kept: a client may flood the line for the whole examination. */
@@ -12,13 +13,12 @@ export class ExchangeLog {
   readonly #others: TrafficEvent[] = [];
   /** Exchanges that may still get their replies. */
   readonly #open = new Map<number, Exchange>();
-  /** How often the faults of the examination have acted. */
-  readonly #hits: () => number;
-  #newest: { readonly exchange: Exchange; readonly hits: number } | undefined;
+  readonly #hits: HitCount;
   #last = 0;
 
+  /** @param hits how often the faults of the examination have acted */
   constructor(hits: () => number) {
-    this.#hits = hits;
+    this.#hits = new HitCount(hits);
   }
 
   /** Sequence number of the newest event. */
@@ -37,29 +37,23 @@ export class ExchangeLog {
       keep(this.#others, event);
       return;
     }
-    this.settle();
-    this.#newest = { exchange, hits: this.#hits() };
+    exchange.isSpoilt = this.#hits.haveGrown();
     keep(this.#exchanges, exchange);
     if (event.kind === 'request') this.#open.set(event.seq, exchange);
   }
 
-  /**
-   * Notes whether a fault acted on the newest request. A rule counts its hit after the request has become an event, so
-   * call this later than that, and before a rule is removed with its count.
-   */
-  settle(): void {
-    if (this.#newest && this.#hits() > this.#newest.hits) this.#newest.exchange.isSpoilt = true;
+  /** Call when rules were removed with their counts. */
+  rulesRemoved(): void {
+    this.#hits.begin();
   }
 
   /** The exchanges with higher sequence numbers than this, the oldest first. */
   after(seq: number): readonly Exchange[] {
-    this.settle();
     return behind(this.#exchanges, seq);
   }
 
   /** The newest exchanges, the oldest of them first: enough to know the rhythm of any client. */
   newest(): readonly Exchange[] {
-    this.settle();
     return this.#exchanges.slice(-MOST_NEWEST);
   }
 

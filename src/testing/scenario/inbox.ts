@@ -1,4 +1,5 @@
 import type { TrafficEvent } from '../../traffic/event.js';
+import { HitCount } from '../hit-count.js';
 import { type DeviceAt, type Seen, seenOf } from './seen.js';
 
 /** What happens while a step runs. */
@@ -17,25 +18,20 @@ const MOST_WAITING = 20_000;
 export class Inbox {
   readonly #waiting: Happening[] = [];
   readonly #deviceAt: DeviceAt;
-  /** How often the faults of the running step have acted. */
-  readonly #hits: () => number;
+  readonly #hits: HitCount;
   #wake: (() => void) | undefined;
-  /** The newest request, and the hits before it. A rule counts its hit after the request has become an event. */
-  #newest: { readonly seen: Seen; readonly hits: number } | undefined;
   readonly #spoilt = new WeakSet<Seen>();
 
+  /** @param hits how often the faults of the running step have acted */
   constructor(deviceAt: DeviceAt, hits: () => number) {
     this.#deviceAt = deviceAt;
-    this.#hits = hits;
+    this.#hits = new HitCount(hits);
   }
 
   /** Takes an event of the stream. */
   add(event: TrafficEvent): void {
     const seen = seenOf(event, this.#deviceAt);
-    if (seen && seen.reply === undefined) {
-      this.settle();
-      this.#newest = { seen, hits: this.#hits() };
-    }
+    if (seen && seen.reply === undefined && this.#hits.haveGrown()) this.#spoilt.add(seen);
     this.put({ kind: 'event', event, seen });
   }
 
@@ -66,14 +62,13 @@ export class Inbox {
     return this.#waiting.splice(0);
   }
 
-  /** Whether a fault of the running step acted on a request. The line has to be done with planning its reply. */
+  /** Whether a fault of the running step acted on a request. */
   isSpoilt(seen: Seen): boolean {
-    if (this.#newest?.seen === seen) this.settle();
     return this.#spoilt.has(seen);
   }
 
-  /** Notes whether the newest request was spoilt. Call before the faults of a step are removed with their counts. */
-  settle(): void {
-    if (this.#newest && this.#hits() > this.#newest.hits) this.#spoilt.add(this.#newest.seen);
+  /** Call when the faults of a step were removed with their counts. */
+  faultsRemoved(): void {
+    this.#hits.begin();
   }
 }

@@ -130,8 +130,8 @@ export class TestRun {
     this.#evidence.push(evidence);
     const firstSeq = this.#bench.traffic.last + 1;
     const ended = await runStep(step, evidence, bench);
-    this.#inbox.settle();
     this.#actions.endStep();
+    this.#inbox.faultsRemoved();
     this.#captured(step.capture, firstSeq);
     this.#found(step, ended, this.#clock.now() - startedAt, evidence);
     return ended.over;

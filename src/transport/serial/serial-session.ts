@@ -219,6 +219,7 @@ export class SerialSession implements PortSession {
     });
     if (unitId === BROADCAST) this.#player.turnedAway();
     this.#player.play(frame, reply);
+    this.#handler.begun();
   }
 
   /** What was received, with the time when it began on the wire. */

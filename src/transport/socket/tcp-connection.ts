@@ -241,6 +241,7 @@ export class TcpConnection implements Client {
       clientId: this.clientId,
     };
     this.#replies.add(this.#handler.request(request), this.#receivedAt);
+    this.#handler.begun();
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 

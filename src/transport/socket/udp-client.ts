@@ -69,6 +69,7 @@ export class UdpClient implements Client {
     const times = { startedAt: receivedAt, receivedAt };
     const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
     this.#replies.add(this.#handler.request(request), receivedAt);
+    this.#handler.begun();
   }
 
   end(text: string): void {

@@ -162,6 +162,7 @@ class Connection {
       });
       this.#queue.push({ reply, since: now, reports: [] });
       if (this.#queue.length === 1) this.#play();
+      this.#handler.begun();
     }
   }
 

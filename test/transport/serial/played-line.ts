@@ -32,7 +32,7 @@ interface PlayedLine {
 export function rtuSession(
   port: BytePort,
   { t35, characterTime, gap, whenBusy, echo }: PlayedLine,
-  handler: Omit<LineHandler, 'newClientId'>,
+  handler: Omit<LineHandler, 'newClientId' | 'begun'>,
   { chunks, clock }: { readonly chunks: ChunkStatistics; readonly clock: VirtualClock },
 ): SerialSession {
   return new SerialSession(
@@ -48,7 +48,7 @@ export function rtuSession(
       echo,
       joinsTraffic: false,
     },
-    { newClientId: () => 1, ...handler },
+    { newClientId: () => 1, begun: () => {}, ...handler },
     chunks,
     clock,
   );

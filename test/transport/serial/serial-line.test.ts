@@ -54,6 +54,7 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
   const settings = lead === 0 ? SETTINGS : { ...SETTINGS, rs485: rs485('rts', { delayBeforeSend: lead }) };
   const handler = {
     newClientId: () => 1,
+    begun: () => {},
     owns: () => true,
     request: ({ unitId, pdu }: { unitId: number; pdu: Uint8Array }) => {
       executed++;
@@ -236,6 +237,7 @@ describe('a serial line that only listens', () => {
     const events: LineEvent[] = [];
     const handler = {
       newClientId: () => 1,
+      begun: () => {},
       // Even if a device answered for every unit, nothing must be asked of it.
       owns: () => true,
       request: () => {

@@ -40,6 +40,8 @@ export class HoldingRegisters implements LineHandler {
     return this.fault(plainReply(response), request);
   }
 
+  begun(): void {}
+
   event(event: LineEvent): void {
     this.events.push(event);
   }

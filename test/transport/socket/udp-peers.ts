@@ -45,6 +45,8 @@ export class Device implements LineHandler {
     return { plan, played: (report) => this.reports.push({ request, report }) };
   }
 
+  begun(): void {}
+
   event(event: LineEvent): void {
     this.events.push(event);
   }
