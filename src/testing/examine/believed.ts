@@ -1,6 +1,7 @@
 import type { Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import type { Exchange } from './exchange.js';
+import { helpedByNewConnection } from './help.js';
 import type { Seen } from './witness/testimony.js';
 
 /** Whether a client took the values of spoilt replies, as the witness has shown it. */
@@ -19,6 +20,18 @@ const ROUNDS = 2;
 /** A client whose time-out and attempts are not known yet is taken for this one. */
 const USUAL_TIMEOUT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
+
+/**
+ * Waits until the witness shows the value of good replies, so that a fault can be blamed when it does so no more. A client
+ * that an earlier fault has put out of step gets a new connection.
+ */
+export async function seesGoodReplies(exam: Exam): Promise<void> {
+  const { testimony } = exam;
+  if (!testimony || (await testimony.ready(exam)) !== undefined) return;
+  const isShown = async () => testimony.settles(exam, testimony.threeMarks()[2]);
+  if (!(await isShown()) && (await helpedByNewConnection(exam))) await isShown();
+  testimony.rest();
+}
 
 /**
  * Asks the witness whether the client takes spoilt replies for good ones. All replies to the question are spoilt for a

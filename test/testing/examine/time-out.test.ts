@@ -54,7 +54,7 @@ describe('the time-out', () => {
   }
 
   it('is found within what is promised, or not at all, for clients with jitter', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const wrong: string[] = [];
     for (const jitterMs of [2, 10, 40, 100])
@@ -65,12 +65,16 @@ describe('the time-out', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('is found within what is promised, or not at all, on a busy machine', { timeout: 60_000 }, async () => {
+  it('is found within what is promised, or not at all, on a busy machine', { timeout: 180_000 }, async () => {
     const wrong: string[] = [];
     for (const latenessMs of [1, 5, 15])
       for (const timeoutMs of [50, 300])
         for (const { name, habits } of shapes([timeoutMs], [250])) {
-          const summary = await falseClaim({ on: 'tcp', habits, latenessMs });
+          const summary = await falseClaim({
+            on: 'tcp',
+            habits,
+            lateness: (random) => random.next() * latenessMs,
+          });
           if (summary !== undefined) wrong.push(`${name}, late by up to ${latenessMs} ms: ${summary}`);
         }
     expect(wrong).toEqual([]);
