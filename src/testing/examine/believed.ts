@@ -2,6 +2,7 @@ import type { Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import type { Exchange } from './exchange.js';
 import { helpedByNewConnection } from './help.js';
+import { quiet } from './quiet.js';
 import type { Seen } from './witness/testimony.js';
 
 /** Whether a client took the values of spoilt replies, as the witness has shown it. */
@@ -15,6 +16,8 @@ export interface Believed {
   readonly evidence: Outcome['evidence'];
 }
 
+/** What a client may have kept of all the replies that a check has spoilt. */
+const MANY_REQUESTS = 12;
 /** The client is given time for so many rounds of attempts while its replies are spoilt. */
 const ROUNDS = 2;
 /** A client whose time-out and attempts are not known yet is taken for this one. */
@@ -23,13 +26,16 @@ const USUAL_ATTEMPTS = 3;
 
 /**
  * Waits until the witness shows the value of good replies, so that a fault can be blamed when it does so no more. A client
- * that an earlier fault has put out of step gets a new connection.
+ * that an earlier fault has put out of step is given requests without a reply, and then a new connection.
  */
 export async function seesGoodReplies(exam: Exam): Promise<void> {
   const { testimony } = exam;
   if (!testimony || (await testimony.ready(exam)) !== undefined) return;
   const isShown = async () => testimony.settles(exam, testimony.threeMarks()[2]);
-  if (!(await isShown()) && (await helpedByNewConnection(exam))) await isShown();
+  if (!(await isShown())) {
+    await quiet(exam, MANY_REQUESTS);
+    if (!(await isShown()) && (await helpedByNewConnection(exam))) await isShown();
+  }
   testimony.rest();
 }
 

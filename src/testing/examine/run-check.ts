@@ -1,3 +1,4 @@
+import { seesGoodReplies } from './believed.js';
 import type { Check, Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import { helpedByNewConnection } from './help.js';
@@ -28,6 +29,7 @@ export async function runCheck(
     const evidence = exam.log.after(exam.since).slice(-LAST_FRAMES);
     return { outcome: { verdict: 'inconclusive', summary, evidence }, hasStopped: await polledNoMore(exam) };
   }
+  await seesGoodReplies(exam);
   const outcome = await outcomeOf(check, exam);
   if (hasSpoiltBytes(exam)) await quiet(exam, QUIET_REQUESTS);
   const hasStopped = await polledNoMore(exam);

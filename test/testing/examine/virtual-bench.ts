@@ -35,6 +35,7 @@ const UNITS = { 1: 'meter', 2: 'relay' };
 const LINES = {
   serial: { serial: { path: 'virtual' }, units: UNITS },
   tcp: { tcp: { port: 502 }, units: UNITS },
+  anyPort: { tcp: { port: 0 }, units: UNITS },
 };
 
 /** Lets serialport's parser, which has no other timers, run in virtual time. Call this in each file of tests. */

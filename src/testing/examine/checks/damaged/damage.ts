@@ -1,4 +1,4 @@
-import { type Believed, believed, seesGoodReplies } from '../../believed.js';
+import { type Believed, believed } from '../../believed.js';
 import { type Check, fail, inconclusive, type Outcome, pass } from '../../check.js';
 import type { Exam } from '../../exam.js';
 import { numberText } from '../../found.js';
@@ -40,7 +40,6 @@ export function damageCheck(damage: Damage): Check {
     async run(exam) {
       const wanted = faults(exam);
       if (typeof wanted === 'string') return inconclusive(wanted);
-      await seesGoodReplies(exam);
       const seen = await spoilOne(exam, wanted);
       if (typeof seen === 'string') return inconclusive(seen);
       const reaction = reactionOf(exam, seen.spoilt, seen.next);
