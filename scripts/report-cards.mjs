@@ -130,7 +130,7 @@ async function examineOnce(client, kind, { round, checks }) {
  * @param {Report['checks'][number]} check
  */
 function isLeft({ verdict, summary }) {
-  return verdict === 'not run' || summary.startsWith('before the check');
+  return verdict === 'not run' || summary.includes('before the check');
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import type { Exchange } from './exchange.js';
-import { helpedByNewConnection } from './help.js';
 import { quiet } from './quiet.js';
 import type { Seen } from './witness/testimony.js';
 
@@ -26,15 +25,14 @@ const USUAL_ATTEMPTS = 3;
 
 /**
  * Waits until the witness shows the value of good replies, so that a fault can be blamed when it does so no more. A client
- * that an earlier fault has put out of step is given requests without a reply, and then a new connection.
+ * that an earlier fault has put out of step is given requests without a reply.
  */
 export async function seesGoodReplies(exam: Exam): Promise<void> {
   const { testimony } = exam;
   if (!testimony || (await testimony.ready(exam)) !== undefined) return;
-  const isShown = async () => testimony.settles(exam, testimony.threeMarks()[2]);
-  if (!(await isShown())) {
+  if (!(await testimony.follows(exam))) {
     await quiet(exam, MANY_REQUESTS);
-    if (!(await isShown()) && (await helpedByNewConnection(exam))) await isShown();
+    await testimony.follows(exam);
   }
   testimony.rest();
 }
@@ -52,6 +50,7 @@ export async function believed(
   if (!testimony) return unknown('there is no witness');
   const unusable = await testimony.ready(exam);
   if (unusable !== undefined) return unknown(unusable);
+  if (!testimony.isFollowing) return unknown('the witness did not follow good replies before the check');
   const [before, sent, after] = testimony.threeMarks();
   if (!(await testimony.settles(exam, before))) {
     testimony.rest();

@@ -57,6 +57,7 @@ export class Testimony {
   #delayMs = 0;
   #next = 0;
   #isLearned = false;
+  #isFollowing = true;
   #unusable: string | undefined;
 
   /** @param line name of the line */
@@ -113,6 +114,17 @@ export class Testimony {
     const wanted = this.textOf(mark);
     const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
     return shown !== undefined;
+  }
+
+  /** Gives good replies a value that the witness did not show before. @returns whether it shows it, as `isFollowing` does */
+  async follows(exam: Watching): Promise<boolean> {
+    this.#isFollowing = await this.settles(exam, this.threeMarks()[2]);
+    return this.#isFollowing;
+  }
+
+  /** The witness followed when it was last looked at with good replies. Without that, a fault can't be blamed. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
   }
 
   /** How long the witness needs to show what was read, in ms, with a margin. */
