@@ -15,8 +15,8 @@ export interface Believed {
   readonly evidence: Outcome['evidence'];
 }
 
-/** What a client may have kept of all the replies that a check has spoilt. */
-const MANY_REQUESTS = 12;
+/** A client that reads less than comes falls behind further with each reply, so it may have kept many. */
+const MANY_REQUESTS = 100;
 /** The client is given time for so many rounds of attempts while its replies are spoilt. */
 const ROUNDS = 2;
 /** A client whose time-out and attempts are not known yet is taken for this one. */
