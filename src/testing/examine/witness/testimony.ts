@@ -116,9 +116,13 @@ export class Testimony {
     return shown !== undefined;
   }
 
-  /** Gives good replies a value that the witness did not show before. @returns whether it shows it, as `isFollowing` does */
+  /**
+   * Gives good replies two values, one after the other: a witness that stands still may show one of them.
+   * @returns whether it shows both, as `isFollowing` does
+   */
   async follows(exam: Watching): Promise<boolean> {
-    this.#isFollowing = await this.settles(exam, this.threeMarks()[2]);
+    const [, first, second] = this.threeMarks();
+    this.#isFollowing = (await this.settles(exam, first)) && (await this.settles(exam, second));
     return this.#isFollowing;
   }
 
