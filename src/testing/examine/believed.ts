@@ -1,6 +1,7 @@
 import type { Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import type { Exchange } from './exchange.js';
+import { quiet } from './quiet.js';
 import type { Seen } from './witness/testimony.js';
 
 /** Whether a client took the values of spoilt replies, as the witness has shown it. */
@@ -14,11 +15,27 @@ export interface Believed {
   readonly evidence: Outcome['evidence'];
 }
 
+/** A client that reads less than comes falls behind further with each reply, so it may have kept many. */
+const MANY_REQUESTS = 100;
 /** The client is given time for so many rounds of attempts while its replies are spoilt. */
 const ROUNDS = 2;
 /** A client whose time-out and attempts are not known yet is taken for this one. */
 const USUAL_TIMEOUT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
+
+/**
+ * Waits until the witness shows the value of good replies, so that a fault can be blamed when it does so no more. A client
+ * that an earlier fault has put out of step is given requests without a reply.
+ */
+export async function seesGoodReplies(exam: Exam): Promise<void> {
+  const { testimony } = exam;
+  if (!testimony || (await testimony.ready(exam)) !== undefined) return;
+  if (!(await testimony.follows(exam))) {
+    await quiet(exam, MANY_REQUESTS);
+    await testimony.follows(exam);
+  }
+  testimony.rest();
+}
 
 /**
  * Asks the witness whether the client takes spoilt replies for good ones. All replies to the question are spoilt for a
@@ -33,6 +50,7 @@ export async function believed(
   if (!testimony) return unknown('there is no witness');
   const unusable = await testimony.ready(exam);
   if (unusable !== undefined) return unknown(unusable);
+  if (!testimony.isFollowing) return unknown('the witness did not follow good replies before the check');
   const [before, sent, after] = testimony.threeMarks();
   if (!(await testimony.settles(exam, before))) {
     testimony.rest();

@@ -12,6 +12,8 @@ export interface ExaminedLine {
   readonly name: string;
   readonly kind: 'serial' | 'tcp' | 'tls' | 'udp';
   readonly framing: 'rtu' | 'ascii' | 'socket';
+  /** TCP: it is on any free port, which is another one each time it is opened. */
+  readonly hasAnyPort: boolean;
   /** Of a character on the wire; 0 where characters take no time. */
   readonly characterTime: number;
   /** 0 where there is none. */

@@ -14,8 +14,6 @@ interface Next {
 export interface Pace {
   readonly usual: Next;
   readonly silent: Next;
-  /** The shortest time after which a client without a reply was seen to go on. */
-  readonly soonestMs: number;
   /** The client closed its connection so long after a request without a reply; undefined where it did not. */
   readonly closedAfterMs: number | undefined;
   /** The usual time from a request to its reply. */
@@ -23,10 +21,10 @@ export interface Pace {
   /** How far single times are from where they should be: the rhythm of the client, and what the machine adds. */
   readonly jitter: number;
   /**
-   * How late a request may be read, and a reply may reach the client: on a busy machine these times differ, and so do
-   * those from a request without a reply to what comes next.
+   * How far the times from a request without a reply to what comes next are apart, without the extreme ones. How late a
+   * request is read, and how late the client's timer is, differs as much on this machine.
    */
-  readonly uncertainty: number;
+  readonly spread: number;
   /** A client that is behind its rhythm asks again within this time after a reply, besides the jitter. */
   readonly atOnceMs: number;
   /** The polls without replies, and what came next. */
@@ -35,12 +33,18 @@ export interface Pace {
 
 /** No client waits longer for a reply, in ms. */
 const LONGEST_WAIT_MS = 70_000;
-/** Besides what was measured, for the clock and the way of the bytes. */
+/** Times are not told apart by less, in ms, besides what was measured. */
 const FINEST_MS = 0.5;
 /** Besides t3.5, from a reply to the next request of a client that does not rest. */
 const AT_ONCE_MS = 1;
-/** The silence is tried so often. */
+/** The silence is tried so often, and up to so often where its times differ by more than this, in ms. */
 const SILENCES = 7;
+const MOST_SILENCES = 15;
+const STEADY_MS = 0.5;
+/** Unless the client takes longer for them, in ms. */
+const LONGEST_SILENCES_MS = 60_000;
+/** The part of the times that is left out at each end, because a busy machine stalls now and then. */
+const EXTREME_PART = 0.1;
 /** See `spanOf`. */
 const WIDENING = 4;
 
@@ -51,7 +55,14 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
   const evidence: Exchange[] = [];
   const silent: Next[] = [];
   const closings: number[] = [];
-  for (let i = 0; i < SILENCES; i++) {
+  const waits = () => silent.map(({ afterMs }) => afterMs);
+  const began = exam.clock.now();
+  const isEnough = () =>
+    silent.length >= SILENCES &&
+    (silent.length >= MOST_SILENCES ||
+      spreadOf(waits()) <= STEADY_MS ||
+      exam.clock.now() - began > LONGEST_SILENCES_MS);
+  while (!isEnough()) {
     const seen = await spoilAndWait(exam, [{ silence: true }], next.afterMs);
     if (!seen) return 'no request came that could be disturbed';
     evidence.push(seen.spoilt);
@@ -66,16 +77,14 @@ export async function learnPace(exam: Exam): Promise<Pace | string> {
   if (!first || silent.some(({ question }) => question !== first.question)) {
     return 'not the same question comes each time after a poll without a reply';
   }
-  const waits = silent.map(({ afterMs }) => afterMs);
-  const closes = closings.length === SILENCES;
+  const closes = closings.length === silent.length;
   return {
     usual: { question: next.question, afterMs: next.afterMs },
-    silent: { question: first.question, afterMs: median(waits) },
-    soonestMs: Math.min(...waits),
-    closedAfterMs: closes ? Math.min(...closings) : undefined,
+    silent: { question: first.question, afterMs: median(waits()) },
+    closedAfterMs: closes ? median(closings) : undefined,
     replyMs: median(usualFollowers(exam).flatMap(({ poll }) => (repliedFrom(poll) ?? poll.at) - poll.at)),
-    jitter: Math.max(spanOf(usualTimes(exam)), spanOf(waits)) / 2,
-    uncertainty: FINEST_MS + spanOf(closes ? closings : waits),
+    jitter: Math.max(spanOf(usualTimes(exam)), spanOf(waits())) / 2,
+    spread: spreadOf(closes ? closings : waits()),
     atOnceMs: exam.line.t35 + AT_ONCE_MS,
     evidence,
   };
@@ -90,6 +99,13 @@ function spanOf(times: readonly number[]): number {
   const kept = Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.9));
   const span = (sorted[kept - 1] ?? 0) - (sorted[0] ?? 0);
   return span * (1 + WIDENING / Math.max(1, kept));
+}
+
+/** How far times are apart without the extreme ones. */
+function spreadOf(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  const left = Math.round(EXTREME_PART * sorted.length);
+  return (sorted.at(-1 - left) ?? 0) - (sorted[left] ?? 0);
 }
 
 /** The median of so many times is the same as another one when it differs by no more, in ms. */

@@ -1,6 +1,7 @@
 import type { Exam } from './exam.js';
 import { type Exchange, repliedFrom } from './exchange.js';
 import { type Pace, spoilAndWait, toleranceOf } from './pace.js';
+import { quiet } from './quiet.js';
 import { median } from './rhythm.js';
 
 /** Replies that came late by a known time, and what the client did. */
@@ -11,8 +12,8 @@ export interface Probe {
    */
   readonly answer: 'taken' | 'given up' | 'unclear';
   /**
-   * From the request to the first byte of the reply, in ms, as it was or would have been: of several, the one that
-   * says least.
+   * From the request to the first byte of the reply, in ms, as it was or would have been: the median of several, because
+   * a machine that stalls once makes one of them wrong.
    */
   readonly lateMs: number;
   /** After a request that was asked at no multiple of the poll period: the client keeps to no fixed grid. */
@@ -72,6 +73,10 @@ async function tryOnce(exam: Exam, pace: Pace, delayMs: number): Promise<Trial |
   const lateMs = sentAt === undefined ? pace.replyMs + delayMs : sentAt - spoilt.at;
   const afterMs = next ? next.at - spoilt.at : Number.POSITIVE_INFINITY;
   const gone = closedAfterMs ?? (afterMs < lateMs ? afterMs : undefined);
+  // The reply came too late, and the client may have kept it for its next request.
+  const isPending = sentAt !== undefined && closedAfterMs === undefined;
+  const isLate = gone !== undefined || Math.abs(afterMs - pace.silent.afterMs) <= FAR * toleranceOf(pace);
+  if (isPending && isLate) await quiet(exam, 1);
   return {
     lateMs,
     goneAfterMs: gone && Math.min(gone, lateMs),
@@ -87,7 +92,7 @@ function made(exam: Exam, pace: Pace, answer: Probe['answer'], trials: readonly 
   const off = median(trials.map(({ afterMs }) => afterMs)) % exam.periodMs;
   return {
     answer,
-    lateMs: answer === 'taken' ? Math.min(...times) : Math.max(...times),
+    lateMs: median(times),
     isOffGrid: Math.min(off, exam.periodMs - off) > toleranceOf(pace),
     evidence: trials.flatMap(({ evidence }) => evidence),
   };

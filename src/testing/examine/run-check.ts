@@ -1,6 +1,8 @@
+import { seesGoodReplies } from './believed.js';
 import type { Check, Outcome } from './check.js';
 import type { Exam } from './exam.js';
 import { helpedByNewConnection } from './help.js';
+import { hasSpoiltBytes, quiet } from './quiet.js';
 
 /** What became of a check that was run. */
 export type Ended = Outcome | { readonly verdict: 'error'; readonly summary: string };
@@ -8,6 +10,8 @@ export type Ended = Outcome | { readonly verdict: 'error'; readonly summary: str
 /** A client that asks nothing for this long, in ms, or for so many poll periods, has stopped. */
 const STOPPED_MS = 120_000;
 const STOPPED_PERIODS = 5;
+/** Bytes that a client has kept are read out by so many requests: half a reply, and what it then takes for another. */
+const QUIET_REQUESTS = 2;
 /** Frames that show what a client did instead of polling. */
 const LAST_FRAMES = 4;
 
@@ -25,7 +29,9 @@ export async function runCheck(
     const evidence = exam.log.after(exam.since).slice(-LAST_FRAMES);
     return { outcome: { verdict: 'inconclusive', summary, evidence }, hasStopped: await polledNoMore(exam) };
   }
+  await seesGoodReplies(exam);
   const outcome = await outcomeOf(check, exam);
+  if (hasSpoiltBytes(exam)) await quiet(exam, QUIET_REQUESTS);
   const hasStopped = await polledNoMore(exam);
   return { outcome: hasStopped ? stopped(check, outcome) : outcome, hasStopped };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Habits } from './habits.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
+import { shownLater } from './witnesses.js';
 
 inVirtualTime();
 
@@ -60,6 +61,30 @@ describe('a client that has lost its place in the stream of replies', () => {
       'exception-1': 'pass',
       'exception-3': 'pass',
     });
+  });
+
+  it('gets one before a witness is asked for what it takes', async () => {
+    const habits = { mistakes: ['takes late replies'] as const, reconnectsOnGivingUp: false };
+    const checks = ['extended-reply', 'wrong-unit', 'wrong-function', 'fewer-registers'];
+    const { report } = await examineModel({ on: 'tcp', habits, checks, witness: shownLater(100) });
+    const verdicts = Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
+    expect(verdicts).toEqual({
+      'extended-reply': 'fail',
+      'wrong-unit': 'pass',
+      'wrong-function': 'pass',
+      'fewer-registers': 'pass',
+    });
+  });
+});
+
+describe('a line on any free port', () => {
+  it('is not closed, because it would come back on another port', async () => {
+    const { finding, bench } = await examineModel({ on: 'anyPort', checks: ['listener-gone'] });
+    expect(finding('listener-gone')).toMatchObject({
+      verdict: 'inconclusive',
+      summary: expect.stringContaining('give it one'),
+    });
+    expect(bench.simulator.lines.get('bus')?.state.kind).toBe('open');
   });
 });
 

@@ -185,3 +185,18 @@ describe('a client that connects anew after a time-out', () => {
     });
   });
 });
+
+describe('a client that takes late replies', () => {
+  it.each(['serial', 'tcp'] as const)('is in step again before the next check on %s', async (on) => {
+    const habits = {
+      timeoutMs: 300,
+      attempts: 1,
+      reconnectsOnGivingUp: false,
+      mistakes: ['takes late replies', 'ignores the transaction identifier'] as const,
+    };
+    const checks = ['late-reply', 'wrong-unit', 'wrong-function', 'exceptions'];
+    const { report } = await examineModel({ on, habits, checks, witness: shownLater(100) });
+    const failed = report.findings.filter(({ verdict }) => verdict !== 'pass');
+    expect(failed.map(({ id, verdict }) => `${verdict} ${id}`)).toEqual(['fail late-reply']);
+  });
+});

@@ -13,7 +13,7 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 import { FAULTLESS, type Habits } from './habits.js';
 import { ModelClient } from './model-client.js';
 import { VirtualSerial } from './virtual-port.js';
-import { VirtualTcp } from './virtual-tcp.js';
+import { type Lateness, VirtualTcp } from './virtual-tcp.js';
 
 /** The register that a model client writes back to. */
 export const SEEN = 100;
@@ -35,6 +35,7 @@ const UNITS = { 1: 'meter', 2: 'relay' };
 const LINES = {
   serial: { serial: { path: 'virtual' }, units: UNITS },
   tcp: { tcp: { port: 502 }, units: UNITS },
+  anyPort: { tcp: { port: 0 }, units: UNITS },
 };
 
 /** Lets serialport's parser, which has no other timers, run in virtual time. Call this in each file of tests. */
@@ -62,9 +63,12 @@ export interface VirtualBench {
 
 /**
  * Opens a line named `bus` with the units 1 and 2.
- * @param latenessMs TCP: bytes are late on each way by up to this, as on a busy machine
+ * @param lateness TCP: of bytes on each way, as on a busy machine
  */
-export async function virtualBench(on: keyof typeof LINES = 'serial', latenessMs = 0): Promise<VirtualBench> {
+export async function virtualBench(
+  on: keyof typeof LINES = 'serial',
+  lateness?: Lateness,
+): Promise<VirtualBench> {
   const time = clock;
   const serial = new VirtualSerial(time);
   let tcp: VirtualTcp | undefined;
@@ -75,7 +79,7 @@ export async function virtualBench(on: keyof typeof LINES = 'serial', latenessMs
       clock: time,
       newTransport: (definition, framing, handler) => {
         if (definition.kind !== 'serial') {
-          tcp = new VirtualTcp(handler, time, latenessMs);
+          tcp = new VirtualTcp(handler, time, lateness);
           return tcp;
         }
         const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
@@ -105,8 +109,8 @@ interface Wanted {
   /** Checks to choose from; those of the program when absent. */
   readonly table?: readonly Check[];
   readonly unitId?: number;
-  /** TCP: bytes are late on each way by up to this, as on a busy machine. */
-  readonly latenessMs?: number;
+  /** TCP: of bytes on each way, as on a busy machine. */
+  readonly lateness?: Lateness;
   readonly limitMs?: number;
   readonly seed?: number;
   /** Makes the witness for the client that is examined. */
@@ -125,8 +129,8 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
   /** The finding of a check. */
   readonly finding: (id: string) => Finding;
 }> {
-  const { on, habits, latenessMs } = wanted;
-  const bench = await virtualBench(on, latenessMs);
+  const { on, habits, lateness } = wanted;
+  const bench = await virtualBench(on, lateness);
   const client = bench.client(habits);
   const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
   void client.poll();

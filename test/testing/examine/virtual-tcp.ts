@@ -12,24 +12,27 @@ import type {
 import type { Wire } from './model-client.js';
 
 const ON_THE_WAY_MS = 0.05;
+
+/** How much longer than usual bytes take on a busy machine, in ms. */
+export type Lateness = (random: Random) => number;
 const HEADER = 6;
 
 /** A Modbus TCP line in virtual time, with connections in place of sockets. Replies leave in the order of requests. */
 export class VirtualTcp implements Transport {
   readonly #clock: Clock;
   readonly #handler: LineHandler;
-  readonly #latenessMs: number;
+  readonly #lateness: Lateness;
   readonly #random: Random = seededRandom(1, 2);
   readonly #connections = new Set<Connection>();
   #state: LineState = { kind: 'stopped' };
   /** Nobody listens for a while: the program of the server has ended. */
   isListening = true;
 
-  /** @param latenessMs bytes are late on each way by up to this, now more and now less */
-  constructor(handler: LineHandler, clock: Clock, latenessMs = 0) {
+  /** @param lateness of bytes on each way */
+  constructor(handler: LineHandler, clock: Clock, lateness: Lateness = () => 0) {
     this.#handler = handler;
     this.#clock = clock;
-    this.#latenessMs = latenessMs;
+    this.#lateness = lateness;
   }
 
   get state(): LineState {
@@ -67,7 +70,7 @@ export class VirtualTcp implements Transport {
         if (this.#state.kind !== 'open' || !this.isListening) return false;
         const added: Connection = new Connection(this.#handler, this.#clock, {
           received: client.received,
-          onTheWayMs: () => ON_THE_WAY_MS + this.#random.next() * this.#latenessMs,
+          onTheWayMs: () => ON_THE_WAY_MS + this.#lateness(this.#random),
           closed: (text) => {
             this.#connections.delete(added);
             this.#handler.event({ kind: 'client-gone', text, ...added.identity });

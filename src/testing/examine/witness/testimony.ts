@@ -57,6 +57,7 @@ export class Testimony {
   #delayMs = 0;
   #next = 0;
   #isLearned = false;
+  #isFollowing = true;
   #unusable: string | undefined;
 
   /** @param line name of the line */
@@ -113,6 +114,21 @@ export class Testimony {
     const wanted = this.textOf(mark);
     const shown = await this.#follow(exam, this.#marks[mark] as number[], (text) => text === wanted);
     return shown !== undefined;
+  }
+
+  /**
+   * Gives good replies two values, one after the other: a witness that stands still may show one of them.
+   * @returns whether it shows both, as `isFollowing` does
+   */
+  async follows(exam: Watching): Promise<boolean> {
+    const [, first, second] = this.threeMarks();
+    this.#isFollowing = (await this.settles(exam, first)) && (await this.settles(exam, second));
+    return this.#isFollowing;
+  }
+
+  /** The witness followed when it was last looked at with good replies. Without that, a fault can't be blamed. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
   }
 
   /** How long the witness needs to show what was read, in ms, with a margin. */

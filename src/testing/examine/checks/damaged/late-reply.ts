@@ -10,6 +10,7 @@ import { compare } from './compare.js';
 const SHORTEST_GAP_MS = 1;
 /** The replies of functions 1 to 4 do not say which addresses they are of. */
 const LAST_READING = 4;
+const GIVES_UP = 'gives up a request when a late reply comes';
 const DANGEROUS = 'takes a late reply for the next one: dangerous';
 
 /** A reply after the time-out, while the next request is under way. */
@@ -57,14 +58,13 @@ async function taken(exam: Exam): Promise<Outcome> {
   }
   const { answer, chain, evidence } = compared;
   const after = `${numberText(chain.afterMs)} ms after the request`;
-  if (answer === 'taken') {
-    return fail(
-      `went on ${after}, with the late reply of the request before and none of its own`,
-      evidence,
-      DANGEROUS,
-    );
-  }
   const belief = await believed(exam, (mark) => [{ stale: true }, mark]);
+  if (answer === 'taken') {
+    const told = `went on ${after}, with the late reply of the request before and none of its own`;
+    // It has thrown the late reply away, and its request with it.
+    if (belief.kind === 'kept') return fail(`${told}; ${belief.text}`, evidence, GIVES_UP);
+    return fail(told, evidence, DANGEROUS);
+  }
   if (belief.kind === 'sent' || belief.kind === 'other') {
     return fail(belief.text, [...evidence, ...belief.evidence], DANGEROUS);
   }

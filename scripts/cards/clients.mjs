@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compileWithLibmodbus, findLibmodbus } from '../../test/support/libmodbus.mjs';
+
+/*
+ * The clients that report cards are made of. Each poller, apart from mbpoll, does the same: it reads two registers each
+ * from 0 and from 10 of unit 1, one after the other, rests for 250 ms and begins again. It sets the time-out and leaves
+ * everything else of its library as it is, goes on with the next question after an error, connects again where the
+ * connection has closed, and writes what it read last to a file, the witness.
+ */
+
+/** pymodbus 3.0 takes whole seconds only. */
+const TIMEOUT_S = 1;
+export const TIMEOUT_MS = 300;
+export const BAUD_RATE = 9600;
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** @typedef {'rtu' | 'tcp'} Kind */
+
+/**
+ * @typedef {object} Client
+ * @property {string} name
+ * @property {number} timeoutMs
+ * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is
+ *   built; why the client can't be examined, if so.
+ * @property {() => string} version
+ * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line, with the places
+ *   of the line `bus` to be filled in.
+ * @property {(file: string) => string} witness A command that prints what was read.
+ */
+
+/** @type {(kind: Kind) => string} */
+const placeOf = (kind) =>
+  kind === 'rtu' ? `{lines.bus.path} ${BAUD_RATE}` : '{lines.bus.host} {lines.bus.port}';
+
+/** @type {(file: string) => string} */
+const printed = (file) => `cat ${file}`;
+
+/** @type {(command: string, args: readonly string[]) => {ok: boolean, text: string}} */
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
+  return { ok: status === 0, text: (error?.message ?? `${stdout}${stderr}`).trim() };
+}
+
+/**
+ * The version of a Debian package: what programs say of themselves is not always true.
+ * @type {(name: string) => string}
+ */
+const packaged = (name) => run('dpkg-query', ['--show', name]).text.split('\t').at(-1) ?? '';
+
+/** @type {(name: string) => Client} */
+const nodeClient = (name) => ({
+  name,
+  timeoutMs: TIMEOUT_MS,
+  prepare: () => undefined,
+  version: () => require(`${name}/package.json`).version,
+  command: (kind, { file }) =>
+    `exec ${process.execPath} ${join(here, `${name}.mjs`)} ${placeOf(kind)} ${TIMEOUT_MS} ${file}`,
+  witness: printed,
+});
+
+/** @type {readonly Client[]} */
+export const CLIENTS = [
+  {
+    name: 'mbpoll',
+    timeoutMs: TIMEOUT_MS,
+    prepare: () => (run('mbpoll', ['-V']).ok ? undefined : 'mbpoll is not there (apt install mbpoll)'),
+    version: () => packaged('mbpoll'),
+    // It asks one question, and counts registers from 1. Its output is that of a terminal only when lines leave at once.
+    command: (kind, { file }) => {
+      const options = `-a 1 -t 4 -r 1 -c 2 -l 250 -o ${TIMEOUT_MS / 1000}`;
+      const line =
+        kind === 'rtu'
+          ? `-m rtu -b ${BAUD_RATE} -P none {lines.bus.path}`
+          : '-m tcp -p {lines.bus.port} {lines.bus.host}';
+      return `exec stdbuf -oL mbpoll ${options} ${line} > ${file} 2>&1`;
+    },
+    witness: (file) => `tail -n 60 ${file} | grep '^.1.:' | tail -n 1`,
+  },
+  {
+    name: 'libmodbus',
+    timeoutMs: TIMEOUT_MS,
+    prepare: (directory) => {
+      const library = findLibmodbus();
+      if (!library.ok) return library.missing;
+      compileWithLibmodbus(join(here, 'libmodbus.c'), join(directory, 'libmodbus'), library.flags);
+      return undefined;
+    },
+    version: () => packaged('libmodbus5'),
+    command: (kind, { directory, file }) =>
+      `exec ${join(directory, 'libmodbus')} ${placeOf(kind)} ${TIMEOUT_MS} ${file}`,
+    witness: printed,
+  },
+  nodeClient('modbus-serial'),
+  nodeClient('jsmodbus'),
+  {
+    name: 'pymodbus',
+    timeoutMs: TIMEOUT_S * 1000,
+    prepare: () =>
+      run('/usr/bin/python3', ['-c', 'import pymodbus, serial']).ok
+        ? undefined
+        : 'pymodbus is not there (apt install python3-pymodbus python3-serial)',
+    version: () => packaged('python3-pymodbus'),
+    command: (kind, { file }) =>
+      `exec /usr/bin/python3 -B ${join(here, 'poll_pymodbus.py')} ${placeOf(kind)} ${TIMEOUT_S} ${file}`,
+    witness: printed,
+  },
+];

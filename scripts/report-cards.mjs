@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { dist, makeTempDir } from '../test/support/program.mjs';
+import { BAUD_RATE, CLIENTS } from './cards/clients.mjs';
+
+/*
+ * node scripts/report-cards.mjs [CLIENT...] [--lines rtu,tcp] [--checks a,b] [--limit 20m] [--seed 1] [--out cards]
+ *   [--together 1] [--realtime]
+ *
+ * Examines clients of others, each on RTU on a virtual line that paces its bytes and on Modbus TCP, and writes
+ * cards/CLIENT-LINE.json and .html: what docs/report-cards.md was made from. What a client that breaks down leaves
+ * unexamined is examined with a new one, CLIENT-LINE-2 and so on. What is not installed is left out.
+ * --together N examines so many at a time. With --realtime, as root, simulators and clients go before everything else
+ * on the machine (chrt --rr 20), so that its load says less about the clients. Exits with 1 when one was not examined.
+ */
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    lines: { type: 'string', default: 'rtu,tcp' },
+    checks: { type: 'string' },
+    limit: { type: 'string', default: '20m' },
+    seed: { type: 'string', default: '1' },
+    out: { type: 'string', default: 'cards' },
+    together: { type: 'string', default: '1' },
+    realtime: { type: 'boolean', default: false },
+  },
+});
+const kinds = /** @type {import('./cards/clients.mjs').Kind[]} */ (values.lines.split(','));
+const unknown = [
+  ...positionals.filter((name) => !CLIENTS.some((client) => client.name === name)),
+  ...kinds.filter((kind) => kind !== 'rtu' && kind !== 'tcp'),
+];
+const together = Number(values.together);
+if (unknown.length > 0 || !(Number.isInteger(together) && together > 0)) {
+  console.error(
+    `clients are ${CLIENTS.map(({ name }) => name).join(', ')}, lines rtu and tcp; --together is 1 or more`,
+  );
+  process.exit(2);
+}
+
+const out = resolve(values.out);
+const directory = makeTempDir();
+mkdirSync(out, { recursive: true });
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+const wanted = CLIENTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const examinations = wanted.flatMap((client) => {
+  const missing = client.prepare(directory);
+  if (missing === undefined) return kinds.map((kind) => ({ client, kind }));
+  console.log(`${client.name}: left out: ${missing}`);
+  return [];
+});
+
+/** A program that starts needs a whole core, which another examination would take for a pause of its client. */
+const START_MS = 10_000;
+/** Examinations of one client on one line: some break down again and again. */
+const MOST_ROUNDS = 6;
+
+/**
+ * @typedef {object} Report
+ * @property {readonly string[]} conclusions
+ * @property {number} durationMs
+ * @property {readonly {id: string, verdict: string, summary: string}[]} checks
+ */
+
+let failures = 0;
+await Promise.all(
+  Array.from({ length: together }, async (_, i) => {
+    await sleep(i * START_MS);
+    for (let next = examinations.shift(); next; next = examinations.shift()) await examine(next);
+  }),
+);
+process.exitCode = failures > 0 ? 1 : 0;
+
+/**
+ * Examines a client, and what was not reached because it broke down once more with a new one.
+ * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} examination
+ */
+async function examine({ client, kind }) {
+  console.log(`${client.name} on ${kind}: ${client.version()}`);
+  let checks = values.checks;
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const report = await examineOnce(client, kind, { round, checks });
+    if (!report) return;
+    const left = report.checks.filter(isLeft).map(({ id }) => id);
+    if (left.length === 0 || left.length === report.checks.length) return;
+    checks = left.join();
+  }
+}
+
+/**
+ * @param {import('./cards/clients.mjs').Client} client
+ * @param {import('./cards/clients.mjs').Kind} kind
+ * @param {{round: number, checks: string | undefined}} part
+ * @returns {Promise<Report | undefined>}
+ */
+async function examineOnce(client, kind, { round, checks }) {
+  const name = `${client.name}-${kind}${round === 1 ? '' : `-${round}`}`;
+  const file = join(directory, `${name}.read`);
+  const config = join(directory, `${name}.json`);
+  const path = join(out, name);
+  writeFileSync(config, JSON.stringify(await benchFor(kind, join(directory, `${name}.port`))));
+  const args = [
+    ...[join(dist, 'main.js'), 'examine', 'bus', '--config', config, '--unit', '1', '--seed', values.seed],
+    ...['--limit', values.limit, ...(checks === undefined ? [] : ['--checks', checks])],
+    ...['--dut', client.command(kind, { directory, file }), '--witness-command', client.witness(file)],
+    ...['--json', `${path}.json`, '--html', `${path}.html`],
+  ];
+  const program = values.realtime ? ['chrt', '--rr', '20', process.execPath] : [process.execPath];
+  const code = await ended(program, args, name);
+  // 2: it was not examined at all, or not to its end.
+  if (code !== 0 && code !== 1) {
+    failures++;
+    return undefined;
+  }
+  /** @type {Report} */
+  const report = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
+  console.log(`${name}: ${summary(report)}`);
+  return report;
+}
+
+/**
+ * The client had broken down before, so the check says nothing.
+ * @param {Report['checks'][number]} check
+ */
+function isLeft({ verdict, summary }) {
+  return verdict === 'not run' || summary.includes('before the check');
+}
+
+/**
+ * @param {import('./cards/clients.mjs').Kind} kind
+ * @param {string} link
+ */
+async function benchFor(kind, link) {
+  const line =
+    kind === 'rtu'
+      ? { serial: { path: 'virtual', link, baudRate: BAUD_RATE, parity: 'none', pacing: { chunk: 16 } } }
+      : { tcp: { host: '127.0.0.1', port: await freePort() } };
+  return {
+    devices: {
+      meter: {
+        registers: { holding: [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 100 + i) }] },
+      },
+    },
+    lines: { bus: { ...line, units: { 1: 'meter' } } },
+  };
+}
+
+/** A line that is closed for a while has to come back on the same port. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * Runs a command, with its output in the directory of the reports.
+ * @param {readonly string[]} command
+ * @param {readonly string[]} args
+ * @param {string} name
+ * @returns {Promise<number | null>} its exit code
+ */
+function ended([program = '', ...before], args, name) {
+  return new Promise((done) => {
+    const child = spawn(program, [...before, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    /** @type {Buffer[]} */
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => output.push(bytes));
+    child.once('error', ({ message }) => output.push(Buffer.from(message)));
+    child.once('close', (code) => {
+      writeFileSync(join(out, `${name}.txt`), Buffer.concat(output));
+      if (code !== 0 && code !== 1)
+        console.error(`${name}: ended with ${code}; see ${join(out, `${name}.txt`)}`);
+      done(code);
+    });
+  });
+}
+
+/**
+ * What was found, and how many checks had which verdict.
+ * @param {Report} report
+ */
+function summary({ conclusions, checks, durationMs }) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { verdict } of checks) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  const verdicts = Array.from(counts, ([verdict, count]) => `${count} ${verdict}`).join(', ');
+  return `${verdicts} in ${Math.round(durationMs / 1000)} s. ${conclusions.join(' ')}`;
+}
