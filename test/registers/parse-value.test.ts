@@ -120,23 +120,7 @@ describe('a value from a file or a request', () => {
     ...[() => 1, Symbol('1')],
   ];
   const noFloat: unknown[] = [
-    ...[
-      '',
-      ' ',
-      'abc',
-      '1,5',
-      '0x1f',
-      '1e',
-      'e5',
-      '.',
-      '+',
-      '--1',
-      '1.2.3',
-      true,
-      false,
-      null,
-      undefined,
-    ],
+    ...['', ' ', 'abc', '1,5', '0x1f', '1e', 'e5', '.', '+', '--1', '1.2.3', true, false, null, undefined],
     ...[{}, [], [1], { valueOf: () => 1 }, () => 1, Symbol('1')],
     // names that every JavaScript object has
     ...['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'],
