@@ -265,6 +265,7 @@ describeInBrowser('the view of the registers', () => {
     const details = page.getByRole('complementary');
     const plot = details.getByRole('slider', { name: 'The last 5 minutes of level' });
     await expect.poll(async () => Number(await plot.getAttribute('aria-valuemax'))).toBeGreaterThan(1);
+    await details.getByText('for the first share duty (0 to 1, default 0.5)').waitFor();
     await plot.focus();
     await page.keyboard.press('Home');
     await details.getByText(/^(45|55) {2}at \d\d:\d\d:\d\d$/).waitFor();
