@@ -83,6 +83,21 @@ describeInBrowser('the view of the registers', () => {
     await page.getByRole('complementary').getByText('line lan').waitFor();
   });
 
+  test('marks what a client polls for as long as it polls, not only once', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    await poll(served);
+    const polled = page.locator('[data-address="3"]');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.locator('[data-address="3"].read').waitFor();
+    const names = new Set<string>();
+    const look = async () => {
+      names.add(await polled.evaluate((element) => getComputedStyle(element, '::after').animationName));
+      return names.has('fade-out') && names.has('fade-out-again');
+    };
+    await expect.poll(look, { timeout: 20_000 }).toBe(true);
+  });
+
   test.each([
     ['unsigned', 10, '17254'],
     ['hex', 10, '4366'],
