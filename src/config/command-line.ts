@@ -67,7 +67,10 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
 
 function understand(args: readonly string[], env: Environment): Command | string {
   // Wireshark has options of its own for it.
-  if (args[0] === 'extcap') return parseExtcap(args.slice(1), env);
+  if (args[0] === 'extcap') {
+    const isForHelp = args.includes('--help') || args.includes('-h');
+    return isForHelp ? { kind: 'help', text: HELP } : parseExtcap(args.slice(1), env);
+  }
   const scanned = scan(args, OPTIONS);
   if (typeof scanned === 'string') return scanned;
   const { values, words } = scanned;

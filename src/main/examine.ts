@@ -11,7 +11,7 @@ import { examineRemotely } from './examine-remote.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 import { tellFinding } from './tell-finding.js';
-import { writeReports } from './write-reports.js';
+import { reportsProblem, writeReports } from './write-reports.js';
 
 /** The command, the configuration or the line is wrong, nobody polls, or the examination was stopped. */
 const WRONG = 2;
@@ -21,6 +21,8 @@ export async function examine(request: ExamineRequest): Promise<number> {
   if (request.what === 'list') return list();
   const read = readWitness(request.witness, (part) => `--witness-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
+  const unwritable = reportsProblem([request.junit, request.html, request.json]);
+  if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
   const stop = stopSignal(WRONG).then(() => {
     isStopped = true;

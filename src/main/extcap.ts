@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import type { ExtcapRequest, RunningAt } from '../config/commands/extcap.js';
+import { unreachableReason } from '../monitor/unreachable.js';
 import { installExtcap } from './extcap-install.js';
 import { configText, DLTS_TEXT, type ExtcapLine, interfacesText, lineOfInterface } from './extcap-text.js';
 import { complain, OK, say } from './say.js';
@@ -61,8 +62,7 @@ async function capture({
   } catch (error) {
     // Wireshark closes the pipe when the user stops the capture.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return OK;
-    const { message, cause } = error as Error;
-    return complain(`${url}: ${cause instanceof Error ? cause.message : message}`);
+    return complain(`${url}: ${unreachableReason(error as Error)}`);
   }
 }
 

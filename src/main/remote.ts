@@ -1,3 +1,4 @@
+import { unreachableReason } from '../monitor/unreachable.js';
 import type { LinePlaces } from '../testing/scenario/places.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
@@ -38,7 +39,7 @@ export class Remote {
       if (!response.ok) return { ok: false, error: errorText(response.status, text) };
       return { ok: true, body: (text === '' ? undefined : JSON.parse(text)) as Body };
     } catch (error) {
-      return { ok: false, error: `${this.#url}: no answer: ${reasonOf(error as Error)}` };
+      return { ok: false, error: `${this.#url}: no answer: ${unreachableReason(error as Error)}` };
     }
   }
 
@@ -67,8 +68,4 @@ function errorText(status: number, text: string): string {
   } catch {
     return `HTTP status ${status}`;
   }
-}
-
-function reasonOf({ message, cause }: Error): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }

@@ -11,7 +11,7 @@ import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
 import { tellFinding } from './tell-finding.js';
 import { type Ended, runRemotely } from './test-remote.js';
-import { writeReports } from './write-reports.js';
+import { reportsProblem, writeReports } from './write-reports.js';
 
 /** The file or the bench is wrong. */
 const WRONG = 2;
@@ -21,6 +21,9 @@ export async function test(command: TestCommand): Promise<number> {
   const loaded = command.files.map((file) => loadScenarioFile(file, command.settings));
   const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
   if (mistakes.length > 0) return complain(mistakes.join('\n'), WRONG);
+  const { junit, html, json } = command;
+  const unwritable = reportsProblem([junit, html, json]);
+  if (unwritable !== undefined) return complain(unwritable, WRONG);
   let isStopped = false;
   const stop = stopSignal(WRONG).then(() => {
     isStopped = true;
@@ -36,7 +39,6 @@ export async function test(command: TestCommand): Promise<number> {
     complain(wrong);
     isWrong = true;
   }
-  const { junit, html, json } = command;
   const files = [
     [junit, junitReport],
     [html, htmlReport],

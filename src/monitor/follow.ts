@@ -1,6 +1,7 @@
 import type { LeftOut } from '../api/v1/traffic-view.js';
 import type { TrafficView } from '../traffic/view.js';
 import { SseParser } from './sse.js';
+import { unreachableReason } from './unreachable.js';
 
 export type Shown = TrafficView | LeftOut;
 
@@ -92,7 +93,7 @@ async function connect(
     if (isStream && body) return { kind: 'connected', body };
     return { kind: 'refused', status, reason: 'this is no modbus-sim: the answer is no stream of events' };
   } catch (error) {
-    return { kind: 'refused', status: undefined, reason: causeOf(error as Error) };
+    return { kind: 'refused', status: undefined, reason: unreachableReason(error as Error) };
   }
 }
 
@@ -117,7 +118,7 @@ async function* read(
     }
     return { after, isRestart: false, reason: 'the connection was closed' };
   } catch (error) {
-    return { after, isRestart: false, reason: causeOf(error as Error) };
+    return { after, isRestart: false, reason: unreachableReason(error as Error) };
   }
 }
 
@@ -126,13 +127,6 @@ async function reasonIn(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const isOurs = typeof body === 'object' && body !== null && 'error' in body;
   return isOurs ? String(body.error) : `HTTP ${response.status}`;
-}
-
-/** fetch hides the reason of the system in `cause`. */
-function causeOf({ message, cause }: Error): string {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  if (code === 'ECONNREFUSED') return 'nobody listens there';
-  return cause instanceof Error ? cause.message : message;
 }
 
 function pause({ retryMs, signal }: FollowOptions): Promise<void> {

@@ -45,13 +45,13 @@ function turn(wake: () => void): () => void {
 
 interface Sleeper {
   readonly at: number;
-  /** Absent when it was called off. */
+  /** Absent when the sleep was called off. */
   wake?: (() => void) | undefined;
 }
 
-/** One timer for all, set for the first of them. @returns undefined where there is no such timer. */
+/** Sleeps by one timer of the kernel, set for the sleeper that is due first. @returns undefined where there is no such timer. */
 async function sleepByKernel(): Promise<Sleep | undefined> {
-  /** Who is to be woken first is last. */
+  /** By the time at which they are due; the one that is due first stands last. */
   const sleepers: Sleeper[] = [];
   const timer = await openKernelTimer(() => {
     const now = performance.now();
@@ -61,7 +61,7 @@ async function sleepByKernel(): Promise<Sleep | undefined> {
       sleepers.pop();
     }
     set();
-    // One that is woken may call off another.
+    // A sleeper that is woken may call off another one.
     for (const sleeper of woken) sleeper.wake?.();
   });
   if (timer === undefined) return undefined;

@@ -90,7 +90,7 @@ export async function keepConnected(): Promise<never> {
     current = attempt;
     const refusal = await connect(attempt.signal).catch(() => undefined);
     const isUnwanted = attempt.signal.aborted;
-    // It may have fallen silent, and still be open.
+    // The connection may have fallen silent, and still be open.
     attempt.abort();
     // Another filter is wanted: no reason to wait.
     if (isUnwanted) continue;

@@ -78,34 +78,38 @@ describe('the command line', () => {
     });
   });
 
-  it.each(['--help', '-h', 'check --help', 'examine bus --limit 5s --help'])(
-    'explains itself with %s',
-    (line) => {
-      const command = parse(line);
-      expect(command.kind).toBe('help');
-      const text = command.kind === 'help' ? command.text : '';
-      for (const option of [
-        '--config',
-        'check',
-        'ports',
-        '--json_file',
-        '--modbus_server',
-        '--modbus_device',
-      ]) {
-        expect(text).toContain(option);
-      }
-      for (const option of [
-        '--http_host',
-        '--http_port',
-        '--log',
-        '--log_file',
-        '--version',
-        'MODBUS_SIM_TOKEN',
-      ]) {
-        expect(text).toContain(option);
-      }
-    },
-  );
+  it.each([
+    '--help',
+    '-h',
+    'extcap --help',
+    'extcap --install -h',
+    'check --help',
+    'examine bus --limit 5s --help',
+  ])('explains itself with %s', (line) => {
+    const command = parse(line);
+    expect(command.kind).toBe('help');
+    const text = command.kind === 'help' ? command.text : '';
+    for (const option of [
+      '--config',
+      'check',
+      'ports',
+      '--json_file',
+      '--modbus_server',
+      '--modbus_device',
+    ]) {
+      expect(text).toContain(option);
+    }
+    for (const option of [
+      '--http_host',
+      '--http_port',
+      '--log',
+      '--log_file',
+      '--version',
+      'MODBUS_SIM_TOKEN',
+    ]) {
+      expect(text).toContain(option);
+    }
+  });
 
   it('takes the directory of the state from --state, and the first one of the service manager', () => {
     expect(parse('--state here')).toMatchObject({ state: { directory: 'here' } });
@@ -156,6 +160,7 @@ describe('the command line', () => {
       'extcap --extcap-interfaces --url ftp://a',
       '--url: expected the address of REST, such as http://127.0.0.1:8080, got "ftp://a"',
     ],
+    ['extcap --frob', "extcap: Unknown option '--frob' (see modbus-sim --help)"],
     ['--config', '--config needs a value'],
     ['--config=', '--config needs a value'],
     ['--config --log', '--config needs a value'],

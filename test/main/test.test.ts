@@ -184,6 +184,14 @@ describe.concurrent('modbus-sim test', () => {
     expect((JSON.parse(readFileSync(json, 'utf8')) as Json).verdict).toBe('pass');
   });
 
+  it('refuses a report that can not be written before anything runs', async () => {
+    const html = join(newDirectory(), 'nowhere', 'r.html');
+    const { code, stdout, stderr } = await test(scenario({ steps: [{ wait: 1 }] }), '--html', html);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toBe(`${html}: can't be written: there is no directory ${dirname(html)}\n`);
+  });
+
   it('says that the bench can not be opened, and exits with 2', async () => {
     const lines = { bus: { serial: { path: '/dev/nowhere' }, units: { 1: 'meter' } } };
     const { code, stdout } = await test(scenario({ lines, steps: [{ wait: 1 }] }));

@@ -83,6 +83,21 @@ describeInBrowser('the view of the registers', () => {
     await page.getByRole('complementary').getByText('line lan').waitFor();
   });
 
+  test('marks what a client polls for as long as it polls, not only once', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    await poll(served);
+    const polled = page.locator('[data-address="3"]');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.locator('[data-address="3"].read').waitFor();
+    const names = new Set<string>();
+    const look = async () => {
+      names.add(await polled.evaluate((element) => getComputedStyle(element, '::after').animationName));
+      return names.has('fade-out') && names.has('fade-out-again');
+    };
+    await expect.poll(look, { timeout: 20_000 }).toBe(true);
+  });
+
   test.each([
     ['unsigned', 10, '17254'],
     ['hex', 10, '4366'],
@@ -265,6 +280,7 @@ describeInBrowser('the view of the registers', () => {
     const details = page.getByRole('complementary');
     const plot = details.getByRole('slider', { name: 'The last 5 minutes of level' });
     await expect.poll(async () => Number(await plot.getAttribute('aria-valuemax'))).toBeGreaterThan(1);
+    await details.getByText('for the first share duty (0 to 1, default 0.5)').waitFor();
     await plot.focus();
     await page.keyboard.press('Home');
     await details.getByText(/^(45|55) {2}at \d\d:\d\d:\d\d$/).waitFor();

@@ -91,6 +91,7 @@ export const SERVER = {
       count_echoes: 0,
       count_collisions: 0,
       count_foreign_frames: 0,
+      count_damaged_frames: 0,
       count_noise_bytes: 0,
       count_damaged_characters: 0,
       count_rejected: 0,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Device } from '../../device/device.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import { thousandths } from '../thousandths.js';
 import { DEVICE } from './examples.js';
 import { errorBody } from './problem.js';
 
@@ -37,7 +38,7 @@ export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof
   return {
     name,
     supply: supply.state,
-    clock: { time: clock.time / 1000, ...clock.settings },
+    clock: { time: thousandths(clock.time / 1000), ...clock.settings },
     lines: Object.fromEntries(lines.filter(([, units]) => units.length > 0)),
     tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
     names: [...points.named.keys()],

@@ -6,6 +6,7 @@ import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { oneOf, wholeNumber } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { type DeviceValue, valuesBetween } from '../../simulator/values.js';
+import { thousandths } from '../thousandths.js';
 import { deviceParams, deviceViewSchema, unknownDevice } from './device-view.js';
 import { WORDS } from './examples.js';
 import { errorBody, errorSchema } from './problem.js';
@@ -92,7 +93,7 @@ function viewWords(device: Device, table: TableName, from: number, to: number): 
   const isOfBits = (table === 'coils' || table === 'discrete') && bitsPerCell === 1;
   return {
     supply: supply.state,
-    clock: { time: clock.time / 1000, ...clock.settings },
+    clock: { time: thousandths(clock.time / 1000), ...clock.settings },
     table,
     from,
     bits: isOfBits ? 1 : 16,

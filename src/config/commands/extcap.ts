@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { SEE_HELP } from './scan.js';
 import { DEFAULT_URL, urlProblem } from './values.js';
 
 /** Where a running simulator is found. */
@@ -83,6 +84,8 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    return (error as Error).message;
+    // Behind its first sentence, Node explains how a word may begin with a hyphen.
+    const [problem] = (error as Error).message.split('. ', 1);
+    return `extcap: ${problem} ${SEE_HELP}`;
   }
 }

@@ -37,7 +37,7 @@ function problemOf({ path, device, fd, loaded }: Watched): string | undefined {
   return loaded.ok ? hangUpOf(loaded.libc, open) : undefined;
 }
 
-/** That the device behind an open descriptor is dead, as a reason; undefined while it is not. */
+/** Why the device behind an open descriptor is dead; undefined while it is not. */
 export function hangUpOf(libc: Libc, fd: number): string | undefined {
   const events = libc.pollNow(fd);
   // A negative result is an errno of poll(2). None of them means that the device is gone.

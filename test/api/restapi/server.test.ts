@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COUNTERS } from '../../../src/traffic/counters.js';
 import { nativeSetup, pymodbusSetup } from '../../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { freePort, serialMaster, takenPort, tcpMaster } from '../masters.js';
@@ -73,12 +74,24 @@ const NO_COUNTS = {
   count_echoes: 0,
   count_collisions: 0,
   count_foreign_frames: 0,
+  count_damaged_frames: 0,
   count_noise_bytes: 0,
   count_damaged_characters: 0,
   count_rejected: 0,
 };
 
 describe('Status', () => {
+  it('shows every counter of a line', async () => {
+    const bench = await row({ submit: 'Status', line: 'bench' });
+    const counted = Object.keys(bench).filter((key) => key.startsWith('count_'));
+    const inSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(counted.sort()).toEqual(
+      Object.keys(COUNTERS)
+        .map((name) => `count_${inSnakeCase(name)}`)
+        .sort(),
+    );
+  });
+
   it('shows every line', async () => {
     expect(await server({ submit: 'Status' })).toEqual({
       result: 'ok',

@@ -286,6 +286,11 @@ describe('.../clock', () => {
     expect(await clock({ pause: false })).toMatchObject({ body: { clock: { speed: 60, paused: false } } });
   });
 
+  it('shows its time to the ms', async () => {
+    const stepped = await rest.send('POST', '/api/v1/devices/meter/clock', { step: 1234.56789 });
+    expect(stepped).toMatchObject({ status: 200, body: { clock: { time: 1.235 } } });
+  });
+
   it.each([{ speed: -1 }, { step: '1 day' }, { step: -1 }, { pause: 'yes' }, { sped: 1 }, [], undefined])(
     'refuses %j',
     async (body) => {

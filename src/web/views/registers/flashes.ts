@@ -9,10 +9,24 @@ type Kind = Touch['kind'];
 /** The style fades in this time. */
 const LASTS_MS = 700;
 
-/** Registers on the screen that clients have just read or written. */
-export const flashes = signal<ReadonlyMap<number, Kind>>(new Map());
+/** A mark that fades is not begun anew sooner, however fast a client polls: each beginning draws its row. */
+const AGAIN_MS = 250;
 
-const ends = new Map<number, { readonly kind: Kind; readonly at: number }>();
+export interface Flash {
+  readonly kind: Kind;
+  /** Differs from one beginning to the next, so that the style fades anew. */
+  readonly isAgain: boolean;
+}
+
+interface Begun extends Flash {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Registers on the screen that clients have just read or written. */
+export const flashes = signal<ReadonlyMap<number, Flash>>(new Map());
+
+const begun = new Map<number, Begun>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** The traffic that is wanted, as a text that changes only when it has to. */
@@ -42,22 +56,22 @@ export function followTouches(): () => void {
     leave();
     clearTimeout(timer);
     timer = undefined;
-    ends.clear();
+    begun.clear();
     flashes.value = new Map();
   };
 }
 
 function take(touches: readonly Touch[]): void {
-  const at = performance.now() + LASTS_MS;
+  const now = performance.now();
   const seen = visible.peek();
   let isSeen = false;
   for (const { kind, from, end } of touches) {
     for (let address = Math.max(from, seen.from); address < Math.min(end, seen.end); address++) {
       isSeen = true;
-      const last = ends.get(address);
+      const last = begun.get(address);
       // Polling must not hide a write.
-      if (kind === 'read' && last?.kind === 'written' && last.at > performance.now()) continue;
-      ends.set(address, { kind, at });
+      if (kind === 'read' && last?.kind === 'written' && last.until > now) continue;
+      begun.set(address, touched(kind, last, now));
     }
   }
   if (!isSeen) return;
@@ -65,10 +79,16 @@ function take(touches: readonly Touch[]): void {
   show();
 }
 
+function touched(kind: Kind, last: Begun | undefined, now: number): Begun {
+  const until = now + LASTS_MS;
+  if (last?.kind === kind && now - last.since < AGAIN_MS) return { ...last, until };
+  return { kind, isAgain: last?.isAgain === false, since: now, until };
+}
+
 function show(): void {
   const now = performance.now();
-  for (const [address, { at }] of ends) if (at <= now) ends.delete(address);
-  flashes.value = new Map(Array.from(ends, ([address, { kind }]) => [address, kind]));
+  for (const [address, { until }] of begun) if (until <= now) begun.delete(address);
+  flashes.value = new Map(begun);
   clearTimeout(timer);
-  if (ends.size > 0) timer = setTimeout(show, LASTS_MS / 4);
+  if (begun.size > 0) timer = setTimeout(show, LASTS_MS / 4);
 }

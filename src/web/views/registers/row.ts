@@ -38,11 +38,12 @@ function drawnCells(index: number): readonly DrawnCell[] {
     const { address, span, state } = cell;
     const has = (at: number) => at >= address && at < address + span;
     const touched = Array.from({ length: span }, (_, i) => flashes.value.get(address + i));
-    const flash = touched.includes('written') ? 'written' : (touched.find((kind) => kind) ?? '');
+    const flash = touched.find((each) => each?.kind === 'written') ?? touched.find((each) => each);
+    const mark = flash ? `${flash.kind} ${flash.isAgain ? 'again' : ''}` : '';
     const isInRange = low !== high && address + span > low && address <= high;
     return {
       ...cell,
-      classes: `cell ${state} ${flash} ${isInRange ? 'range' : ''} ${cell.name === undefined ? '' : 'named'}`,
+      classes: `cell ${state} ${mark} ${isInRange ? 'range' : ''} ${cell.name === undefined ? '' : 'named'}`,
       isSelected: has(selected.value),
       edited: editing.value && has(editing.value.address) ? editing.value.text : undefined,
       refused: refusal.value && has(refusal.value.address) ? refusal.value.text : undefined,

@@ -40,6 +40,8 @@ export function SignalForm({
   const now = chosen.value ?? moving?.[0] ?? NONE;
   const kind = kinds.value.find((each) => each.name === now);
   const parameters = kind ? parametersOf(kind) : [];
+  // Descriptions are Markdown, in which names stand between backticks.
+  const does = kind?.value.replaceAll('`', '') ?? 'Nothing moves the value.';
   const shown = texts.value ?? textsOf(parameters, now === moving?.[0] ? moving[1] : undefined);
   const path = pathOf('devices', device, 'signals', name);
   const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, said: string) => {
@@ -60,7 +62,7 @@ export function SignalForm({
     void put();
   }}>
     <${Field} label="signal" choices=${[NONE, ...kinds.value.map((each) => each.name)]} value=${now}
-      hint=${kind?.value ?? 'Nothing moves the value.'} onInput=${(value: string) => {
+      hint=${does} onInput=${(value: string) => {
         chosen.value = value;
         texts.value = undefined;
         refusal.value = undefined;
