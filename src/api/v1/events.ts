@@ -56,7 +56,7 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
           },
         },
       },
-      async ({ query, headers }, reply) => {
+      async ({ query, headers, log }, reply) => {
         if (readers >= limit) {
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return reply.code(503).send(errorBody([{ path: '', message }]));
@@ -79,7 +79,11 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
             messages,
             answers,
           );
+        } catch (error) {
+          log.error(error, 'the events could not be told');
         } finally {
+          // A reader that is told no more comes back when it is disconnected.
+          reply.raw.destroy();
           readers--;
         }
       },
