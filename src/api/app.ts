@@ -11,7 +11,7 @@ import Fastify, {
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { Simulator } from '../simulator/simulator.js';
 import { Access, type AccessRules } from './access/access.js';
-import { accessGuard } from './access/guard.js';
+import { accessGuard, type Guard } from './access/guard.js';
 import { limitConnections } from './connections.js';
 import { consoleRoutes } from './console/routes.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
@@ -62,7 +62,15 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     warn: (details, message) => log.warn(details, message),
     isSecure: credentials !== undefined,
   });
-  const guard = accessGuard(access);
+  const decide = accessGuard(access);
+  // A request may wait for its turn. By then nobody would catch an error, and it would end the program.
+  const guard: Guard = (request, reply) => {
+    try {
+      return decide(request, reply);
+    } catch (error) {
+      return sendError(error as FastifyError, request, reply);
+    }
+  };
   const turns = new LoopTurns(() => simulator.traffic.last);
   const app: FastifyInstance = Fastify({
     loggerInstance: log,

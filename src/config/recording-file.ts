@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { lastBefore } from '../signals/last-before.js';
 import { type RecordingIndex, RecordingScanner, readBlock } from '../signals/recording/scan.js';
 import type { Track, TrackRows, TrackSource } from '../signals/recording/track.js';
@@ -7,35 +8,69 @@ export type OpenedRecording =
   | { readonly ok: true; readonly openTrack: () => Track }
   | { readonly ok: false; readonly message: string };
 
-const CHUNK = 256 * 1024;
+/** Opens a recording, whose path may be relative. */
+export type OpenRecording = (source: TrackSource) => OpenedRecording;
+
+/** How many bytes may still be read of recordings. */
+export interface ReadingLimit {
+  readonly most: number;
+  left: number;
+}
+
+/** Bytes that are read and checked without a pause. With rows of 24 bytes, they take about half a millisecond. */
+const CHUNK = 16 * 1024;
 
 /** How often, in ms, a recording checks its file for changes. Reads in between are only a lookup. */
 const CHECK_INTERVAL = 1000;
+
+/** Opens recordings at once, however long they are. Relative paths begin in `directory`. */
+export function recordingsIn(directory: string): OpenRecording {
+  return ({ file, ...source }) =>
+    openRecording({ ...source, file: resolve(directory, file) }, () => performance.now());
+}
 
 /**
  * Reads and checks a whole CSV file once. Only the positions of its rows are kept in memory.
  * @param now real time in ms, never going back.
  */
 export function openRecording(source: TrackSource, now: () => number): OpenedRecording {
+  const opening = openingRecording(source, now);
+  for (;;) {
+    const { done, value } = opening.next();
+    if (done) return value;
+  }
+}
+
+/** The same in small pieces: yields where the lines of a running bench can be served. */
+export function* openingRecording(
+  source: TrackSource,
+  now: () => number,
+  limit: ReadingLimit = { most: Infinity, left: Infinity },
+): Generator<void, OpenedRecording> {
   const fail = (message: string) => ({ ok: false, message: `${source.file}: ${message}` }) as const;
+  let file: number | undefined;
   try {
-    return withFile(source.file, (file) => {
-      const scanner = new RecordingScanner(source);
-      const chunk = new Uint8Array(CHUNK);
-      while (true) {
-        const length = readSync(file, chunk);
-        if (length === 0 || !scanner.feed(chunk.subarray(0, length))) break;
-      }
-      const scanned = scanner.end();
-      if (!scanned.ok) return fail(`line ${scanned.line}: ${scanned.message}`);
-      const { mtimeMs } = fstatSync(file);
-      return {
-        ok: true,
-        openTrack: () => new RecordingTrack(source.file, scanned.index, mtimeMs, now),
-      };
-    });
+    file = openRegular(source.file);
+    const scanner = new RecordingScanner(source);
+    const chunk = new Uint8Array(CHUNK);
+    while (true) {
+      const length = readSync(file, chunk);
+      limit.left -= length;
+      if (limit.left < 0) return fail(`expected at most ${limit.most} bytes of recordings in one request`);
+      if (length === 0 || !scanner.feed(chunk.subarray(0, length))) break;
+      yield;
+    }
+    const scanned = scanner.end();
+    if (!scanned.ok) return fail(`line ${scanned.line}: ${scanned.message}`);
+    const { mtimeMs } = fstatSync(file);
+    return {
+      ok: true,
+      openTrack: () => new RecordingTrack(source.file, scanned.index, mtimeMs, now),
+    };
   } catch (error) {
     return fail((error as Error).message);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -72,24 +107,25 @@ class RecordingTrack implements Track {
     const { offsets } = this.#index;
     const start = offsets[block] as number;
     const bytes = new Uint8Array((offsets[block + 1] as number) - start);
+    let file: number | undefined;
     try {
-      return withFile(this.#file, (file) => {
-        if (fstatSync(file).mtimeMs !== this.#modified)
-          return `${this.#file} has changed since it was opened`;
-        readSync(file, bytes, { position: start });
-        return readBlock(this.#index, bytes);
-      });
+      file = openRegular(this.#file);
+      if (fstatSync(file).mtimeMs !== this.#modified) return `${this.#file} has changed since it was opened`;
+      readSync(file, bytes, { position: start });
+      return readBlock(this.#index, bytes);
     } catch (error) {
       return `${this.#file} can't be read: ${(error as Error).message}`;
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
   }
 }
 
-function withFile<Result>(path: string, use: (file: number) => Result): Result {
-  const file = openSync(path, 'r');
-  try {
-    return use(file);
-  } finally {
-    closeSync(file);
-  }
+/** Opens a regular file for reading, and throws for anything else: reading from a pipe or a device could wait for ever. */
+function openRegular(path: string): number {
+  // Without this flag, even opening a pipe waits until somebody writes to it.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new Error('is not a regular file');
 }

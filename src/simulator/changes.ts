@@ -7,6 +7,7 @@ import { checkName } from '../config/native/names.js';
 import { tellSharedPlace } from '../config/native/places.js';
 import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
+import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import type { FaultRule } from '../faults/rule.js';
@@ -70,9 +71,12 @@ export class Changes {
     this.#directory = directory;
   }
 
-  /** Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it. */
-  changeSignal(device: Device, point: Point, at: At): true | undefined {
-    const signal = readSignal(at, point.definition.type, this.#directory);
+  /**
+   * Sets the signal of a value to the one defined at `at`. Undefined after reporting the mistakes in it.
+   * @param recordings opens what the signal plays; without it, the file is read at once
+   */
+  changeSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): true | undefined {
+    const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#directory));
     if (!signal) return undefined;
     const [problem] = dependencyProblems(
       networkNow(this.#devices.byName.values(), (each) => (each === point ? signal : each.placedSignal)),
@@ -102,11 +106,15 @@ export class Changes {
 
   /**
    * Adds a device, which is written as in a native file.
+   * @param recordings opens what its signals play; without it, the files are read at once
    * @returns `error` when the name is taken, or when there are too many devices
    */
-  createDevice(name: string, source: unknown): Addition<Device> {
+  createDevice(name: string, source: unknown, recordings?: OpenRecording): Addition<Device> {
     const findings = new Findings();
-    const context = { network: networkNow(this.#devices.byName.values()), directory: this.#directory };
+    const context = {
+      network: networkNow(this.#devices.byName.values()),
+      recordings: recordings ?? recordingsIn(this.#directory),
+    };
     const definition = readNewDevice(name, new At(source, findings), context);
     return definition ? this.addDevice(definition) : { ok: false, issues: findings };
   }

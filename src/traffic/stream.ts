@@ -88,6 +88,11 @@ export class TrafficStream {
     return this.#offsetAt(performance.now());
   }
 
+  /** The names of all lines that there have been. The list grows with lines that are added. */
+  get lineNames(): readonly string[] {
+    return this.#lines;
+  }
+
   /** A number for a line, to add its events by. */
   lineNumber(name: string): number {
     const known = this.#lines.indexOf(name);

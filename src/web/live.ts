@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Summary } from '../api/v1/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
 import { SseParser } from '../monitor/sse.js';
-import { needsLogIn, refusalOf } from './api.js';
+import { needsLogIn, type Refusal, refusalOf } from './api.js';
 import { setClock } from './clock.js';
 import { nextFrame } from './frame.js';
 
@@ -38,6 +38,8 @@ interface TrafficFollower {
   readonly after?: number;
   /** Is called once a frame at most. */
   readonly onBatch: (batch: Batch) => void;
+  /** Is called when the simulator refuses the filter, as one that names a line which is gone. Nothing is told any more. */
+  readonly onRefused?: (problem: Refusal) => void;
 }
 
 /** Events that wait for the next frame. With more, nothing is read before it: the simulator waits, and tells what it gave up. */
@@ -108,6 +110,8 @@ async function connect(signal: AbortSignal): Promise<string | undefined> {
   const response = await fetch(`/api/v1/events?${query}`, { signal });
   if (response.status === BAD_REQUEST && told) {
     refused = told;
+    const problem = await refusalOf(response);
+    if (told === follower) told.onRefused?.(problem);
     return connect(signal);
   }
   if (!response.ok || !response.body) return (await refusalOf(response)).detail;

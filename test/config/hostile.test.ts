@@ -7,6 +7,7 @@ import { nativeTable } from '../../src/config/native/registers.js';
 import { pymodbusDevice } from '../../src/config/pymodbus/device.js';
 import { checkPymodbus, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
 import { PYMODBUS_TYPES } from '../../src/config/pymodbus/schema.js';
+import { recordingsIn } from '../../src/config/recording-file.js';
 import { parseText } from '../../src/config/text/parse-text.js';
 import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { CELL_TYPES } from '../../src/registers/cell-type.js';
@@ -144,7 +145,7 @@ describe('whatever is in a file', () => {
           readAll(pymodbusDevice(cursor(device))?.cells, random);
           const bounds = { ...(a !== undefined && { min: a }), ...(b !== undefined && { max: b }) };
           const at = cursor([{ address: 0, type, action, ...bounds }]);
-          readAll(nativeTable('holding', at, '.')?.layout, random);
+          readAll(nativeTable('holding', at, recordingsIn('.'))?.layout, random);
         },
       ),
       { numRuns: 3000 },

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { openRecording } from '../../src/config/recording-file.js';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { openingRecording, openRecording } from '../../src/config/recording-file.js';
 import { lastBefore } from '../../src/signals/last-before.js';
 import type { Track } from '../../src/signals/recording/track.js';
 
@@ -31,6 +32,54 @@ function valueAt(track: Track, time: number): number | string {
   const rows = track.rowsAt(time);
   return typeof rows === 'string' ? rows : (rows.values[lastBefore(rows.times, time)] as number);
 }
+
+test('what is no regular file is refused at once, and a pipe that nobody writes to as well', () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const file of [pipe, '/dev/zero', folder]) {
+    const opened = openRecording({ file, time: 'time', column: 'v' }, () => 0);
+    expect(opened).toEqual({ ok: false, message: `${file}: is not a regular file` });
+  }
+});
+
+test('a file that has become a pipe is trouble, and not waited for', () => {
+  let now = 0;
+  const { file, opened } = open('time,v\n0,1\n1,2\n', { now: () => now });
+  if (!opened.ok) throw new Error(opened.message);
+  const track = opened.openTrack();
+  expect(valueAt(track, 0)).toBe(1);
+  rmSync(file);
+  execFileSync('mkfifo', [file]);
+  now += 10_000;
+  expect(valueAt(track, 0)).toMatch(/can't be read: is not a regular file/);
+});
+
+test('rows of long lines are found, few of which are read at once', () => {
+  const rows = Array.from({ length: 40 }, (_, i) => `${i},${i},${'x'.repeat(30_000)}\n`);
+  const track = trackOf(`time,v,text\n${rows.join('')}`);
+  const read = track.rowsAt(20_500);
+  expect(typeof read === 'string' ? read : read.times.length).toBeLessThanOrEqual(4);
+  for (let i = 0; i < 40; i++) expect(valueAt(track, i * 1000)).toBe(i);
+});
+
+test('reading pauses after each piece, and stops at its limit', () => {
+  const text = `time,v\n${Array.from({ length: 20_000 }, (_, i) => `${i},${i}\n`).join('')}`;
+  const source = { file: fileOf(text), time: 'time', column: 'v' };
+  const readWith = (most: number) => {
+    const opening = openingRecording(source, () => 0, { most, left: most });
+    for (let pauses = 0; ; pauses++) {
+      const { done, value } = opening.next();
+      if (done) return { pauses, value };
+    }
+  };
+  const whole = readWith(text.length);
+  expect(whole.value.ok).toBe(true);
+  expect(whole.pauses).toBeGreaterThanOrEqual(Math.floor(text.length / 16_384));
+  expect(readWith(text.length - 1).value).toEqual({
+    ok: false,
+    message: `${source.file}: expected at most ${text.length - 1} bytes of recordings in one request`,
+  });
+});
 
 describe('a recording in a CSV file', () => {
   it.each([

@@ -77,8 +77,14 @@ test('a filter that the simulator refuses leaves the page alive', async () => {
   origin = served.url;
   await until(() => isOpen() && summary.value?.lines.length === 2, 'the connection is there');
   const before = summary.value;
-  follow({ line: 'gone' });
+  const refusals: string[] = [];
+  release = followTraffic({
+    filter: new URLSearchParams({ line: 'gone' }),
+    onBatch: () => {},
+    onRefused: ({ detail }) => refusals.push(detail),
+  });
   await until(() => isOpen() && summary.value !== before, 'a summary comes');
+  expect(refusals).toEqual([expect.stringContaining('unknown line "gone"')]);
   const told = follow({ line: 'lan' });
   await poll(served);
   await until(() => told.length > 0, 'another filter is followed');

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
+import type { LongAnswers } from '../long-answers.js';
 import { unitsWithinReason } from '../units.js';
 import { deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
 import { lineView, lineViewSchema } from './line-view.js';
 import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
+import { openRecordings } from './recordings.js';
 import { wrongLink } from './writable-place.js';
 
 const name = z.string({ error: 'a name' });
@@ -40,7 +42,11 @@ const removal = z.object({
 });
 
 /** `POST` and `DELETE` of `/api/v1/devices` and `/api/v1/lines`: devices and lines that come and go. */
-export function additionRoutes(simulator: Simulator, writesIn: string): FastifyPluginCallbackZod {
+export function additionRoutes(
+  simulator: Simulator,
+  answers: LongAnswers,
+  writesIn: string,
+): FastifyPluginCallbackZod {
   const refusals = { 400: errorSchema, 409: errorSchema };
   const removed = {
     204: z.null().describe('There is no such thing any more.'),
@@ -61,7 +67,8 @@ export function additionRoutes(simulator: Simulator, writesIn: string): FastifyP
         },
       },
       async ({ body: { name, ...entry } }, reply) => {
-        const added = simulator.changes.createDevice(name, entry);
+        const recordings = await openRecordings(simulator, answers, entry);
+        const added = simulator.changes.createDevice(name, entry, recordings);
         if (added.ok) return reply.code(201).send(viewDevice(simulator, added.added));
         return 'issues' in added
           ? reply.code(400).send(issuesBody(added.issues))

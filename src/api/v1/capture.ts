@@ -52,7 +52,7 @@ export function captureRoutes(simulator: Simulator, answers: LongAnswers): Fasti
           summary: 'Get the traffic for Wireshark',
           description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
           tags: ['traffic'],
-          querystring: captureQuery([...lines.keys()]),
+          querystring: captureQuery(traffic.lineNames),
           response: {
             200: captureAnswer,
             400: errorSchema,

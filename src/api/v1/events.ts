@@ -29,7 +29,7 @@ const eventsAnswer = {
 
 /** `/api/v1/events`: what passes the lines, as it happens. */
 export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic, lines } = simulator;
+  const { traffic } = simulator;
   const messages = new EventMessages(traffic, sharedTexts(namedViews(simulator)), answers);
   const summary = summaryTexts(simulator);
   let readers = 0;
@@ -48,7 +48,7 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
             'What passes the lines, as it happens, without an end. A reader that is slow is told how much it has missed.',
           tags: ['traffic'],
           headers: resumeHeaders,
-          querystring: eventsQuery([...lines.keys()]),
+          querystring: eventsQuery(traffic.lineNames),
           response: {
             200: eventsAnswer,
             400: errorSchema,
@@ -56,7 +56,7 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
           },
         },
       },
-      async ({ query, headers }, reply) => {
+      async ({ query, headers, log }, reply) => {
         if (readers >= limit) {
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return reply.code(503).send(errorBody([{ path: '', message }]));
@@ -79,7 +79,11 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
             messages,
             answers,
           );
+        } catch (error) {
+          log.error(error, 'the events could not be told');
         } finally {
+          // A reader that is told no more comes back when it is disconnected.
+          reply.raw.destroy();
           readers--;
         }
       },

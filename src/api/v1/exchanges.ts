@@ -17,7 +17,7 @@ const exchangeList = z
 
 /** `/api/v1/exchanges`: the requests to our units with what became of them, as long as the traffic keeps them. */
 export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic, lines } = simulator;
+  const { traffic } = simulator;
 
   return (app, _, done) => {
     app.get(
@@ -28,7 +28,7 @@ export function exchangeRoutes(simulator: Simulator, answers: LongAnswers): Fast
           description:
             'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
           tags: ['traffic'],
-          querystring: exchangesQuery([...lines.keys()]),
+          querystring: exchangesQuery(traffic.lineNames),
           response: { 200: exchangeList, 400: errorSchema },
         },
       },

@@ -40,9 +40,9 @@ export function v1Routes(
     app.register(deviceRoutes(simulator));
     app.register(registerRoutes(simulator));
     app.register(wordRoutes(simulator));
-    app.register(signalRoutes(simulator));
+    app.register(signalRoutes(simulator, answers));
     app.register(lineRoutes(simulator, answers, writesIn));
-    app.register(additionRoutes(simulator, writesIn));
+    app.register(additionRoutes(simulator, answers, writesIn));
     app.register(configurationRoutes(simulator, answers));
     app.register(portRoutes(simulator));
     app.register(faultRoutes(simulator, answers));

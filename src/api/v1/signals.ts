@@ -5,11 +5,13 @@ import { Findings } from '../../schema/findings.js';
 import { signalKinds } from '../../signals/kinds.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNamed } from '../../simulator/values.js';
+import type { LongAnswers } from '../long-answers.js';
 import { JSON_TYPE, madeOnce } from '../openapi/made.js';
 import { Components } from '../openapi/schema-json.js';
 import { unknownDevice } from './device-view.js';
 import { SIGNAL_KIND } from './examples.js';
 import { errorSchema, issuesBody } from './problem.js';
+import { openRecordings } from './recordings.js';
 import { unknownValue, valueParams } from './registers.js';
 import { registerViewSchema, viewRegister } from './value-view.js';
 
@@ -43,7 +45,7 @@ const kinds = madeOnce('signals.json', () => {
 });
 
 /** `/api/v1/devices/NAME/signals/VALUE`: what moves a value; `/api/v1/signals`: what could. */
-export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
+export function signalRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
       '/signals',
@@ -71,12 +73,13 @@ export function signalRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       checkedBody: signalBody,
     };
     app.put('/devices/:name/signals/:value', { schema: setting }, async ({ params, body }, reply) => {
+      const recordings = await openRecordings(simulator, answers, body);
       const device = simulator.devices.get(params.name);
       if (!device) return reply.code(404).send(unknownDevice(simulator, params.name));
       const found = valueNamed(device, params.value);
       if (!found?.point) return reply.code(404).send(unknownValue(device, params.value));
       const at = new At(body, new Findings());
-      const changed = simulator.changes.changeSignal(device, found.point, at);
+      const changed = simulator.changes.changeSignal(device, found.point, at, recordings);
       return changed ? viewRegister(found) : reply.code(400).send(issuesBody(at.findings));
     });
 

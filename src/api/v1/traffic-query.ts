@@ -69,7 +69,7 @@ function streamStart() {
 const MAX_EVENTS = 100_000;
 const MAX_EXCHANGES = 1000;
 
-/** The query of `/traffic`. @param lines names of the lines that there are */
+/** The query of `/traffic`. @param lines names of lines that there are or have been; the list may grow */
 export function trafficQuery(lines: readonly string[]) {
   return section({
     ...eventShape(lines),

@@ -40,7 +40,7 @@ const CONTENT_TYPES = {
 
 /** `/api/v1/traffic`: everything that passed the lines, as long as it is kept. */
 export function trafficRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic, lines } = simulator;
+  const { traffic } = simulator;
   const view = namedViews(simulator);
 
   return (app, _, done) => {
@@ -52,7 +52,7 @@ export function trafficRoutes(simulator: Simulator, answers: LongAnswers): Fasti
           description:
             'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
           tags: ['traffic'],
-          querystring: trafficQuery([...lines.keys()]),
+          querystring: trafficQuery(traffic.lineNames),
           response: { 200: trafficAnswer, 400: errorSchema },
         },
       },

@@ -4,13 +4,18 @@ import { sectionOf } from '../../schema/parts.js';
 import { type ErrorBody, errorBody } from './problem.js';
 
 /**
- * Why a client of REST may not let something be made at `path`, which begins in `root` unless it is absolute: it is not in
- * `root`, perhaps by way of a symbolic link. So nobody who has the token gets the rights that the program has elsewhere.
+ * Why a client of REST may not let something be made or read at `path`, which begins in `root` unless it is absolute: it is not
+ * in `root`, perhaps by way of a symbolic link. So nobody who has the token gets the rights that the program has elsewhere.
+ * @param what the use of `root`, for the message
  */
-export async function whyNotIn(root: string, path: string): Promise<string | undefined> {
+export async function whyNotIn(
+  root: string,
+  path: string,
+  what = 'where REST may write',
+): Promise<string | undefined> {
   const place = resolve(root, path);
   if (isIn(root, place) && isIn(await realPlace(root), await realPlace(place))) return undefined;
-  return `expected a place in ${root}, where REST may write`;
+  return `expected a place in ${root}, ${what}`;
 }
 
 /**

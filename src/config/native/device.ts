@@ -5,6 +5,7 @@ import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
+import type { OpenRecording } from '../recording-file.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, tellSharedNames } from './life.js';
@@ -23,14 +24,13 @@ type PymodbusResult = { readonly warnings: readonly string[] } & (
  */
 export class NativeDeviceReader {
   readonly #pymodbusDevices: PymodbusDevices;
-  readonly #directory: string;
+  readonly #recordings: OpenRecording;
   readonly #tables = new Map<string, NativeTable>();
   readonly #metas = new Map<string, Uint8Array>();
 
-  /** @param directory where relative paths of files begin */
-  constructor(pymodbusDevices: PymodbusDevices, directory: string) {
+  constructor(pymodbusDevices: PymodbusDevices, recordings: OpenRecording) {
     this.#pymodbusDevices = pymodbusDevices;
-    this.#directory = directory;
+    this.#recordings = recordings;
   }
 
   /** The device that stands at `at`; undefined after telling its mistakes. */
@@ -63,7 +63,7 @@ export class NativeDeviceReader {
     };
     tellSharedNames(points, registers);
     const source = at.value as DeviceSource;
-    const life = readLife(at, points, readFeeds(at, this.#directory));
+    const life = readLife(at, points, readFeeds(at, this.#recordings));
     return { name, source, identity, extras, tables, ...(life && { life }) };
   }
 
@@ -73,7 +73,7 @@ export class NativeDeviceReader {
     const key = `${table} ${JSON.stringify(at.value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))}`;
     const known = this.#tables.get(key);
     if (known) return known;
-    const built = nativeTable(table, at, this.#directory);
+    const built = nativeTable(table, at, this.#recordings);
     if (!built) return undefined;
     const { layout, points } = built;
     const shared = { layout: { ...layout, meta: this.#sharedMeta(layout.meta) }, points };
@@ -105,7 +105,7 @@ export class NativeDeviceReader {
       return undefined;
     }
     const source = at.value as DeviceSource;
-    const feeds = readFeeds(at, this.#directory);
+    const feeds = readFeeds(at, this.#recordings);
     const life = feeds.length > 0 && { points: [], clock: {}, seed: 0, feeds };
     return { name, source, identity, extras, ...result.registers, ...(life && { life }) };
   }

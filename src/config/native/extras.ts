@@ -7,6 +7,7 @@ import { identityText, isMapping } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
+import type { OpenRecording } from '../recording-file.js';
 import {
   exceptionStatusSchema,
   fedQueueSchema,
@@ -39,13 +40,13 @@ function readQueue(at: At): readonly number[] | undefined {
 }
 
 /** The FIFO queues of a device that signals feed. */
-export function readFeeds(device: At, directory: string): FeedDefinition[] {
+export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition[] {
   const queues = device.key('queues').value;
   const fed = Object.entries(isMapping(queues) ? queues : {}).filter(([, content]) => isMapping(content));
   return fed.flatMap(([address]) => {
     const at = device.key('queues').key(address);
     const feed = at.check(fedQueueSchema);
-    const signal = feed && readSignal(at.key('signal'), 'uint16', directory);
+    const signal = feed && readSignal(at.key('signal'), 'uint16', recordings);
     if (!signal) return [];
     const { every, seed } = feed;
     return [{ address: Number(address), every, signal: seed === undefined ? signal : { ...signal, seed } }];

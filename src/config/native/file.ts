@@ -13,6 +13,7 @@ import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
+import { recordingsIn } from '../recording-file.js';
 import { networkOf, tellDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type LineContext, nativeLine } from './line.js';
@@ -82,7 +83,7 @@ function readDevices(
   at: At,
   { pymodbusDevices, directory }: NativeContext,
 ): { names: string[]; definitions: DeviceDefinition[] } {
-  const reader = new NativeDeviceReader(pymodbusDevices, directory);
+  const reader = new NativeDeviceReader(pymodbusDevices, recordingsIn(directory));
   const entries = at.entries('devices by name') ?? [];
   const definitions = entries.flatMap(([name, content]) => {
     checkName('device', name, content);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { PlacedSignal, PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
 import { REACTIONS, readReactions } from '../../reactions/kinds.js';
@@ -9,7 +8,7 @@ import { isMapping } from '../../schema/parts.js';
 import { signalSchema } from '../../signals/kinds.js';
 import { compact } from '../compact.js';
 import type { PlacedValues } from '../place-values.js';
-import { openRecording } from '../recording-file.js';
+import type { OpenRecording } from '../recording-file.js';
 
 /** Keys that give a value a meaning or make it move. */
 const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signal', 'follows', ...REACTIONS];
@@ -17,7 +16,11 @@ const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signa
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
 /** The values of an entry that have a name, a signal or reactions; the entry itself was checked before. */
-export function pointsOf(table: TableName, entry: PlacedValues, directory: string): PointDefinition[] {
+export function pointsOf(
+  table: TableName,
+  entry: PlacedValues,
+  recordings: OpenRecording,
+): PointDefinition[] {
   const { at, type, cells, first, last } = entry;
   const { value } = at;
   if (!isMapping(value) || !KEYS.some((key) => value[key] !== undefined)) return [];
@@ -29,7 +32,7 @@ export function pointsOf(table: TableName, entry: PlacedValues, directory: strin
   const movedBy = MOVERS.filter((key) => value[key] !== undefined);
   const [mover] = movedBy;
   if (mover && movedBy.length > 1) at.key(mover).wrong('a register has an action or a signal, or it follows');
-  const signal = readEntrySignal(at, type, directory);
+  const signal = readEntrySignal(at, type, recordings);
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
   const { writable = false } = entry;
@@ -46,37 +49,33 @@ export function pointsOf(table: TableName, entry: PlacedValues, directory: strin
   }));
 }
 
-function readEntrySignal(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const place = at.key('signal');
   const follows = at.key('follows');
-  if (follows.value !== undefined) return readFollows(follows, type, directory);
+  if (follows.value !== undefined) return readFollows(follows, type, recordings);
   if (place.value === undefined) return undefined;
-  const signal = readSignal(place, type, directory);
+  const signal = readSignal(place, type, recordings);
   const seed = at.key('seed').value;
   return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
 }
 
 /** `follows` of an entry is short for a signal of this kind. Its mistakes are told where it stands. */
-function readFollows(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+function readFollows(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const entry = new At({ follows: at.value }, fileFindings());
-  const signal = readSignal(entry, type, directory);
+  const signal = readSignal(entry, type, recordings);
   for (const { path, message } of entry.findings.listed) at.below(path.slice(1)).wrong(message);
   return signal;
 }
 
-/**
- * The signal that stands at `at`, for a register of that type; undefined after telling mistakes.
- * @param directory where relative paths of recordings begin
- */
-export function readSignal(at: At, type: ValueType, directory: string): PlacedSignal | undefined {
+/** The signal that stands at `at`, for a register of that type; undefined after telling mistakes. */
+export function readSignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const definition = at.check(signalSchema);
   if (!definition) return undefined;
   const { kind, fits, plays } = definition;
   if (type === 'string') return at.wrong('text has no signal');
   if (type === 'bit' && fits === 'numbers') return at.key(kind).wrong(`${kind} is for numbers, not for bits`);
   if (!plays) return { definition };
-  const file = resolve(directory, plays.file);
-  const opened = openRecording({ ...plays, file }, () => performance.now());
+  const opened = recordings(plays);
   return opened.ok ? { definition, openTrack: opened.openTrack } : at.key(kind).wrong(opened.message);
 }
 

@@ -8,6 +8,7 @@ import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
+import type { OpenRecording } from '../recording-file.js';
 import { pointsOf } from './points.js';
 import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './registers-schema.js';
 
@@ -17,11 +18,8 @@ export interface NativeTable {
   readonly points: readonly PointDefinition[];
 }
 
-/**
- * The registers of one table, only as long as its highest address needs; undefined after telling mistakes.
- * @param directory where relative paths of recordings begin
- */
-export function nativeTable(table: TableName, at: At, directory: string): NativeTable | undefined {
+/** The registers of one table, only as long as its highest address needs; undefined after telling mistakes. */
+export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
   const items = at.items('a list of entries');
   if (!items) return undefined;
   const isBits = table === 'coils' || table === 'discrete';
@@ -30,7 +28,7 @@ export function nativeTable(table: TableName, at: At, directory: string): Native
     const entries = withoutOverlaps(placed);
     const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
     for (const entry of entries) definePlaced(builder, entry);
-    return { layout: builder.build(), points: placed.flatMap((entry) => pointsOf(table, entry, directory)) };
+    return { layout: builder.build(), points: placed.flatMap((entry) => pointsOf(table, entry, recordings)) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Document, Lexer, LineCounter, parseDocument } from 'yaml';
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
 import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, place } from './locate.js';
 import { findUnclosed } from './unclosed.js';
@@ -25,23 +25,10 @@ const MOST_LEXEMES = 1_000_000;
  * @param mostValues the most values, with aliases followed
  */
 export function parseText(text: string, mostValues?: number): ParsedText {
-  const excess = findExcess(text);
-  if (excess !== undefined) return failed(excess);
   const lines = new LineCounter();
-  let document: Document.Parsed;
-  try {
-    // The reader checks that keys are unique, because the library would compare every key with every other.
-    document = parseDocument(text, {
-      lineCounter: lines,
-      prettyErrors: false,
-      uniqueKeys: false,
-      intAsBigInt: true,
-    });
-  } catch (error) {
-    // The library's composer is recursive, so deep nesting overflows the stack.
-    if (error instanceof RangeError) return failed(TOO_DEEP);
-    throw error;
-  }
+  const tokens = tokensOf(text, lines);
+  if (typeof tokens === 'string') return failed(tokens);
+  const document = compose(tokens, text.length);
   const mistakes = [...document.errors, ...document.warnings];
   if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
   const reader = new NodeReader(mostValues);
@@ -58,19 +45,36 @@ function failed(message: string): ParsedText {
   return { ok: false, problems: [{ path: '', message }] };
 }
 
-/** Finds, before parsing, what would make the library run out of memory or stack. */
-function findExcess(text: string): string | undefined {
+/** What the parser has begun besides the collections around it: the document, a scalar, and the lines behind it. */
+const BESIDES = 3;
+
+/**
+ * The tokens of a text, or why it has too many or is nested too deep. The composer is recursive: without this check, deep
+ * nesting would leave so little of the stack that the compiler of a regular expression may end the whole process.
+ */
+function tokensOf(text: string, lines: LineCounter): CST.Token[] | string {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
   let count = 0;
-  let depth = 0;
   for (const lexeme of new Lexer().lex(text)) {
     if (++count > MOST_LEXEMES) {
       return `more than ${MOST_LEXEMES} words, signs and spaces; values that are equal need only one entry`;
     }
-    if (lexeme === '[' || lexeme === '{') depth++;
-    if (lexeme === ']' || lexeme === '}') depth--;
-    if (depth > DEEPEST) return TOO_DEEP;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > DEEPEST + BESIDES) return TOO_DEEP;
   }
-  return undefined;
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+/** The first document of a text. A second one is a mistake in the first. */
+function compose(tokens: readonly CST.Token[], length: number): Document.Parsed {
+  // The reader checks that keys are unique, because the library would compare every key with every other.
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, intAsBigInt: true });
+  const [first, second] = composer.compose(tokens, true, length);
+  if (second) first?.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''));
+  return first as Document.Parsed;
 }
 
 type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][number];

@@ -18,8 +18,9 @@ export type ScannedRecording =
   | { readonly ok: true; readonly index: RecordingIndex }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Rows that are read at once. Each block that is not loaded takes 16 bytes of memory. */
+/** A block, which is read at once, has so many rows or so many bytes and a row. One that is not loaded takes 16 bytes of memory. */
 const ROWS_PER_BLOCK = 1024;
+const BYTES_PER_BLOCK = 64 * 1024;
 
 /** Limit of a line in bytes, since a whole line is held in memory. No real table has longer lines. */
 const LONGEST_LINE = 64 * 1024;
@@ -37,6 +38,7 @@ export class RecordingScanner {
   #offset = 0;
   #line = 0;
   #rows = 0;
+  #rowsOfBlock = 0;
   #epoch = 0;
   #last = 0;
   #beforeLast = 0;
@@ -105,7 +107,11 @@ export class RecordingScanner {
       return;
     }
     [this.#beforeLast, this.#last] = [this.#last, since];
-    if (this.#rows++ % ROWS_PER_BLOCK !== 0) return;
+    this.#rows++;
+    const begun = this.#offsets.at(-1);
+    const isFull = ++this.#rowsOfBlock > ROWS_PER_BLOCK || this.#offset - (begun ?? 0) > BYTES_PER_BLOCK;
+    if (begun !== undefined && !isFull) return;
+    this.#rowsOfBlock = 1;
     this.#times.push(since);
     this.#offsets.push(this.#offset);
   }

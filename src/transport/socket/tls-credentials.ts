@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { TlsFiles } from '../settings.js';
 
@@ -25,6 +26,9 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EACCES: 'may not be read by this user',
   EISDIR: 'is a directory',
 };
+
+/** A certificate has some KB, and the authorities of a whole system have 200 KB. */
+const LARGEST_BYTES = 1024 * 1024;
 
 /**
  * Reads the files and checks that they go together. Expiry is only a note, because it may be what a client is tested
@@ -98,12 +102,28 @@ async function readKey(path: string): Promise<Read<KeyObject>> {
 
 async function readPem(what: string, path: string): Promise<Read<string>> {
   try {
-    return { ok: true, value: await readFile(path, 'utf8') };
+    return { ok: true, value: await readShort(path) };
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reason = READ_ERRORS[code];
     const why = reason === undefined ? `can't be read: ${message}` : `${reason} (${code})`;
     return { ok: false, reason: `the ${what} file ${path} ${why}` };
+  }
+}
+
+/** Reads a regular file, and throws for anything else: a client of REST may have named a pipe, or what never ends. */
+async function readShort(path: string): Promise<string> {
+  // Without this flag, opening a pipe would take a thread of the pool until somebody writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (!stat.isFile()) throw new Error('is not a regular file');
+    if (stat.size > LARGEST_BYTES)
+      throw new Error(`is too large: ${stat.size} bytes, at most ${LARGEST_BYTES}`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
   }
 }
 

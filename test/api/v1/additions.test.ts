@@ -211,3 +211,19 @@ describe('a line that is removed over REST', () => {
     });
   });
 });
+
+describe('the traffic of a line that comes or goes', () => {
+  stopAfterEach();
+
+  it('is found by its name as soon as it is there, and after it has gone', async () => {
+    const running = await start();
+    const paths = ['traffic', 'exchanges', 'capture.pcapng'].map((path) => `/api/v1/${path}?line=second`);
+    const statuses = () =>
+      Promise.all(paths.map(async (url) => (await running.rest.app.inject(url)).statusCode));
+    expect(await statuses()).toEqual([400, 400, 400]);
+    await send(running, 'POST', '/lines', { name: 'second', tcp: { port: 0 }, units: { 1: 'meter' } });
+    expect(await statuses()).toEqual([200, 200, 200]);
+    await send(running, 'DELETE', '/lines/second');
+    expect(await statuses()).toEqual([200, 200, 200]);
+  });
+});

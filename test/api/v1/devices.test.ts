@@ -355,6 +355,7 @@ describe('.../signals/NAME', () => {
 
   it('tells that a recording has vanished, and holds its last value', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'signals-'));
+    rest = new Rest(nativeSetup(SETUP, folder));
     const file = join(folder, 'a.csv');
     writeFileSync(file, 'time,v\n0,5\n1,6\n');
     expect((await put('limit', { playback: { file, column: 'v' } })).body).toMatchObject({

@@ -61,6 +61,19 @@ const seqs = (told: readonly Told[]) => told.map(({ seq }) => seq);
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 describe('a reader', () => {
+  test('is disconnected when a message can not be made, so that it comes back, and takes no place', async () => {
+    const source = await follow();
+    const failing = vi.spyOn(served.simulator.traffic, 'read').mockImplementation(() => {
+      throw new Error('unreadable');
+    });
+    await ask();
+    await until(() => source.closed, 'it is disconnected');
+    failing.mockRestore();
+    expect(served.log.some(({ msg }) => msg === 'the events could not be told')).toBe(true);
+    const again = await follow('', source.lastEventId);
+    await until(() => again.told.length === 2, 'it is told what it has not read');
+  });
+
   test('is told what happens from now on, as /traffic shows it', async () => {
     await ask();
     const source = await follow();

@@ -2,6 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseText } from '../../../src/config/text/parse-text.js';
 
+it.each([
+  ['- '.repeat(64), ''],
+  ['['.repeat(64), ']'.repeat(64)],
+  ['{a: '.repeat(64), '}'.repeat(64)],
+])('%s nests 64 levels deep, and not one more', (open, close) => {
+  expect(parseText(`${open}x${close}`)).toMatchObject({ ok: true });
+  expect(parseText(`${open}${open.slice(0, open.length / 64)}x${close}${close.slice(-1)}`)).toMatchObject({
+    ok: false,
+    problems: [{ message: expect.stringMatching(/^nested more than 64 levels deep/) }],
+  });
+});
+
 /** `LINE:COLUMN: MESSAGE` of each problem. */
 function problemsOf(...lines: string[]): string[] {
   const parsed = parseText(`${lines.join('\n')}\n`);

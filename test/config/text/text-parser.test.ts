@@ -75,6 +75,16 @@ it('refuses a short text that stands for long values', async () => {
   });
 });
 
+/** Each of them nests without brackets, and left so little of the stack that the process ended. */
+it.each(['? ', '- ', '? - '])('a text that goes on with %j leaves the program alive', async (piece) => {
+  const text = piece.repeat(16_000 / piece.length);
+  expect(await parserWith().parse(text)).toMatchObject({
+    ok: false,
+    problems: [{ message: 'nested more than 64 levels deep' }],
+  });
+  expect(await parser.parse('1')).toEqual({ ok: true, value: 1 });
+});
+
 it('a text that takes too much memory is refused, and the next one is read', async () => {
   expect(await parserWith({ mostValues: Number.MAX_SAFE_INTEGER }).parse(aliases(8))).toMatchObject({
     ok: false,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
 import type { TlsFiles } from '../../../src/transport/settings.js';
@@ -39,6 +40,18 @@ test.each([
   expect(await refusal({ [field]: missing })).toBe(`the ${what} file ${missing} does not exist (ENOENT)`);
   const { directory } = certificates;
   expect(await refusal({ [field]: directory })).toBe(`the ${what} file ${directory} is a directory (EISDIR)`);
+});
+
+test('what is no regular file is refused at once, and so is one that is too long', async () => {
+  const pipe = certificates.path('pipe.pem');
+  execFileSync('mkfifo', [pipe]);
+  for (const key of [pipe, '/dev/zero']) {
+    expect(await refusal({ key })).toBe(`the key file ${key} can't be read: is not a regular file`);
+  }
+  const long = certificates.write('long.pem', ' '.repeat(2 ** 20 + 1));
+  expect(await refusal({ ca: long })).toBe(
+    `the CA file ${long} can't be read: is too large: 1048577 bytes, at most 1048576`,
+  );
 });
 
 test('files that are not PEM are named', async () => {

@@ -81,7 +81,15 @@ export class Feed {
   /** Goes on after the last event that was read. */
   resume(): void {
     const filter = new URLSearchParams(this.filter);
-    const stop = followTraffic({ filter, after: this.rows.after, onBatch: (events) => this.#add(events) });
+    const stop = followTraffic({
+      filter,
+      after: this.rows.after,
+      onBatch: (events) => this.#add(events),
+      onRefused: (problem) => {
+        this.refusal.value = problem;
+        this.pause();
+      },
+    });
     const stopSkipping = effect(() => {
       const newest = summary.value?.lastSeq ?? 0;
       untracked(() => this.#skip(newest));
@@ -91,6 +99,7 @@ export class Feed {
       stopSkipping();
     };
     this.isPaused.value = false;
+    this.refusal.value = undefined;
   }
 
   /** Reads what comes after the last row, where nothing is followed. */
