@@ -40,9 +40,11 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
     lastedText(durationMs),
     `seed ${seed}`,
   ].join(' · ');
-  const shown = findings.filter(({ verdict, summary, frames }) => {
-    return verdict !== 'not run' && (kind === 'test' || summary !== '' || frames.length > 0);
-  });
+  // Not by destructuring: the frames of a long report are made when they are asked for.
+  const shown = findings.filter(
+    (each) =>
+      each.verdict !== 'not run' && (kind === 'test' || each.summary !== '' || each.frames.length > 0),
+  );
   yield `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`;
   yield `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`;
   yield conclusionsHtml(kind, conclusions);
