@@ -9,8 +9,6 @@ import { withGaps } from './traffic-page.js';
 export const INTERVAL_MS = 50;
 /** A message ends when it is longer than this, in characters. What a reader has not read is at most one message. */
 const MESSAGE_LENGTH = 128 * 1024;
-/** Work on messages without a pause, in ms. Somebody follows all the time, so no reply may wait long for it. */
-const SLICE_MS = 0.5;
 
 /** An event as JSON. */
 export type EventText = (event: TrafficEvent) => string;
@@ -68,7 +66,7 @@ export class EventMessages {
 
   async #make(cursor: TrafficCursor, until: number): Promise<Message> {
     await this.#answers.turn();
-    return this.#answers.work(message(cursor, until, this.#eventText), SLICE_MS);
+    return this.#answers.work(message(cursor, until, this.#eventText));
   }
 }
 
