@@ -61,6 +61,8 @@ export class EventMessages {
     if (known !== undefined) return known;
     const message = this.#make(new TrafficCursor(this.#stream, filter, after), until);
     this.#made.set(key, message);
+    // Whoever comes back at once gets another try.
+    message.catch(() => this.#made.delete(key));
     return message;
   }
 
