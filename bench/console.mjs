@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { CHROMIUM_ARGUMENTS, CHROMIUM_MISSING, chromiumPath } from '../test/support/chromium.mjs';
 import { dist, startProgram } from '../test/support/program.mjs';
-import { CORE, message, pin, processorTime, start, stop } from './processes.mjs';
+import { CORE, message, pin, processorTime, start, stepBack, stop } from './processes.mjs';
 import { ms, printTable, say, spread } from './report.mjs';
 
 const PAGES = 3;
@@ -46,6 +46,7 @@ export async function benchConsole() {
   const client = start('rtu-client.mjs', program.serialPath('bench'), dist);
   await message(client);
   for (const { pid } of [load, client]) pin(pid, CORE.client);
+  stepBack(load.pid);
   try {
     await withPages(IDLE_PRIORITY, (pages) => benchBus(program, client, pages));
     await withPages(0, (pages) => benchPages(program, pages));
@@ -83,6 +84,7 @@ async function benchBus(program, client, pages) {
       begin: async () => {
         const readers = start('event-readers.mjs', url, PAGES);
         pin(readers.pid, CORE.client);
+        stepBack(readers.pid);
         await message(readers);
         return () => stop(readers);
       },
