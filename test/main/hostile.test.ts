@@ -7,8 +7,11 @@ import { Siege } from '../../scripts/hostile/siege.mjs';
 
 /** Short: `node scripts/hostile.mjs` takes minutes for the same, and measures. */
 const AMOUNT = { ms: 200, count: 300 };
-/** Nothing is measured here. What is kept of each bad request, or of each byte of a flood, would be much more. */
-const MEMORY_LIMIT_MB = 100;
+/**
+ * Nothing is measured here. What is kept of each bad request, or of each byte of a flood, would be much more. The thread that
+ * reads YAML takes 20 MB while it is there, and the system's allocator keeps half of that.
+ */
+const MEMORY_LIMIT_MB = 130;
 
 let plant: Awaited<ReturnType<typeof startPlant>>;
 let siege: Siege;
@@ -46,6 +49,6 @@ describe.each(['tcp', 'rtu over tcp', 'ascii over tcp', 'tls', 'udp', 'serial rt
 it('after all of it the program has the files open that it had, and about the memory', async () => {
   const { pid } = plant.program;
   await expect.poll(() => openDescriptors(pid)).toBe(before.descriptors);
-  expect((await heldMb(pid)) - before.memory).toBeLessThan(MEMORY_LIMIT_MB);
+  await expect.poll(async () => (await heldMb(pid)) - before.memory).toBeLessThan(MEMORY_LIMIT_MB);
   expect(plant.program.output.stderr).not.toMatch(/"level":[56]0/);
 });
