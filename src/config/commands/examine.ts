@@ -5,7 +5,7 @@ import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Given, Values } from './scan.js';
 import { sourceOf } from './source.js';
-import { urlProblem, wholeNumber } from './values.js';
+import { REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem, wholeNumber } from './values.js';
 
 /** Find out how a client behaves. */
 export interface ExamineCommand {
@@ -58,11 +58,8 @@ export const EXAMINE_OPTIONS = {
   limit: { type: 'string' },
   seed: { type: 'string' },
   dut: { type: 'string' },
-  junit: { type: 'string' },
-  html: { type: 'string' },
-  json: { type: 'string' },
-  url: { type: 'string' },
-  token: { type: 'string' },
+  ...REPORT_OPTIONS,
+  ...REMOTE_OPTIONS,
   'witness-register': { type: 'string' },
   'witness-url': { type: 'string' },
   'witness-path': { type: 'string' },

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SEE_HELP } from './scan.js';
-import { DEFAULT_URL, urlProblem } from './values.js';
+import { DEFAULT_URL, REMOTE_OPTIONS, urlProblem } from './values.js';
 
 /** Where a running simulator is found. */
 export interface RunningAt {
@@ -42,8 +42,7 @@ const OPTIONS = {
   'extcap-version': { type: 'string' },
   'extcap-capture-filter': { type: 'string' },
   fifo: { type: 'string' },
-  url: { type: 'string' },
-  token: { type: 'string' },
+  ...REMOTE_OPTIONS,
   form: { type: 'string' },
 } as const;
 

@@ -1,7 +1,7 @@
 import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { Given } from './scan.js';
-import { DEFAULT_URL, urlProblem } from './values.js';
+import { DEFAULT_URL, REMOTE_OPTIONS, urlProblem } from './values.js';
 
 /** Print what passes the lines of a running simulator. */
 export interface MonitorCommand {
@@ -20,8 +20,7 @@ export const MONITOR_OPTIONS = {
   unit: { type: 'string' },
   function: { type: 'string' },
   hex: { type: 'boolean' },
-  url: { type: 'string' },
-  token: { type: 'string' },
+  ...REMOTE_OPTIONS,
 } as const;
 
 /** @returns what is wrong, as a sentence */

@@ -1,6 +1,6 @@
 import { compact } from '../compact.js';
 import type { Given } from './scan.js';
-import { urlProblem } from './values.js';
+import { REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem } from './values.js';
 
 /** Run scenarios. */
 export interface TestCommand {
@@ -19,11 +19,8 @@ export interface TestCommand {
 
 export const TEST_OPTIONS = {
   set: { type: 'string' },
-  junit: { type: 'string' },
-  html: { type: 'string' },
-  json: { type: 'string' },
-  url: { type: 'string' },
-  token: { type: 'string' },
+  ...REPORT_OPTIONS,
+  ...REMOTE_OPTIONS,
 } as const;
 
 /** @returns what is wrong, as a sentence */

@@ -14,3 +14,13 @@ export function wholeNumber(text: string, max: number): number {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   return number <= max ? number : Number.NaN;
 }
+
+/** The options that name a simulator which runs already. */
+export const REMOTE_OPTIONS = { url: { type: 'string' }, token: { type: 'string' } } as const;
+
+/** The options that name the files of reports. */
+export const REPORT_OPTIONS = {
+  junit: { type: 'string' },
+  html: { type: 'string' },
+  json: { type: 'string' },
+} as const;
