@@ -14,7 +14,9 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
   const values: NamedValue[] = [];
   for (const each of [name].flat()) {
     const found = find(each);
-    if (typeof found === 'string') return { ok: false, issue: { path: ['when', 'name'], message: found } };
+    if (typeof found === 'string') {
+      return { ok: false, issue: { path: ['when', 'name'], message: found, code: 'rule.unknown_value' } };
+    }
     values.push(found);
   }
   return { ok: true, rule: { ...rule, values } };

@@ -71,9 +71,9 @@ export class At {
     return undefined;
   }
 
-  /** Reports a mistake here. Returns undefined, so that readers can return the result. */
-  wrong(message: string): undefined {
-    this.findings.add(() => ({ path: this.path, message }));
+  /** Reports a mistake here. Returns undefined, so that readers can return the result. @param code of the reason, for programs */
+  wrong(message: string, code?: string): undefined {
+    this.findings.add(() => ({ path: this.path, message, ...(code !== undefined && { code }) }));
   }
 
   /** Reports what was expected here and what was found instead. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ErrorBody } from '../api/v1/problem.js';
+import type { ErrorBody } from '../api/problem.js';
 
 /** The answer to a request: what came, or why the server refused. */
 export type Answer<Value> =

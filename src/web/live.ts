@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import type { Summary } from '../api/v1/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
+import type { Summary } from '../control/schemas/summary.js';
 import { SseParser } from '../monitor/sse.js';
 import { needsLogIn, type Refusal, refusalOf } from './api.js';
 import { setClock } from './clock.js';

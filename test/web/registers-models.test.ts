@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SignalKindView } from '../../src/api/v1/signals.js';
-import type { RegisterView } from '../../src/api/v1/value-view.js';
+import type { RegisterView, SignalKindView } from '../../src/control/schemas/value.js';
 import type { Batch } from '../../src/web/live.js';
 import type { Course } from '../../src/web/ui/plot-layout.js';
 import { extended, WINDOW_S } from '../../src/web/views/registers/course.js';

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
+import { usableRule } from '../../faults/usable-rule.js';
 import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
@@ -152,12 +151,12 @@ function readFaults(
     if (names.has(rule.name)) entry.key('name').wrong(`there is a rule ${rule.name} already`);
     names.add(rule.name);
     const mayMeanBroken = broken.lines.some((name) => aimsAt(rule.when, name));
-    for (const { path, message } of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
-      entry.below(path).wrong(message);
-    }
-    const resolved = broken.devices ? ({ ok: true, rule } as const) : resolveNames(rule, find);
-    if (resolved.ok) return [resolved.rule];
-    entry.below(resolved.issue.path).wrong(resolved.issue.message);
+    const usable = usableRule(rule, {
+      lines: mayMeanBroken ? undefined : lines.map(faultLine),
+      find: broken.devices ? undefined : find,
+    });
+    if (usable.ok) return [usable.rule];
+    for (const { path, message } of usable.issues) entry.below(path).wrong(message);
     return [];
   });
 }

@@ -1,6 +1,6 @@
+import { writeValue } from '../../control/device-value.js';
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../faults/rules.js';
-import { writeValue } from '../../simulator/values.js';
 import type { Step } from './scenario.js';
 
 /** Does what steps ask for, and takes it back. */

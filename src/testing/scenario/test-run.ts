@@ -107,6 +107,7 @@ export class TestRun {
   /** The report on what is known by now. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
+    const bench = this.#bench;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
     return {
       kind: 'test',
@@ -119,7 +120,10 @@ export class TestRun {
       conclusions: [`${passed} of ${steps.length} steps passed.`],
       parameters: [],
       findings: this.#findings,
-      configuration: [...configurationText(this.#bench.running)].join(''),
+      // It is long, and most who ask for a report do not look at it.
+      get configuration() {
+        return [...configurationText(bench.running)].join('');
+      },
       versions: versions(),
     };
   }

@@ -1,4 +1,4 @@
-import type { FaultPreviewView } from '../../../api/v1/fault-preview.js';
+import type { FaultPreviewView } from '../../../control/schemas/fault.js';
 import type { Piece, Wire } from '../../strip/piece.js';
 import { lengthText, msText } from '../../strip/times.js';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { FaultPreviewView } from '../../../api/v1/fault-preview.js';
+import type { FaultPreviewView } from '../../../control/schemas/fault.js';
 import { ask, type Refusal } from '../../api.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';

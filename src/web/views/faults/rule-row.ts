@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import type { RuleView } from '../../../api/v1/rule-view.js';
+import type { RuleView } from '../../../control/schemas/fault.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { count, timeOfDay } from '../../ui/format.js';

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { RuleView } from '../../../api/v1/rule-view.js';
+import type { RuleView } from '../../../control/schemas/fault.js';
 import { type Answer, ask, pathOf, type Refusal } from '../../api.js';
 import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';

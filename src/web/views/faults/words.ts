@@ -1,4 +1,4 @@
-import type { RuleView } from '../../../api/v1/rule-view.js';
+import type { RuleView } from '../../../control/schemas/fault.js';
 
 /** How a rule is, in a word. `spent`: it has acted as often as it may. `not now`: its times do not allow it. */
 export function stateOf({ enabled, open, remaining }: RuleView): 'armed' | 'not now' | 'spent' | 'off' {

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { LineView } from '../../../api/v1/line-view.js';
+import type { LineView } from '../../../control/schemas/line.js';
 import { ask } from '../../api.js';
 import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';

@@ -1,4 +1,4 @@
-import type { LineView } from '../../../api/v1/line-view.js';
+import type { LineView } from '../../../control/schemas/line.js';
 
 const SHOWN_UNITS = 6;
 

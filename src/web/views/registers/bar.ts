@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { RegisterView } from '../../../control/schemas/value.js';
 import { ask, pathOf } from '../../api.js';
 import { go } from '../../route.js';
 import { Button } from '../../ui/button.js';

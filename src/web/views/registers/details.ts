@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { RegisterView } from '../../../control/schemas/value.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { count } from '../../ui/format.js';

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { DeviceView } from '../../../api/v1/device-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
 import { ask } from '../../api.js';
 import { comebacks, restarts, summary } from '../../live.js';
 import { session } from '../../session.js';

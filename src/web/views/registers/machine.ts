@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import type { ClockRequest, PowerRequest } from '../../../api/v1/devices.js';
+import type { ClockRequest, PowerRequest } from '../../../control/schemas/device.js';
 import { ask, pathOf } from '../../api.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';

@@ -1,4 +1,4 @@
-import type { SignalKindView } from '../../../api/v1/signals.js';
+import type { SignalKindView } from '../../../control/schemas/value.js';
 
 /** What JSON Schema says of one parameter. */
 interface ParameterSchema {

@@ -1,8 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { SignalKindView } from '../../../api/v1/signals.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { RegisterView, SignalKindView } from '../../../control/schemas/value.js';
 import { ask, pathOf, type Refusal } from '../../api.js';
 import { mayWrite } from '../../session.js';
 import { Button } from '../../ui/button.js';

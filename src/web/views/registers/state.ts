@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { Words } from '../../../api/v1/words.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { Words } from '../../../control/schemas/value.js';
 import { hrefOf, place } from '../../route.js';
 import { devices } from './devices.js';
 import { FORMATS, type Format } from './formats.js';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { RegisterView } from '../../../control/schemas/value.js';
 import { serverNow } from '../../clock.js';
 import { Plot } from '../../ui/plot.js';
 import type { Course } from '../../ui/plot-layout.js';

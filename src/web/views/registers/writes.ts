@@ -1,5 +1,4 @@
-import type { ChangeRequest } from '../../../api/v1/register-changes.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { ChangeRequest, RegisterView } from '../../../control/schemas/value.js';
 import { type Answer, ask, pathOf } from '../../api.js';
 import { timeOfDay } from '../../ui/format.js';
 

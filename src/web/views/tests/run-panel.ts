@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { FindingView } from '../../../api/v1/report-files.js';
+import type { FindingView } from '../../../api/v1/reports.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { ask, pathOf } from '../../api.js';
 import { hrefOf } from '../../route.js';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
-import type { ToldSchema } from '../../../api/v1/schemas.js';
+import type { ToldSchema } from '../../../api/v1/program.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
 import { type Answer, ask, type Refusal } from '../../api.js';
 import { comebacks, summary } from '../../live.js';

@@ -1,4 +1,4 @@
-import type { LineView } from '../../../api/v1/line-view.js';
+import type { LineView } from '../../../control/schemas/line.js';
 import { piecesOf } from '../../strip/event-pieces.js';
 import type { Source } from '../../strip/model.js';
 import type { Piece, Wire } from '../../strip/piece.js';
