@@ -10,6 +10,7 @@ import { Actions } from './actions.js';
 import type { CaptureSpan } from './capture-file.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
+import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, Step } from './scenario.js';
 import { runStep, type StepBench } from './step-run.js';
 
@@ -85,6 +86,7 @@ export class TestRun {
       clock: this.#clock,
       read: (seq) => this.#bench.traffic.read(seq),
       always,
+      polls: new PollIntervals(),
       heard: (event) => this.#answer(event),
     };
     let over = false;
