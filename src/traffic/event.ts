@@ -50,7 +50,7 @@ export interface FrameEvent extends Common, Received {
 
 /** Bytes that came in and belong to no valid frame. */
 export interface DamageEvent extends Common, Received {
-  /** `damaged` has the length of a frame and a wrong check value. `discarded` is less than a frame, or none. */
+  /** `damaged` has the length of a frame, and a wrong check value or protocol identifier. `discarded` is less than a frame, or none. */
   readonly kind: 'damaged' | 'discarded';
   /** Damage of the same message was reported before. */
   readonly isRest: boolean;
