@@ -1,12 +1,14 @@
 import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
+import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { startWorkTime } from '../faults/work-time.js';
-import { addressRanges } from '../protocol/address-range.js';
+import { addressRanges, type RefusedRange } from '../protocol/address-range.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { exceptionResponse } from '../protocol/response.js';
 import { BROADCAST } from '../protocol/rtu.js';
@@ -32,6 +34,8 @@ export interface Answer {
   readonly framing: Framing;
   /** The framing after this reply. Set only when the request changed the delimiter of an ASCII line. */
   readonly next: Framing | undefined;
+  /** The addresses that are the reason of exception 02; absent for other answers and other reasons. */
+  readonly refused?: RefusedRange;
 }
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
@@ -60,6 +64,8 @@ export class Bus {
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
+  /** Of the answer that is being made. Only an exception 02 sets it, so that other answers do nothing for it. */
+  #refused: RefusedRange | undefined;
 
   constructor(line: BusLine, units: Units, faults: FaultRules) {
     this.#line = line;
@@ -147,6 +153,11 @@ export class Bus {
   /** An answer in the current framing. The framing of everything after this answer is `next`. */
   #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Answer {
     const framing = this.#framing;
+    if (this.#refused !== undefined) {
+      const refused = this.#refused;
+      this.#refused = undefined;
+      return { plan, acted, framing, next: undefined, refused };
+    }
     if (next === framing) return { plan, acted, framing, next: undefined };
     this.#framing = next;
     return { plan, acted, framing, next };
@@ -176,6 +187,9 @@ export class Bus {
     station.device.writer = { by: 'line', line: this.#line.name, client };
     const response = station.process(pdu, this.#framing);
     if (!response) return silence('the device is in listen-only mode');
+    if (response[1] === ExceptionCode.illegalDataAddress && (response[0] as number) & EXCEPTION_FLAG) {
+      this.#refused = refusedAddresses(station.device.tables, pdu);
+    }
     const reply = this.#framing.encode({ transactionId, unitId, pdu: response });
     this.#lastReplies.set(clientId, reply);
     return plainReply(reply);

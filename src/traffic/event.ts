@@ -1,4 +1,5 @@
 import type { ActedFault } from '../faults/apply.js';
+import type { RefusedRange } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
@@ -75,6 +76,8 @@ export interface ReplyEvent extends Common, ClientOf {
   readonly acted: readonly ActedFault[];
   /** How many of them are not in `acted`. */
   readonly omittedFaults: number;
+  /** The addresses that are the reason of exception 02; absent for other replies and other reasons. */
+  readonly refused?: RefusedRange | undefined;
 }
 
 /** What happened to the line itself. */
