@@ -51,7 +51,7 @@ export class TestRun {
     this.#firstSeq = bench.traffic.last + 1;
     this.#actions = new Actions(bench.faults.rules);
     this.#inbox = new Inbox(
-      (line, unitId) => deviceAt(bench, line, unitId),
+      (line, unitId) => bench.lines.get(line)?.bus.deviceAt(unitId)?.name,
       () => this.#actions.hits,
     );
     this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
@@ -189,9 +189,4 @@ export class TestRun {
     this.#endedAt = this.#clock.now();
     return this.report;
   }
-}
-
-function deviceAt(bench: Simulator, line: string, unitId: number): string | undefined {
-  const units = bench.lines.get(line)?.definition.units;
-  return units?.get(unitId) ?? (unitId === 0 ? undefined : units?.get('*'));
 }
