@@ -55,6 +55,9 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   if (type !== 'string' && entry.length !== undefined) {
     at.key('length').wrong('only a string has a length; quantity is a number of values');
   }
+  if (type !== 'string' && entry.padding !== undefined) {
+    at.key('padding').wrong('only a string has a padding');
+  }
   const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
   const last = entry.address + quantity * cells - 1;
   if (last >= ADDRESSES) {
@@ -67,7 +70,11 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
     type,
     cells,
     values: inputs.map((input) => readValue(type, input, { cells, scale: entry.scale })),
-    order: { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' },
+    order: {
+      wordOrder: entry.wordOrder ?? 'big',
+      byteOrder: entry.byteOrder ?? 'big',
+      padding: entry.padding,
+    },
     writable: entry.write ?? false,
     action: actionOf(type, entry, at),
   };

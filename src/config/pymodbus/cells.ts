@@ -1,5 +1,6 @@
 import { RANDOM_MAX } from '../../registers/actions/random.js';
 import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
+import { BIG_ENDIAN, type ValueOrder } from '../../registers/cell-type.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { integerRange, type Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
@@ -11,6 +12,9 @@ import { IGNORED_IN_ENTRIES, withoutIgnored } from './ignored.js';
 import { type CellRange, readList, readRange } from './ranges.js';
 import { cellEntrySchema, type PymodbusType } from './schema.js';
 import { type CellDefault, readActionName } from './setup.js';
+
+/** pymodbus fills strings with spaces. */
+const AS_PYMODBUS: ValueOrder = { ...BIG_ENDIAN, padding: 'space' };
 
 /** What a section of a type defines, and whether some entry's addresses could not be read. */
 export interface TypeSection {
@@ -57,7 +61,7 @@ function readEntry(
   if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect beside parameters');
   const bounds = at.key(parameters || !kwargs ? 'parameters' : 'kwargs');
   const action = name && withBounds(type, name, parameters ?? kwargs ?? {}, bounds);
-  return { at, ...range, type, cells, values: [value], action };
+  return { at, ...range, type, cells, values: [value], order: AS_PYMODBUS, action };
 }
 
 function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {

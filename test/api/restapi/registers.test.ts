@@ -17,7 +17,7 @@ const SETUP = {
           { address: 11, type: 'float64', value: 0.1 },
           { address: 15, type: 'uint32', value: 70000, wordOrder: 'little' },
           { address: 17, type: 'bits', value: 0x8001 },
-          { address: 18, type: 'string', length: 3, value: 'näh' },
+          { address: 18, type: 'string', length: 3, value: 'näh', padding: 'space' },
         ],
         holding: [
           { address: 0, value: [11, 12, 13, 14, 15], write: true },
