@@ -42,7 +42,7 @@ export type Order = 'big' | 'little';
 /** What fills the rest of a string. */
 export const PADDINGS = ['nul', 'space'] as const;
 
-export type Padding = (typeof PADDINGS)[number];
+type Padding = (typeof PADDINGS)[number];
 
 /** Order of words in a value, and of bytes in a word: `big` puts the most significant first. */
 export interface ValueOrder {
