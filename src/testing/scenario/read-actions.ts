@@ -1,5 +1,5 @@
 import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
+import { namesIn, resolveNames } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';
@@ -28,13 +28,12 @@ function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule |
   if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
   const number = numbers.next++;
   const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
-  if (!written) return undefined;
-  const rule = aimedAt(numbers.line, written);
+  const rule = aimedAt(numbers.line, written ?? namesIn(at));
   for (const { path, message } of lineProblems(rule, bench.faultLines)) at.below(path).wrong(message);
   const resolved = resolveNames(rule, bench.findValue);
   if (!resolved.ok) return at.below(resolved.issue.path).wrong(resolved.issue.message);
   if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
-  return { seed: (numbers.seed + number) % (MAX_SEED + 1), ...resolved.rule };
+  return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...resolved.rule };
 }
 
 /** The rule for these lines, unless it names others. */

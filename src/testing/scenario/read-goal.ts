@@ -22,8 +22,9 @@ export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | und
   const items = oneOrMore(at);
   if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
-  const sources = items.map((item) => item.check(expectedSchema));
-  return at.unlessWrong(() => {
+  const { count } = at.findings;
+  const sources = items.map((item) => item.check(expectedSchema) ?? item.fitting(expectedSchema));
+  const goal = at.unlessWrong((): Goal | undefined => {
     const [first] = sources;
     if (first?.every !== undefined && items.length === 1) return rhythm(items[0] as At, first, times, bench);
     const expected = items.flatMap((item, i) => {
@@ -32,6 +33,7 @@ export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | und
     });
     return { kind: 'order', items: expected, within: times.within ?? DEFAULT_WITHIN_MS };
   });
+  return at.findings.count > count ? undefined : goal;
 }
 
 function readExpected(

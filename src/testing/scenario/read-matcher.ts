@@ -52,7 +52,7 @@ export function readMatchers(at: At, bench: Simulator): Matcher[] {
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
     const source = each.check(matcherSchema);
-    return (source && toMatcher(each, source, bench)) ?? [];
+    return toMatcher(each, source ?? each.fitting(matcherSchema), bench) ?? [];
   });
 }
 
