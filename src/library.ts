@@ -39,7 +39,8 @@ const REMOTE_POLL_MS = 50;
  */
 export async function startSimulator(configuration: object | string): Promise<RunningSimulator> {
   const loaded = load(configuration);
-  if (!loaded.ok) throw new Error(formatProblems('configuration', loaded.problems));
+  const name = isPath(configuration) ? configuration : 'configuration';
+  if (!loaded.ok) throw new Error(formatProblems(name, loaded.problems));
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-bench-'));
   const bench = newBench(
     onFreePorts(loaded.configuration, (line) => join(directory, line)),
@@ -100,8 +101,12 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
   }
 }
 
+function isPath(configuration: object | string): configuration is string {
+  return typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration);
+}
+
 function load(configuration: object | string): LoadResult {
-  if (typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration)) {
+  if (isPath(configuration)) {
     return loadConfiguration({ kind: 'native', file: configuration });
   }
   return loadNative(configuration, resolve('.'));

@@ -153,7 +153,10 @@ describe('which device and table', () => {
     [{ device: '__proto__' }, 'device: unknown device "__proto__" (known: meter, other)'],
     [{ device: 3 }, 'device: expected the name of a device, got 3'],
     [{ device: null }, 'device: expected the name of a device, got nothing'],
-    [{ table: 'holdings' }, 'table: expected coils, discrete, input or holding, got "holdings", did you mean "holding"?'],
+    [
+      { table: 'holdings' },
+      'table: expected coils, discrete, input or holding, got "holdings", did you mean "holding"?',
+    ],
     [{ table: ['coils'] }, 'table: expected coils, discrete, input or holding, got a list'],
   ])('%j is refused in words', async (where, error) => {
     expect(await rest.registers({ submit: 'Register', ...where })).toEqual({ result: 'error', error });
