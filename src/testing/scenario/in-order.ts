@@ -137,7 +137,7 @@ export class InOrder implements GoalWatch {
       return `${came}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
     }
     if (gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest)) return undefined;
-    return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}; a bound can tell them apart, as in {retry: {after: 800ms, within: 1s}}`;
+    return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
   }
 
   #passed(): Ended {
@@ -190,6 +190,12 @@ export class InOrder implements GoalWatch {
     const what = before === this.#spoilt?.seen ? 'the spoilt request' : 'the one before';
     return `${what} (frame ${before.event.seq})`;
   }
+}
+
+/** What would have shown a retry. */
+function shownBy({ earliest }: NextPoll): string {
+  const soon = earliest > 0 ? `what comes within ${durationText(earliest)} is a retry, and ` : '';
+  return `${soon}a bound that leaves the next poll out decides`;
 }
 
 /** The same request on the same line; a transaction identifier may be another. */
