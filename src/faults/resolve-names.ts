@@ -1,4 +1,6 @@
+import type { At } from '../schema/at.js';
 import type { Issue } from '../schema/problem.js';
+import { conditionSchema } from './condition.js';
 import type { FindValue, NamedValue } from './named-value.js';
 import type { FaultRule } from './rule.js';
 
@@ -6,6 +8,11 @@ import type { FaultRule } from './rule.js';
 export type ResolvedRule =
   | { readonly ok: true; readonly rule: FaultRule }
   | { readonly ok: false; readonly issue: Issue };
+
+/** A rule that has mistakes, as far as the names of its lines and values can be checked. The mistakes were reported. */
+export function namesIn(at: At): FaultRule {
+  return { name: '', when: at.key('when').fitting(conditionSchema), faults: [] };
+}
 
 /** Finds the values that `when.name` of a rule means. */
 export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {

@@ -112,6 +112,8 @@ export const EXCHANGE = {
   time: '2026-01-31T12:00:00.000Z',
   line: 'lan',
   client: '127.0.0.1:40112',
+  unit: 1,
+  function: 3,
   unitId: 1,
   request: '00 01 00 00 00 06 01 03 00 00 00 01',
   silence: null,

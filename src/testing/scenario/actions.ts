@@ -19,11 +19,6 @@ export class Actions {
     return this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
   }
 
-  /** Names of the fault rules of the running step. */
-  get rules(): readonly string[] {
-    return this.#names;
-  }
-
   /** @returns why the bench can't do it, undefined when it is done */
   begin({ faults, changes, power }: Step): string | undefined {
     for (const rule of faults) {

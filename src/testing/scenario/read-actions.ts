@@ -1,4 +1,5 @@
 import { parseChange, valueNamed, whyUnchangeable } from '../../control/device-value.js';
+import { namesIn } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { usableRule } from '../../faults/usable-rule.js';
 import { MAX_SEED } from '../../random.js';
@@ -27,15 +28,14 @@ function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule |
   if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
   const number = numbers.next++;
   const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
-  if (!written) return undefined;
-  const rule = aimedAt(numbers.line, written);
+  const rule = aimedAt(numbers.line, written ?? namesIn(at));
   const usable = usableRule(rule, bench.ruleHome);
   if (!usable.ok) {
     for (const { path, message } of usable.issues) at.below(path).wrong(message);
     return undefined;
   }
   if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
-  return { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
+  return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
 }
 
 /** The rule for these lines, unless it names others. */

@@ -76,7 +76,12 @@ describe('the traffic', () => {
       [4, 'request', 'in', 'unit 1 read holding registers 10–11'],
       [5, 'reply', 'out', 'unit 1 read holding registers 10–11: 0 230'],
       [6, 'request', 'in', 'unit 1 read holding registers 99'],
-      [7, 'reply', 'out', 'unit 1 read holding registers 99: exception 02 illegal data address'],
+      [
+        7,
+        'reply',
+        'out',
+        'unit 1 read holding registers 99: exception 02 illegal data address (99 not defined)',
+      ],
       [8, 'request', 'in', 'unit 1 write single register 1: 7'],
       [9, 'reply', 'out', 'unit 1 write single register 1: 7'],
     ]);
