@@ -1,7 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { ASSETS, VIEW_NAMES } from './paths.js';
 
 /** What `scripts/ready.mjs build` makes of `src/web`. */
@@ -14,20 +14,25 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_EACH_TIME = 'no-cache';
 
 /** `/` and the views of the console: one page, which is the same at every path, with its scripts and styles. */
-export const consoleRoutes: FastifyPluginAsync = async (app) => {
-  app.addHook('onRequest', async ({ url }, reply) => {
-    reply.header('cache-control', url.startsWith(ASSETS) ? FOR_EVER : ASK_EACH_TIME);
-  });
-  await app.register(fastifyStatic, {
-    root: join(BUILT, ASSETS),
-    prefix: ASSETS,
-    // A route for each file: everything else is no such path.
-    wildcard: false,
-    index: false,
-    cacheControl: false,
-  });
-  // `hide` keeps pages out of the document of the interface, as @fastify/static does.
-  for (const path of PATHS) {
-    app.get(path, { schema: { hide: true } }, (_, reply) => reply.sendFile(PAGE, BUILT));
+export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
+  const serve = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
+    // Most programs that run show nobody their console.
+    const { send } = await import('@fastify/send');
+    const { statusCode, headers, stream } = await send(request.raw, file, { root: BUILT, cacheControl: false });
+    return reply.code(statusCode).headers(headers).send(stream);
+  };
+  // A route for each file: everything else is no such path. `hide` keeps them out of the document of the interface.
+  for (const name of existsSync(BUILT) ? readdirSync(join(BUILT, ASSETS)) : []) {
+    app.get(`${ASSETS}${name}`, { schema: { hide: true } }, (request, reply) => {
+      reply.header('cache-control', FOR_EVER);
+      return serve(request, reply, `${ASSETS}${name}`);
+    });
   }
+  for (const path of PATHS) {
+    app.get(path, { schema: { hide: true } }, (request, reply) => {
+      reply.header('cache-control', ASK_EACH_TIME);
+      return serve(request, reply, PAGE);
+    });
+  }
+  done();
 };

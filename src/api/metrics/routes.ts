@@ -1,11 +1,9 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { AggregatorRegistry, Registry } from 'prom-client';
 import { z } from 'zod';
 import { allParts } from '../../door/door.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { simulatorFamilies } from './families.js';
-import type { Family } from './family.js';
 
 const metrics = {
   summary: 'Get the metrics',
@@ -24,14 +22,15 @@ export function metricsRoutes({ door }: Desk): FastifyPluginCallback {
       const lines = await allParts(await door.list('line.metrics', undefined));
       if (!program.ok) return refuse(request, reply, program);
       if ('ok' in lines) return refuse(request, reply, lines);
-      const texts = await Promise.all(Array.from(simulatorFamilies(lines, program.value), textOf));
-      return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(texts.join(''));
+      // Many programs that run have no Prometheus.
+      const { AggregatorRegistry, Registry } = await import('prom-client');
+      // The counts live in the lines, so prom-client takes each metric as it takes those of other processes.
+      const texts = Array.from(simulatorFamilies(lines, program.value), (family) =>
+        AggregatorRegistry.aggregate([[family]]).getSingleMetricAsString(family.name),
+      );
+      const written = (await Promise.all(texts)).map((text) => `${text}\n`);
+      return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(written.join(''));
     });
     done();
   };
-}
-
-/** The counts live in the lines, so prom-client takes each metric as it takes those of other processes. */
-async function textOf(family: Family): Promise<string> {
-  return `${await AggregatorRegistry.aggregate([[family]]).getSingleMetricAsString(family.name)}\n`;
 }

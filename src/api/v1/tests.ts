@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { parseText } from '../../config/text/parse-text.js';
+import type { ParsedText } from '../../config/text/parse-text.js';
 import type { Refusal } from '../../control/refusal.js';
 import { TEST } from '../../control/schemas/examples.js';
 import { MOST_LISTED } from '../../schema/findings.js';
@@ -77,10 +77,10 @@ const scenarioText = z.string().meta({
 
 /** A body of YAML, and what it says. */
 class YamlText {
-  readonly read: ReturnType<typeof parseText>;
+  readonly read: ParsedText;
 
-  constructor(text: string) {
-    this.read = parseText(text, MAX_PARTS);
+  constructor(read: ParsedText) {
+    this.read = read;
   }
 }
 
@@ -92,8 +92,9 @@ export function testRoutes(desk: Desk): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
       const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
-      if (body.ok) return new YamlText(body.text);
-      throw asError(body);
+      if (!body.ok) throw asError(body);
+      const { parseText } = await import('../../config/text/parse-text.js');
+      return new YamlText(parseText(body.text, MAX_PARTS));
     });
 
     app.get(
@@ -181,7 +182,7 @@ function wrongText(problems: readonly Problem[]): Refusal {
 /** Mistakes with their lines and columns in the text. */
 function located(
   started: Refusal,
-  locate: Extract<ReturnType<typeof parseText>, { ok: true }>['source']['locate'],
+  locate: Extract<ParsedText, { ok: true }>['source']['locate'],
 ): Refusal {
   const { problems } = started;
   const codes = new Map(problems.map(({ message, code }) => [message, code]));
