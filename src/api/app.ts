@@ -13,6 +13,7 @@ import type { Simulator } from '../simulator/simulator.js';
 import { Access, type AccessRules } from './access/access.js';
 import { accessGuard, type Guard } from './access/guard.js';
 import { limitConnections } from './connections.js';
+import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
 import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
 import { Handshakes } from './handshakes.js';
@@ -143,6 +144,9 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
     const { method, url } = request;
     const allowed = methods.of(url);
     if (allowed.length === 0) {
+      if (request.headers.accept?.includes('text/html') && !/^\/(api|restapi)\b/.test(url)) {
+        return reply.code(404).type('text/html; charset=utf-8').send(NO_PAGE);
+      }
       return reply.code(404).send(errorAnswer(url, { message: `${method} ${url}: no such path` }));
     }
     const problem = { path: 'method', message: `expected ${allowed.join(' or ')}` };

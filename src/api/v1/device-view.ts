@@ -24,6 +24,20 @@ export const deviceViewSchema = z
       .record(z.string(), z.number())
       .describe('Addresses of each table: the highest that is defined, and one.'),
     names: z.array(z.string()).describe('Names of its values.'),
+    defined: z
+      .record(
+        z.string(),
+        z.object({
+          registers: z.number().describe('How many addresses are defined.'),
+          ranges: z
+            .array(z.tuple([z.number(), z.number()]))
+            .describe(
+              'First and last address of each range. Of more than 256, the last one reaches over all others.',
+            ),
+        }),
+      )
+      .optional()
+      .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
   })
   .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
 
@@ -43,6 +57,27 @@ export function viewDevice(simulator: Simulator, device: Device): z.infer<typeof
     tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
     names: [...points.named.keys()],
   };
+}
+
+const MOST_RANGES = 256;
+
+/** Which addresses of each table are defined. It takes up to a ms: for one device at a time. */
+export function definedIn({ tables }: Device): z.infer<typeof deviceViewSchema>['defined'] {
+  return Object.fromEntries(
+    Object.entries(tables).map(([table, { window }]) => {
+      const { image, base, size } = window;
+      const ranges: [number, number][] = [];
+      let registers = 0;
+      for (let address = 0; address < size; address++) {
+        if (image.typeAt(base + address) === 'invalid') continue;
+        registers++;
+        const last = ranges.at(-1);
+        if (last && (last[1] === address - 1 || ranges.length === MOST_RANGES)) last[1] = address;
+        else ranges.push([address, address]);
+      }
+      return [table, { registers, ranges }];
+    }),
+  );
 }
 
 /** The body for a device that is not there. */

@@ -7,7 +7,7 @@ import { Findings } from '../../schema/findings.js';
 import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { deviceParams, deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
+import { definedIn, deviceParams, deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
 import { errorSchema, issuesBody } from './problem.js';
 
 const WEEK_MS = 7 * 86_400_000;
@@ -103,7 +103,8 @@ export function deviceRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       {
         schema: {
           summary: 'Get a device',
-          description: 'Its supply, its clock, the lines where it answers, and the names of its values.',
+          description:
+            'Its supply, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
           tags: ['devices'],
           params: deviceParams,
           response: { 200: deviceViewSchema, 404: errorSchema },
@@ -111,7 +112,9 @@ export function deviceRoutes(simulator: Simulator): FastifyPluginCallbackZod {
       },
       async ({ params: { name } }, reply) => {
         const device = simulator.devices.get(name);
-        return device ? view(device) : reply.code(404).send(unknownDevice(simulator, name));
+        return device
+          ? { ...view(device), defined: definedIn(device) }
+          : reply.code(404).send(unknownDevice(simulator, name));
       },
     );
 
