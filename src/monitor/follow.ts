@@ -1,6 +1,6 @@
 import type { LeftOut } from '../api/v1/traffic-view.js';
+import { SseParser } from '../rest/events.js';
 import type { TrafficView } from '../traffic/view.js';
-import { SseParser } from './sse.js';
 import { unreachableReason } from './unreachable.js';
 
 export type Shown = TrafficView | LeftOut;

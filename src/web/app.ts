@@ -1,29 +1,39 @@
-import { useSignalEffect } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { html } from 'htm/preact';
-import { VIEW_NAMES } from '../api/console/paths.js';
-import { needsLogIn } from './api.js';
-import { serverNow } from './clock.js';
-import { connection, summary } from './live.js';
-import { LogIn } from './login.js';
-import { hrefOf, place } from './route.js';
-import { logOut, session } from './session.js';
+import type { ComponentType } from 'preact';
+import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
+import { logIn, logOut, needsLogIn, session } from './api.js';
+import { connection, serverNow, summary } from './live.js';
+import { hrefOf, route } from './route.js';
 import { nextTheme, theme } from './theme.js';
-import { Button } from './ui/button.js';
+import { Button, State } from './ui/controls.js';
+import { Dialog } from './ui/dialog.js';
+import { Field } from './ui/field.js';
 import { timeOfDay } from './ui/format.js';
-import { State } from './ui/state.js';
 import { Toasts } from './ui/toast.js';
-import { VIEWS } from './views.js';
-import './tokens.css';
-import './base.css';
+import { FaultsView } from './views/faults/faults.js';
+import { LinesView } from './views/lines/lines.js';
+import { RegistersView } from './views/registers/registers.js';
+import { TestsView } from './views/tests/tests.js';
+import { TrafficView } from './views/traffic/traffic.js';
 import './app.css';
 
-/** The whole page: a header, the view of the place, and what stands before it. */
+/** The views. A view has no properties: `route` says what it shows. */
+const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
+  lines: { title: 'Lines', View: LinesView },
+  registers: { title: 'Registers', View: RegistersView },
+  traffic: { title: 'Traffic', View: TrafficView },
+  faults: { title: 'Faults', View: FaultsView },
+  tests: { title: 'Tests', View: TestsView },
+};
+
+/** The whole page: a header, a view, messages, and the log-in in front of all. */
 export function App() {
-  const { view } = place.value;
+  const { view } = route.value;
   const { title, View } = VIEWS[view];
   useSignalEffect(() => {
     const host = summary.value?.program.host;
-    const { title } = VIEWS[place.value.view];
+    const { title } = VIEWS[route.value.view];
     document.title = host === undefined ? `${title} - modbus-sim` : `${title} - ${host} - modbus-sim`;
   });
   return html`<a class="skip" href="#view">Skip to the view</a>
@@ -38,13 +48,13 @@ export function App() {
 
 function Header() {
   const { program } = summary.value ?? {};
-  const { view } = place.value;
+  const { view } = route.value;
   const links = VIEW_NAMES.map(
     (name) => html`<li><a href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,
   );
   return html`<header class="header">
-    <div class="bench">
+    <div class="program">
       <strong>modbus-sim</strong>
       <span class="mono dim">${program?.version ?? ''}</span>
       <span class="host">${program?.host ?? ''}</span>
@@ -53,13 +63,11 @@ function Header() {
     <div class="tools">
       <time class="clock mono" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
       <${ConnectionState} />
-      <${Button} label=${`Colours: ${THEME_SIGNS[theme.value]}`} onClick=${nextTheme}>${THEME_SIGNS[theme.value]}<//>
+      <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
     </div>
   </header>`;
 }
-
-const THEME_SIGNS = { system: 'Auto', light: 'Light', dark: 'Dark' };
 
 /** Says how the connection is; in a banner over the page while there is none. */
 function ConnectionState() {
@@ -69,4 +77,26 @@ function ConnectionState() {
   const text =
     now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;
   return html`<${State} tone="bad">lost<//><p class="banner long" role="alert">${text}</p>`;
+}
+
+/** Asks for the token. The view behind it stays as it is, so that no work is lost. */
+function LogIn() {
+  const token = useSignal('');
+  const problem = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const submit = async () => {
+    isBusy.value = true;
+    const answer = await logIn(token.value);
+    isBusy.value = false;
+    if (!answer.ok) problem.value = answer.problem.detail;
+  };
+  return html`<${Dialog} title="Log in" onSubmit=${() => void submit()}
+    buttons=${html`<${Button} type="submit" kind="main" disabled=${isBusy.value}>Log in<//>`}>
+    <p>Enter <span class="mono">api.token</span> of the configuration, or one of <span class="mono">api.readTokens</span>
+    to look without changing anything.</p>
+    <${Field} label="Token" type="password" mono value=${token.value} problem=${problem.value}
+      onInput=${(value: string) => {
+        token.value = value;
+      }} />
+  <//>`;
 }

@@ -1,8 +1,9 @@
+import './base.css';
 import { html, render } from 'htm/preact';
+import { readSession } from './api.js';
 import { App } from './app.js';
 import { keepConnected } from './live.js';
 import { followLinks, go, hrefOf } from './route.js';
-import { readSession } from './session.js';
 import { applyTheme } from './theme.js';
 
 applyTheme();

@@ -2,8 +2,8 @@ import { effect, signal } from '@preact/signals';
 
 const KEY = 'modbus-sim-theme';
 
-/** What was chosen; `system` follows the setting of the system. */
-export type Theme = 'system' | 'light' | 'dark';
+/** `auto` follows the setting of the operating system. */
+export type Theme = 'auto' | 'light' | 'dark';
 
 export const theme = signal<Theme>(kept());
 
@@ -14,22 +14,22 @@ export function applyTheme(): void {
     try {
       localStorage.setItem(KEY, theme.value);
     } catch {
-      // A browser that keeps nothing shows the system's theme at the next visit.
+      // A browser that keeps nothing shows `auto` at the next visit.
     }
   });
 }
 
 /** The next one in the round of the switch. */
 export function nextTheme(): void {
-  const round = { system: 'light', light: 'dark', dark: 'system' } as const;
+  const round = { auto: 'light', light: 'dark', dark: 'auto' } as const;
   theme.value = round[theme.value];
 }
 
 function kept(): Theme {
   try {
     const text = localStorage.getItem(KEY);
-    return text === 'light' || text === 'dark' ? text : 'system';
+    return text === 'light' || text === 'dark' ? text : 'auto';
   } catch {
-    return 'system';
+    return 'auto';
   }
 }

@@ -51,26 +51,6 @@ export function pinched(
   return moved(factor > 0 ? zoomed(scale, factor, middle) : scale, shift);
 }
 
-/** A line of the ruler must have room for its text. */
-const TICK_PIXELS = 110;
-
-/** The lines of the ruler at round times, 1, 2 or 5 times a power of ten apart. */
-export function ticks(scale: Scale, width: number): { readonly stepUs: number; readonly at: number[] } {
-  const stepUs = roundStep(Math.max(1, TICK_PIXELS * scale.usPerPixel));
-  const first = Math.ceil(scale.fromUs / stepUs);
-  const last = Math.floor(usAt(scale, width) / stepUs);
-  return {
-    stepUs,
-    at: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * stepUs),
-  };
-}
-
-/** The least of 1, 2 and 5 times a power of ten that is not smaller. */
-export function roundStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
-}
-
 function bounded(usPerPixel: number): number {
   return Math.min(COARSEST, Math.max(FINEST, usPerPixel));
 }

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import './field.css';
+import './controls.css';
 
 interface FieldProps {
   readonly label: string;

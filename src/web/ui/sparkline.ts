@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import './sparkline.css';
+import './plot.css';
 
 interface SparklineProps {
   readonly label: string;

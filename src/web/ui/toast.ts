@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
+import type { Answer } from '../../rest/client.js';
 import './toast.css';
 
 interface Toast {
@@ -19,6 +20,13 @@ export function say(text: string, kind: Toast['kind'] = 'done'): void {
   const toast = { id: ++last, text, kind };
   toasts.value = [...toasts.value.slice(1 - MOST), toast];
   setTimeout(() => drop(toast.id), LASTS_MS[kind]);
+}
+
+/** Says what was done, or why it was refused. @returns whether it was done */
+export function sayAnswer(answer: Answer<unknown>, done: string): boolean {
+  if (answer.ok) say(done);
+  else say(answer.problem.detail, 'refused');
+  return answer.ok;
 }
 
 function drop(id: number): void {

@@ -2,7 +2,7 @@ import type { ToldSchema } from '../../../api/v1/schemas.js';
 
 type JsonSchema = ToldSchema['schema'];
 
-/** What a part of a form is for, made of the JSON Schema of a value. */
+/** A part of a form, made of the JSON Schema of a value. */
 export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
 
 export interface ObjectShape {
@@ -38,6 +38,8 @@ export interface LeafShape {
   readonly list: 'never' | 'may be' | 'always';
   /** Whether every value is text, so that `1` is a name and no number. */
   readonly isText: boolean;
+  /** Both limits of a number that has both. */
+  readonly range: readonly [number, number] | undefined;
 }
 
 /** A value of which there is only one. */
@@ -115,18 +117,34 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   const isClosed = variants.every((each) => each.enum !== undefined || each.const !== undefined);
   const known = isBoolean ? ['true', 'false'] : named.map(String);
   const texts = variants.filter(({ type }) => type !== 'array');
+  const sentences = [
+    sentence(about),
+    isDuration(variants) ? 'In ms, or as 20s, 5m.' : '',
+    preset === undefined
+      ? limits(variants)
+      : `Default: ${typeof preset === 'string' ? preset : JSON.stringify(preset)}.`,
+  ];
+  const [{ minimum, maximum } = {}] = variants;
+  const isRange = variants.length === 1 && minimum !== undefined && maximum !== undefined;
   return {
     kind: 'leaf',
-    about: [about, preset === undefined ? limits(variants) : `${JSON.stringify(preset)} without it.`]
-      .filter((text) => text !== '')
-      .join(' '),
+    about: sentences.filter((text) => text !== '').join(' '),
     choices: isBoolean || isClosed ? known : undefined,
     offers: known,
     list: texts.length === variants.length ? 'never' : texts.length > 0 ? 'may be' : 'always',
     isText: (texts.length > 0 ? texts : variants.map(({ items }) => (items ?? {}) as JsonSchema)).every(
       ({ type }) => type === 'string',
     ),
+    range: isRange ? [minimum, maximum] : undefined,
   };
+}
+
+/** A text with the full stop that further sentences need before them. */
+const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
+
+/** A number of ms, or text with a unit. */
+function isDuration(variants: readonly JsonSchema[]): boolean {
+  return variants.length > 1 && variants.some(({ pattern }) => pattern?.includes('ms|s|m|h') === true);
 }
 
 /** The limits of a number in words; empty where it has none or is not the only variant. */

@@ -3,11 +3,11 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ToldSchema } from '../../../api/v1/schemas.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import { ask, pathOf, type Refusal } from '../../api.js';
+import { pathOf, type Refusal } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
 import { comebacks, summary } from '../../live.js';
-import { go, hrefOf, place } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { go, hrefOf, route } from '../../route.js';
+import { Button } from '../../ui/controls.js';
 import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
@@ -18,17 +18,12 @@ import { change, rules, written } from './rules.js';
 
 type Event = Exclude<StreamedView, { kind: 'left out' }>;
 
-/** What stands before what is seldom used. */
+/** The fields that are always shown. */
 const FIRST = ['name', 'when', 'do'];
 
-/** Where the editor is in the address: `?new`, `?edit=NAME` or `?like=SEQ`. */
-export function editorHref(query: Readonly<Record<string, string>>): string {
-  return `${hrefOf('faults')}?${new URLSearchParams(query)}`;
-}
-
-/** A form for a rule, and what the rule will look like on the wire. */
+/** A form for a rule with its preview. Its address is `?new`, `?edit=NAME` or `?like=SEQ`. */
 export function Editor() {
-  const { query } = place.value;
+  const { query } = route.value;
   const [edited, like] = [query.get('edit'), query.get('like')];
   const shape = useSignal<ObjectShape | undefined>(undefined);
   const draft = useSignal<Draft>({});
@@ -38,7 +33,7 @@ export function Editor() {
   const isBusy = useSignal(false);
   const self = useRef<HTMLFormElement>(null);
 
-  const names = () => rules.peek()?.map(({ name }) => name) ?? [];
+  const names = () => rules.current.peek()?.map(({ name }) => name) ?? [];
   const fill = (rule: object) => {
     if (shape.value) draft.value = draftOf(shape.value, rule);
     refusal.value = undefined;
@@ -48,12 +43,12 @@ export function Editor() {
     // What somebody writes stays, whatever comes back.
     if (shape.peek()) return;
     const begin = async () => {
-      const told = await ask<ToldSchema>('GET', '/schemas/fault-rule');
-      if (!told.ok) {
-        refusal.value = told.problem;
+      const schema = await ask<ToldSchema>('GET', '/schemas/fault-rule');
+      if (!schema.ok) {
+        refusal.value = schema.problem;
         return;
       }
-      const made = shapeOf(told.value) as ObjectShape;
+      const made = shapeOf(schema.value) as ObjectShape;
       const [first, found] = await Promise.all([ruleToEdit(edited), like ? requestOf(like) : undefined]);
       if (isGone) return;
       shape.value = made;
@@ -108,7 +103,7 @@ export function Editor() {
         <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !rule}>
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
-    ${event.value ? html`<p class="aim long">Aimed at the next one like <a class="mono" href=${`${hrefOf('traffic')}?at=${event.value.seq}`}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
+    ${event.value ? html`<p class="aim long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
     ${unaimed.value === undefined ? null : html`<p class="refused long" role="alert">${unaimed.value}</p>`}
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
     <div class="ready" role="group" aria-label="Ready-made rules">${READY_MADE.map(

@@ -2,7 +2,8 @@ import { computed, signal } from '@preact/signals';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
 import type { FindingView } from '../../../api/v1/report-files.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import { ask, pathOf, type Refusal } from '../../api.js';
+import { pathOf, type Refusal } from '../../../rest/client.js';
+import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 
 export type Verdict = TestSummary['verdict'];
@@ -44,7 +45,7 @@ const anyRuns = computed(() => tests.value?.some(({ isRunning }) => isRunning) =
 /** A step may be over without its event having come, when the simulator had no room for it. */
 const LOOK_MS = 2000;
 
-/** Follows all runs until the function that is returned is called. What the lines tell of them is the occasion to ask. */
+/** Follows all runs until the function that is returned is called. Each event of a test is a reason to read them. */
 export function followRuns(): () => void {
   void readRuns();
   const stop = followTraffic({

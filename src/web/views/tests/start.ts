@@ -4,11 +4,11 @@ import { useEffect } from 'preact/hooks';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
 import type { ToldSchema } from '../../../api/v1/schemas.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import { type Answer, ask, type Refusal } from '../../api.js';
+import type { Answer, Refusal } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
 import { comebacks, summary } from '../../live.js';
 import { go, hrefOf } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
@@ -20,7 +20,7 @@ import { READY_SCENARIOS } from './scenarios.js';
 async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<Refusal | undefined> {
   if (!answer.ok) return answer.problem;
   await readRuns();
-  go(hrefOf('tests', String(answer.value.id)));
+  go(hrefOf('tests', [String(answer.value.id)]));
   return undefined;
 }
 
@@ -59,7 +59,7 @@ export function ScenarioForm() {
           html`<${Button} disabled=${summary.value === undefined} onClick=${() => set(written(firstLine()))}>${title}<//>`,
       )}
     </div>
-    <${Field} label="scenario, as YAML or JSON" mono rows=${14} value=${text.value} onInput=${set}
+    <${Field} label="scenario (YAML or JSON)" mono rows=${14} value=${text.value} onInput=${set}
       problem=${problems && problems.length > 0 ? problems.join('\n') : refusal.value?.detail} />
     <div class="buttons">
       <label class="button file">Open a file
@@ -83,17 +83,17 @@ export function ExaminationForm() {
   const isBusy = useSignal(false);
   useEffect(() => {
     if (shape.peek()) return;
-    void ask<ToldSchema>('GET', '/schemas/examination').then((told) => {
-      if (!told.ok) {
-        refusal.value = told.problem;
+    void ask<ToldSchema>('GET', '/schemas/examination').then((answer) => {
+      if (!answer.ok) {
+        refusal.value = answer.problem;
         return;
       }
       refusal.value = undefined;
-      shape.value = shapeOf(told.value);
+      shape.value = shapeOf(answer.value);
     });
-    void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((told) => {
-      if (told.ok) {
-        checks.value = [...new Set(told.value.checks.flatMap(({ group, id }) => [group, id]))];
+    void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((answer) => {
+      if (answer.ok) {
+        checks.value = [...new Set(answer.value.checks.flatMap(({ group, id }) => [group, id]))];
       }
     });
   }, [comebacks.value]);
@@ -114,7 +114,7 @@ export function ExaminationForm() {
     event.preventDefault();
     void submit();
   }}>
-    <p class="dim">Disturbs the client that polls a line, check by check, and reports how it copes. It must be polling.</p>
+    <p class="dim">Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.</p>
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
     ${
       isReady

@@ -1,12 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { serverNow } from '../../clock.js';
-import { readUpTo, summary } from '../../live.js';
-import { Button } from '../../ui/button.js';
-import { Folded } from '../../ui/folded.js';
+import { readUpTo, serverNow, summary } from '../../live.js';
+import { Button, Folded, State } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
-import { State } from '../../ui/state.js';
-import type { Event } from './chunks.js';
+import type { Event as TrafficEvent } from './chunks.js';
 import type { Feed } from './feed.js';
 import { downloadsOf, momentOf } from './filter.js';
 
@@ -14,19 +11,22 @@ interface ControlsProps {
   readonly feed: Feed;
   readonly onPause: () => void;
   readonly onNewest: () => void;
-  readonly onFound: (event: Event) => void;
+  readonly onFound: (event: TrafficEvent) => void;
+  readonly onProblems: (isOnly: boolean) => void;
 }
 
-/** So far behind is a second of a busy bench. */
+/** A second of busy lines. */
 const BEHIND = 2000;
 
-/** Pause, jump, download, and how far the page is. */
-export function Controls({ feed, onPause, onNewest, onFound }: ControlsProps) {
+/** Pause, problems, jump, download, and how far the page is. */
+export function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProps) {
   const { csv, pcapng } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls">
     <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
+    <label class="problems"><input type="checkbox" checked=${feed.filter.has('problems')}
+      onChange=${(event: Event) => onProblems((event.target as HTMLInputElement).checked)} /> Only problems</label>
     <${Progress} feed=${feed} />
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
@@ -65,7 +65,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
     const answer = await feed.goTo(momentOf(text.value, serverNow()));
     if (!answer.ok) problem.value = answer.problem.detail;
     else if (answer.value) onFound(answer.value);
-    else problem.value = 'Nothing passed since then.';
+    else problem.value = 'No event since then.';
   };
   return html`<form class="jump" onSubmit=${(event: SubmitEvent) => {
     event.preventDefault();

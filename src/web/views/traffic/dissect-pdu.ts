@@ -1,7 +1,7 @@
 import { ExceptionCode } from '../../../protocol/exception-code.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js';
 import { SubFunction } from '../../../protocol/sub-function.js';
-import { Fields, only, type Told } from './dissect-fields.js';
+import { type Described, Fields, only } from './dissect-fields.js';
 
 /** What a PDU alone does not say. */
 export interface About {
@@ -16,10 +16,10 @@ type Names = (fields: Fields, about: About) => void;
 /** `readHoldingRegisters` as words. */
 const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** Tells a code with its name. @param what is said of a code without one */
+/** Describes a code by its name. @param what is wrong with a code without one */
 function named(codes: Readonly<Record<string, number>>, what: string) {
   const names = new Map(Object.entries(codes).map(([name, code]) => [code, inWords(name)]));
-  return (code: number): Told => {
+  return (code: number): Described => {
     const name = names.get(code);
     return name === undefined ? { value: String(code), wrong: what } : { value: `${code} ${name}` };
   };
@@ -29,8 +29,8 @@ const functionCode = named(FunctionCode, 'not a function of the specification');
 const exceptionCode = named(ExceptionCode, 'not an exception of the specification');
 const subFunction = named(SubFunction, 'not a sub-function of the specification');
 const REFERENCE_TYPE = only(6, 'expected 6');
-const mask = (value: number): Told => ({ value: `0x${value.toString(16).padStart(4, '0')}` });
-const coil = (value: number): Told => {
+const mask = (value: number): Described => ({ value: `0x${value.toString(16).padStart(4, '0')}` });
+const coil = (value: number): Described => {
   if (value === 0xff00) return { value: 'on' };
   return {
     value: value === 0 ? 'off' : String(value),

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../../api.js';
+import type { Refusal } from '../../../rest/client.js';
 import { summary } from '../../live.js';
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { FILTERS, type FilterName } from './filter.js';
 
@@ -33,7 +33,7 @@ const HINTS: Partial<Record<FilterName, readonly string[]>> = {
 
 const NONE = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Record<FilterName, string>;
 
-/** The filters, as the API has them. What is written counts when the field is left, or on Enter. */
+/** The filters of the API. A field takes effect when it is left, or on Enter. */
 export function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
   const text = filter.toString();
   const values = useSignal(valuesOf(filter));
@@ -45,7 +45,7 @@ export function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
   const offers = { ...HINTS, line: summary.value?.lines.map(({ name }) => name) ?? [] };
   const apply = () => onChange(values.value);
   return html`<details class="filters" open=${isWide}>
-    <summary>Filter ${set.length === 0 ? 'off' : set.map((name) => `${name} ${filter.getAll(name).join()}`).join(', ')}</summary>
+    <summary>Filter: ${set.length === 0 ? 'off' : set.map((name) => `${name} ${filter.getAll(name).join()}`).join(', ')}</summary>
     <form onChange=${apply} onSubmit=${(event: Event) => {
       event.preventDefault();
       apply();

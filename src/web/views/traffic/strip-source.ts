@@ -1,20 +1,7 @@
-import type { LineView } from '../../../api/v1/line-view.js';
-import { piecesOf } from '../../strip/event-pieces.js';
+import { type Piece, piecesOf, type Wire } from '../../../strip/pieces.js';
+import { rulerOfDay } from '../../../strip/times.js';
 import type { Source } from '../../strip/model.js';
-import type { Piece, Wire } from '../../strip/piece.js';
-import { ticksOfClock } from '../../strip/times.js';
 import { type Chunk, type Chunks, type Event, isEvent } from './chunks.js';
-
-const US_PER_MS = 1000;
-
-/** The times of a line; none of a socket, and none of a line that nobody knows any more. */
-export function wireOf(line: LineView | undefined): Wire {
-  const { characterTime, t35 } = line?.times ?? {};
-  return {
-    characterUs: characterTime === undefined ? undefined : US_PER_MS * characterTime,
-    t35Us: t35 === undefined ? undefined : US_PER_MS * t35,
-  };
-}
 
 /** The pieces of one line in a chunk, and when they are. */
 interface ChunkPieces {
@@ -34,11 +21,12 @@ const made = new WeakMap<Chunk, ChunkPieces>();
 export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
   const held = chunks.list.flatMap((chunk) => piecesIn(chunk, line, wire) ?? []);
   const spoken = held.filter(({ pieces }) => pieces.length > 0);
+  const newest = newestOf(chunks);
   return {
     wire,
     oldestUs: spoken[0]?.fromUs ?? 0,
     newestUs: spoken.at(-1)?.toUs ?? 0,
-    tickText: ticksOfClock(wallOf(newestOf(chunks))),
+    ruler: spoken.length > 0 && newest ? rulerOfDay(-wallOf(newest)) : undefined,
     piecesIn: (fromUs, toUs) =>
       spoken.filter((each) => each.toUs >= fromUs && each.fromUs <= toUs).flatMap(({ pieces }) => pieces),
   };
@@ -66,10 +54,8 @@ function newestOf({ list }: Chunks): Event | undefined {
 }
 
 /** What makes the time of day, here, of a time of the simulator's own clock, in µs. */
-function wallOf(event: Event | undefined): number {
-  if (!event) return 0;
+function wallOf(event: Event): number {
   const time = new Date(event.time);
-  const us =
-    US_PER_MS * (time.getTime() - time.getTimezoneOffset() * 60_000) + Number(event.time.slice(23, 26));
-  return us - event.monotonicUs;
+  const localMs = time.getTime() - time.getTimezoneOffset() * 60_000;
+  return localMs * 1000 + Number(event.time.slice(23, 26)) - event.monotonicUs;
 }

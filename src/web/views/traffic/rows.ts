@@ -1,5 +1,4 @@
-import type { Event, Row } from './chunks.js';
-import { isEvent } from './chunks.js';
+import { type Event, isEvent, type Row } from './chunks.js';
 
 /** What stands in a row, by column. */
 export interface Cells {
@@ -29,7 +28,7 @@ export const COLUMNS: Readonly<Record<keyof Omit<Cells, 'faults'>, string>> = {
 };
 
 const ABSENT = {
-  loading: 'Fetching from the simulator.',
+  loading: 'Reading from the simulator.',
   gone: 'The simulator does not keep this event any more.',
 };
 /** More than the widest column shows. */
@@ -42,9 +41,9 @@ export function cellsOf(row: Row): Cells {
 }
 
 function absentText(row: Exclude<Row, Event>): string {
-  if (row.kind === 'left out') return `${row.text}: the simulator had given them up`;
+  if (row.kind === 'left out') return `${row.text}: the simulator did not keep them`;
   if (row.kind !== 'skipped') return ABSENT[row.kind];
-  return `What passed from ${row.after + 1} to ${row.until} was not read: the page was hidden, or too far behind.`;
+  return `Events ${row.after + 1} to ${row.until} were not read: the page was hidden, or too far behind.`;
 }
 
 function eventCells(event: Event): Cells {
@@ -71,10 +70,51 @@ export function timeText(iso: string): string {
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${iso.slice(20, 26)}`;
 }
 
-/** How a row is coloured, besides what its words say. */
-export function toneOf(row: Row): string {
+/** Kinds of events that are damage. */
+const DAMAGE: ReadonlySet<string> = new Set([
+  'damaged',
+  'discarded',
+  'duplicate',
+  'collision',
+  'loop',
+  'overrun',
+  'damaged characters',
+]);
+
+/** The colour of a row. `in`: received. `out`: sent as the device gave it. `warn`: changed by a fault, or not answered. */
+export function toneOf(row: Row): 'in' | 'out' | 'none' | 'warn' | 'bad' | 'absent' {
   if (!isEvent(row)) return 'absent';
-  if (row.kind === 'damaged' || row.kind === 'discarded' || row.kind === 'duplicate') return 'bad';
-  if (row.exception !== undefined || row.silence != null) return 'warn';
+  if (DAMAGE.has(row.kind)) return 'bad';
+  const isSpoilt = row.faults?.some(({ outcome }) => outcome === 'applied');
+  if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'warn';
   return row.direction;
+}
+
+/** Height of a row, in pixels. */
+export const ROW = 24;
+/** Rows that are drawn above and below the ones in view. */
+const SPARE = 4;
+
+/** Which rows are drawn. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows in view. */
+export function spanOf(scrollTop: number, height: number, size: number): Span {
+  const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
+  return { from: Math.min(from, size), to: Math.min(size, Math.ceil((scrollTop + height) / ROW) + SPARE) };
+}
+
+/** Whether the last row is in view. */
+export function isAtEnd(scrollTop: number, height: number, size: number): boolean {
+  return scrollTop + height >= size * ROW - ROW;
+}
+
+/** Where to scroll to so that a row is in view; where it is in view already, nothing moves. */
+export function scrolledTo(index: number, scrollTop: number, height: number): number {
+  const top = index * ROW;
+  if (top >= scrollTop && top + ROW <= scrollTop + height) return scrollTop;
+  return Math.max(0, top - height / 2);
 }
