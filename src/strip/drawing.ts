@@ -39,7 +39,7 @@ export interface Text {
   readonly text: string;
 }
 
-/** A pause between two pieces of speech. `text` is empty where it has no room. */
+/** What is seen of a pause between two pieces of speech. `text` is empty where it has no room. */
 export interface Pause {
   readonly x: number;
   readonly width: number;
@@ -69,9 +69,9 @@ export interface Drawing {
 }
 
 export function drawingOf(pieces: readonly Piece[], view: View): Drawing {
-  const { xOf, width, characterUs, widthOf, ticks } = view;
+  const { xOf, width, widthOf, ticks } = view;
   const boxes = boxesOf(pieces, xOf, width);
-  const pauses = pausesOf(pieces, xOf, characterUs, widthOf);
+  const pauses = pausesOf(pieces, view);
   const lines = ticks.map(({ us, text }) => ({ x: Math.round(xOf(us)) + 0.5, text }));
   return {
     boxes,
@@ -143,20 +143,17 @@ export function labelsOf(boxes: readonly Box[], width: number, widthOf: View['wi
 }
 
 /** The pauses between the pieces in which somebody speaks, with their lengths in ms and characters. */
-export function pausesOf(
-  pieces: readonly Piece[],
-  xOf: View['xOf'],
-  characterUs: number | undefined,
-  widthOf: View['widthOf'],
-): Pause[] {
+export function pausesOf(pieces: readonly Piece[], view: Omit<View, 'ticks'>): Pause[] {
+  const { xOf, characterUs, widthOf } = view;
   const speech = pieces.filter(
     ({ lane, look }) => lane === 'received' || (lane === 'sent' && look !== 'missing'),
   );
   const pauses: Pause[] = [];
   let quietUs = Number.POSITIVE_INFINITY;
   for (const { startUs, endUs } of speech.sort((a, b) => a.startUs - b.startUs)) {
-    const x = xOf(quietUs);
-    const width = xOf(startUs) - x;
+    // Of a pause that goes on outside, the text stands in the middle of what is seen.
+    const x = Math.max(xOf(quietUs), -PAD);
+    const width = Math.min(xOf(startUs), view.width + PAD) - x;
     if (width >= PAD) {
       const texts = [lengthText(startUs - quietUs, characterUs), msText(startUs - quietUs)];
       const text = texts.find((each) => widthOf(each) + 4 * PAD <= width) ?? '';

@@ -53,15 +53,15 @@ function Header() {
     (name) => html`<li><a href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,
   );
-  return html`<header class="header">
-    <div class="program">
+  return html`<header class="header flow">
+    <div class="program flow">
       <strong>modbus-sim</strong>
       <span class="mono dim">${program?.version ?? ''}</span>
-      <span class="host">${program?.host ?? ''}</span>
+      <span class="host dim">${program?.host ?? ''}</span>
     </div>
     <nav aria-label="Views"><ul>${links}<li><a href="/api/v1/docs" target="_blank">API</a></li></ul></nav>
-    <div class="tools">
-      <time class="clock mono" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
+    <div class="flow">
+      <time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
       <${ConnectionState} />
       <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
       ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
@@ -76,7 +76,7 @@ function ConnectionState() {
   if (now.state === 'connecting') return html`<${State} tone="warn">connecting<//>`;
   const text =
     now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;
-  return html`<${State} tone="bad">lost<//><p class="banner long" role="alert">${text}</p>`;
+  return html`<${State} tone="bad">lost<//><p class="banner refused long" role="alert">${text}</p>`;
 }
 
 /** Asks for the token. The view behind it stays as it is, so that no work is lost. */

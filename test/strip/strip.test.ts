@@ -180,15 +180,22 @@ describe('the layout', () => {
 
   it('measures the pauses between pieces of both directions, in the words that have room', () => {
     const pieces = [piece('received', 0, 1000), piece('sent', 3000, 4000), piece('received', 4200, 5000)];
-    expect(pausesOf(pieces, xOf, 1000, widthOf)).toEqual([
+    expect(pausesOf(pieces, { xOf, width: 1000, characterUs: 1000, widthOf })).toEqual([
       { x: 100, width: 200, text: '2.000 ms · 2.0 ch' },
       { x: 400, width: 20, text: '' },
     ]);
   });
 
+  it('measures a pause as a whole, and writes it where it is seen', () => {
+    const pieces = [piece('received', -20_000, -10_000), piece('sent', 2000, 3000)];
+    expect(pausesOf(pieces, { xOf, width: 400, characterUs: undefined, widthOf })).toEqual([
+      { x: -4, width: 204, text: '12.000 ms' },
+    ]);
+  });
+
   it('sees no pause where pieces overlap', () => {
     const pieces = [piece('sent', 0, 5000), piece('received', 1000, 2000), piece('received', 5000, 6000)];
-    expect(pausesOf(pieces, xOf, undefined, widthOf)).toEqual([]);
+    expect(pausesOf(pieces, { xOf, width: 1000, characterUs: undefined, widthOf })).toEqual([]);
   });
 
   it('is drawn between the lines of its rows, with the lines of the ruler', () => {

@@ -5,8 +5,8 @@ import './controls.css';
 
 interface ButtonProps {
   readonly children: ComponentChildren;
-  /** `main`: what the form is for. `danger`: what can't be undone. */
-  readonly kind?: 'plain' | 'main' | 'danger';
+  /** `main`: what the form is for. `danger`: what can't be undone. `link`: looks like one. */
+  readonly kind?: 'plain' | 'main' | 'danger' | 'link';
   readonly type?: 'button' | 'submit';
   readonly disabled?: boolean;
   /** Says what the button is about where its text alone does not. */
@@ -62,7 +62,7 @@ interface EmptyProps {
 
 /** Stands where there is nothing to show, and says why and what to do. */
 export function Empty({ title, children }: EmptyProps) {
-  return html`<div class="empty"><h2>${title}</h2><p class="dim">${children}</p></div>`;
+  return html`<div class="empty panel stack"><h2>${title}</h2><p class="dim">${children}</p></div>`;
 }
 
 const query = matchMedia('(max-width: 600px)');
@@ -80,5 +80,5 @@ interface FoldedProps {
 /** Controls that a phone shows when asked. On wider screens they stand as if this were not there. */
 export function Folded({ summary, children }: FoldedProps) {
   if (!isNarrow.value) return children;
-  return html`<details class="folded"><summary>${summary}</summary><div>${children}</div></details>`;
+  return html`<details class="folded"><summary>${summary}</summary><div class="flow">${children}</div></details>`;
 }

@@ -26,7 +26,7 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
     // A dialog that is removed gives the focus back to nobody.
     return () => before instanceof HTMLElement && before.focus();
   }, []);
-  return html`<dialog ref=${self} class="dialog" aria-labelledby=${id}
+  return html`<dialog ref=${self} class="dialog panel" aria-labelledby=${id}
     onCancel=${(event: Event) => {
       event.preventDefault();
       onClose?.();
@@ -36,8 +36,8 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
       onSubmit();
     }}>
       <h2 id=${id}>${title}</h2>
-      <div class="body">${children}</div>
-      <div class="buttons">${buttons}</div>
+      <div class="stack">${children}</div>
+      <div class="buttons flow">${buttons}</div>
     </form>
   </dialog>`;
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { Answer } from '../../rest/client.js';
-import './toast.css';
+import { Button } from './controls.js';
 
 interface Toast {
   readonly id: number;
@@ -35,11 +35,11 @@ function drop(id: number): void {
 
 /** Where they stand: once in the page. */
 export function Toasts() {
-  return html`<div role="status"><ul class="toasts">
+  return html`<div role="status"><ul class="toasts stack">
     ${toasts.value.map(
-      ({ id, text, kind }) => html`<li key=${id} class=${kind}>
+      ({ id, text, kind }) => html`<li key=${id} class=${`panel ${kind}`}>
         <span class="long">${kind === 'refused' ? 'Refused: ' : ''}${text}</span>
-        <button type="button" aria-label="Close the message" onClick=${() => drop(id)}>×</button>
+        <${Button} label="Close the message" onClick=${() => drop(id)}>×<//>
       </li>`,
     )}
   </ul></div>`;

@@ -110,15 +110,15 @@ describe('what stands in a row', () => {
   it('has the µs of the event', () => expect(cellsOf(event(1)).time).toMatch(/^\d\d:\d\d:00\.000250$/));
 
   it.each([
-    [{ kind: 'damaged' }, 'bad'],
-    [{ kind: 'collision', direction: 'none' }, 'bad'],
+    [{ kind: 'damaged' }, 'damaged'],
+    [{ kind: 'collision', direction: 'none' }, 'damaged'],
     [{ kind: 'reply', direction: 'out', exception: 2 }, 'out'],
-    [{ kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'applied' }] }, 'warn'],
+    [{ kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'applied' }] }, 'spoilt'],
     [
       { kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'not achieved' }] },
       'out',
     ],
-    [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'warn'],
+    [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'spoilt'],
     [{ kind: 'reply', direction: 'out', silence: null }, 'out'],
     [{ kind: 'line', direction: 'none' }, 'none'],
   ])('has a colour: %o is %s', (fields, tone) => expect(toneOf(event(1, fields))).toBe(tone));

@@ -149,7 +149,7 @@ describeInBrowser('the Traffic view', () => {
     const page = await openPage(served, '/traffic?line=bus');
     await page.getByRole('row', { name: 'flip' }).waitFor();
     expect(await page.getByRole('row', { name: 'exception 02' }).getAttribute('class')).toContain('out');
-    expect(await page.getByRole('row', { name: 'flip' }).getAttribute('class')).toContain('warn');
+    expect(await page.getByRole('row', { name: 'flip' }).getAttribute('class')).toContain('spoilt');
     await page.getByRole('list', { name: 'Colours' }).getByText('changed by a fault').waitFor();
     await page.getByLabel('Only problems').check();
     await expect.poll(() => rowCount(page), PATIENT).toBe(2);

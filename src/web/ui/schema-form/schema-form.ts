@@ -72,7 +72,7 @@ function ObjectPart(props: PartProps<ObjectShape>) {
   return html`<fieldset class="schema-part">
     <legend class=${label === '' ? 'unseen' : ''}>${label || 'parameters'}</legend>
     ${shape.about === '' || label === '' ? null : html`<p class="dim">${shape.about}</p>`}
-    ${problem === undefined ? null : html`<p class="wrong long">${problem}</p>`}
+    ${problem === undefined ? null : html`<p class="bad long">${problem}</p>`}
     <div class="fields">${shape.fields.map(({ key, shape: field }) => {
       const withNext = (next: Draft) => ({ ...values, [key]: next });
       return html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal}
@@ -86,10 +86,10 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
   const { key, of } = choiceOf(draft);
   const option = shape.options.find((each) => each.key === key);
   const isLeaf = option?.shape.kind === 'leaf';
-  return html`<div class="schema-choice">
+  return html`<div class="schema-choice stack">
     <${Field} label=${label} mono value=${key} choices=${shape.options.map((each) => each.key)}
       problem=${problemAt(refusal, path, false)} onInput=${(next: string) => onChange(chosen(shape, next))} />
-    <p class="dim does">${option?.about ?? ''}</p>
+    <p class="dim">${option?.about ?? ''}</p>
     ${
       option
         ? html`<${SchemaPart} key=${key} shape=${option.shape} label=${isLeaf ? key : ''} path=${`${path}.${key}`}
@@ -108,10 +108,10 @@ function ListPart({ shape, draft, onChange, path, label, refusal, offers }: Part
   const id = useId();
   const problem = problemAt(refusal, path, false);
   const item = ITEMS[label] ?? label;
-  return html`<section class="schema-list" aria-labelledby=${id}>
+  return html`<section class="schema-list stack" aria-labelledby=${id}>
     <h3 id=${id}>${label}</h3>
     ${shape.about === '' ? null : html`<p class="dim">${shape.about}</p>`}
-    ${problem === undefined ? null : html`<p class="wrong long">${problem}</p>`}
+    ${problem === undefined ? null : html`<p class="bad long">${problem}</p>`}
     ${items.map(
       (each, i) => html`<div class="item" key=${i}>
         <${SchemaPart} shape=${shape.item} draft=${each} label=${`${item} ${i + 1}`} path=${`${path}[${i}]`}

@@ -92,28 +92,28 @@ export function Editor() {
   const fields = shape.value?.fields ?? [];
   const seldom = fields.filter(({ key }) => !FIRST.includes(key));
   const current = (rule as { when?: object } | undefined)?.when ?? {};
-  return html`<form class="editor" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
+  return html`<form class="editor panel stack" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
     onSubmit=${(submitted: SubmitEvent) => {
       submitted.preventDefault();
       void submit();
     }}>
-    <div class="head">
+    <div class="flow apart">
       <h2 class="long">${edited === null ? 'New rule' : `Change ${edited}`}</h2>
-      <div class="buttons"><${Button} onClick=${close}>Cancel<//>
+      <div class="flow"><${Button} onClick=${close}>Cancel<//>
         <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !rule}>
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
-    ${event.value ? html`<p class="aim long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
+    ${event.value ? html`<p class="long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
     ${unaimed.value === undefined ? null : html`<p class="refused long" role="alert">${unaimed.value}</p>`}
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
-    <div class="ready" role="group" aria-label="Ready-made rules">${READY_MADE.map(
+    <div class="ready flow" role="group" aria-label="Ready-made rules">${READY_MADE.map(
       (each) =>
         html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
     )}</div>
     <div class="two">
-      <div class="parts">
+      <div class="parts stack">
         ${FIRST.map((key) => fields.filter((field) => field.key === key).map(part))}
-        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts">${seldom.map(part)}</div></details>
+        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts stack">${seldom.map(part)}</div></details>
       </div>
       <${Preview} rule=${rule} like=${event.value?.seq} />
     </div>

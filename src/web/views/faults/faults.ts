@@ -18,9 +18,9 @@ export function FaultsView() {
   const isEditing = query.has('new') || query.has('edit') || query.has('like');
   const all = rules.current.value;
   const reset = async () => sayAnswer(await change('POST', ['reset']), 'The rules were reset.');
-  return html`<div class="bar">
+  return html`<div class="stack"><div class="flow apart">
       <span>${overview(all)}</span>
-      <div class="buttons">
+      <div class="flow">
         <${AskingButton} disabled=${!mayWrite()} title="Reset the rules?" onYes=${() => void reset()}
           text="All rules are removed but those of the configuration, which begin anew.">Reset<//>
         <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
@@ -29,7 +29,7 @@ export function FaultsView() {
     ${isEditing ? html`<${Editor} key=${query.toString()} />` : null}
     ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">No reply is changed. Add a rule here, or from an event of the traffic.<//>` : null}
     ${all === undefined ? html`<${Empty} title="Faults">${rules.problem.value?.detail ?? 'Waiting for the simulator.'}<//>` : null}
-    <div class="list">${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>`;
+    ${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>`;
 }
 
 function overview(all: readonly RuleView[] | undefined): string {
@@ -51,8 +51,8 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
   const state = stateOf(rule);
   const act = async (done: string, ...request: Parameters<typeof change>) =>
     sayAnswer(await change(...request), `Rule ${name} was ${done}.`);
-  return html`<article class="rule" aria-label=${`Rule ${name}`}>
-    <div class="what">
+  return html`<article class="rule panel" aria-label=${`Rule ${name}`}>
+    <div class="flow">
       <h3 class="long">${name}</h3>
       <${State} tone=${TONES[state]}>${state}<//>
     </div>
@@ -64,7 +64,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <div><dt>left</dt><dd>${remaining === null ? '–' : count(remaining)}</dd></div>
       <div><dt>last</dt><dd>${lastHit === null ? '–' : timeOfDay(Date.parse(lastHit))}</dd></div>
     </dl>
-    <div class="actions">
+    <div class="flow">
       <label class="switch"><input type="checkbox" checked=${enabled} disabled=${!mayWrite()}
         aria-label=${`Rule ${name} is on`}
         onChange=${() => void act(enabled ? 'switched off' : 'switched on', 'PATCH', [name], { enabled: !enabled })} />on</label>
@@ -74,6 +74,6 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <${AskingButton} label=${`Remove ${name}`} disabled=${!mayWrite()} title=${`Remove ${name}?`}
         text="The rule and its counts are gone." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
     </div>
-    ${warnings.map((warning) => html`<p class="warning long">${warning}</p>`)}
+    ${warnings.map((warning) => html`<p class="warning warn long">${warning}</p>`)}
   </article>`;
 }

@@ -59,7 +59,7 @@ export function Preview({ rule, like }: PreviewProps) {
   }, [text]);
 
   const shown = view.value;
-  return html`<section class="preview" aria-label="Preview">
+  return html`<section class="stack" aria-label="Preview">
     <h3>Preview ${shown ? html`<span class="dim">${subject(shown, seq.value)}</span>` : null}</h3>
     <${Strip} model=${model} label="What the rule will look like" />
     <p class=${refusal.value || shown?.matches === false ? 'long warn' : 'long dim'} role="status">${

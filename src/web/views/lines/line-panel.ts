@@ -33,16 +33,16 @@ export function LinePanel({ name }: { readonly name: string }) {
   const detail = isSeen ? lineNamed(name) : details.current.peek()?.get(name);
   if (!line) return null;
   const { state, reason, place, uptime, clients, counters } = line;
-  return html`<article ref=${self} class="line" aria-label=${`Line ${name}`}>
-    <div class="head">
+  return html`<article ref=${self} class="line panel" aria-label=${`Line ${name}`}>
+    <div class="head flow">
       <h2 class="long">${name}</h2>
       <${State} tone=${TONES[state]}>${state}<//>
       <span class="mono long" title=${place}>${detail ? (detail.link ?? place) : ''}</span>
       <a href=${hrefOf('traffic', [], { line: name })}>Traffic<span class="unseen"> of ${name}</span></a>
       <${Actions} line=${line} detail=${detail} />
     </div>
-    ${reason === null ? null : html`<p class=${`reason long ${TONES[state]}`}>${reason}</p>`}
-    <dl class="facts">
+    ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
+    <dl class="facts flow">
       <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
       ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
       ${detail?.times ? html`<${Fact} term="t3.5">${`${measured(detail.times.t35)} ms`}<//>` : null}
@@ -51,7 +51,7 @@ export function LinePanel({ name }: { readonly name: string }) {
       <${Fact} term="units">${detail ? unitsLine(detail.units) : '–'}<//>
     </dl>
     <div class="measured">
-      <div class="courses">
+      <div class="stack">
         <${Sparkline} label="requests" unit="/s" values=${history?.requests ?? []} width=${LENGTH} format=${measured} />
         <${Sparkline} label="turnaround" unit="ms" values=${history?.turnaround ?? []} width=${LENGTH} format=${measured} />
       </div>
@@ -76,11 +76,11 @@ function Counters({ counters, rates }: CountersProps) {
   const entries = Object.entries(counters) as [keyof typeof counters, number][];
   const isShown = ([key, value]: [string, number]) => value > 0 || ALWAYS.includes(key);
   const zero = entries.filter((entry) => !isShown(entry)).map(([key]) => inWords(key));
-  return html`<div class="counters">
+  return html`<div class="counters stack">
     <dl>${entries.filter(isShown).map(([key, value]) => {
       const rate = rates?.[key];
       return html`<div><dt>${inWords(key)}</dt><dd>${count(value)}</dd>
-        <dd class="rate">${rate ? `${measured(rate)}/s` : ''}</dd></div>`;
+        <dd class="dim">${rate ? `${measured(rate)}/s` : ''}</dd></div>`;
     })}</dl>
     ${zero.length === 0 ? null : html`<p class="dim">None: ${zero.join(', ')}</p>`}
   </div>`;
@@ -104,7 +104,7 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
   };
   const isOff = isBusy.value || !mayWrite();
   const isStopped = state === 'stopped' || state === 'failed';
-  return html`<div class="actions">
+  return html`<div class="actions flow end">
     <${Button} disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
       onClick=${() => void act(isStopped ? 'start' : 'stop')}>${isStopped ? 'Start' : 'Stop'}<//>
     <${Button} disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>

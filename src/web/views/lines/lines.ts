@@ -30,13 +30,13 @@ export function LinesView() {
   if (names.value === '') return html`<${Empty} title="Lines">Waiting for the simulator.<//>`;
   const known = details.current.value;
   const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
-  return html`<div class="bar">
+  return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
       <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${() => {
         isAdding.value = true;
       }}>Add a line<//>
     </div>
-    <div class="list">
+    <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}
     </div>
     ${
@@ -45,7 +45,7 @@ export function LinesView() {
             isAdding.value = false;
           }} />`
         : null
-    }`;
+    }</div>`;
 }
 
 /** What the form begins with. The simulator has a default for every other setting. */

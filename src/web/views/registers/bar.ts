@@ -32,20 +32,20 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
   const all = devices.current.value ?? [];
   // A table that the other device does not have gives way to one that it has.
   const other = (name: string) => (all.find((each) => each.name === name)?.tables[table] ? table : '');
-  return html`<div class="bar">
+  return html`<div class="flow">
     <${Select} label="Device" value=${device.name} choices=${all.map(({ name }) => name)}
       onChange=${(name: string) => go(addressOf({ device: name, table: other(name) }))} />
-    <nav aria-label="Tables"><ul>${TABLES.map(
+    <nav aria-label="Tables"><ul class="flow">${TABLES.map(
       (
         each,
-      ) => html`<li><a href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
-        ${each} <span class="dim size" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
+      ) => html`<li><a class="panel" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
+        ${each} <span class="dim" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
     )}</ul></nav>
     <${Folded} summary=${`Shown as ${FORMATS[format.value]}`}>
       <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS)}
         onChange=${(as: string) => go(addressOf({ as }), 'replace')} />
       <${Find} device=${device} table=${table} />
-      <span class="undo">
+      <span class="flow end">
         <${Button} disabled=${!mayUndo.value} label="Undo the last change" onClick=${undo}>Undo<//>
         <${Button} disabled=${!mayRedo.value} label="Redo the change" onClick=${redo}>Redo<//>
       </span>
@@ -105,15 +105,15 @@ export function Machine({ name }: { readonly name: string }) {
   const { time = 0, speed = 1, paused = false } = now?.clock ?? {};
   const speeds = SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed];
   const summary = `Supply ${now?.supply ?? '–'}, clock ${paused ? 'paused' : `${speed}×`}`;
-  return html`<div class="machine"><${Folded} summary=${summary}>
-    <span class="group"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
+  return html`<div class="machine panel flow"><${Folded} summary=${summary}>
+    <span class="flow"><span class="dim">Supply</span> <${State} tone=${now ? TONES[now.supply] : 'off'}>${now?.supply ?? '–'}<//>
       <${Button} disabled=${isOff || now.supply === 'on'} label="Switch the supply on" onClick=${power('on', `${name} is switched on.`)}>On<//>
       <${Button} disabled=${isOff || now.supply === 'off'} label="Switch the supply off" onClick=${power('off', `${name} is switched off.`)}>Off<//>
       <${Button} disabled=${isOff || now.supply === 'off'} label="Interrupt 1 s: no supply for a second" onClick=${power(
         'cycle',
         `${name} is off for a second.`,
       )}>Interrupt 1 s<//></span>
-    <span class="group"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${duration(time)}</span>
+    <span class="flow"><span class="dim">Clock</span> <span class="mono time">${paused ? 'paused at ' : ''}${duration(time)}</span>
       <${Button} disabled=${isOff} label=${paused ? 'Let the clock run' : 'Pause the clock'} onClick=${() =>
         clock(
           { pause: !paused },

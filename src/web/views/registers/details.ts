@@ -26,7 +26,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
   const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
   const why = whyNot(known, address, mayWrite());
   const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
-  return html`<aside class="details" tabindex="0" aria-label="The selected register">
+  return html`<aside class="details panel stack" tabindex="0" aria-label="The selected register">
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>
     <p class="now mono long">${about ? cut(valueText(about)) : '–'}</p>
     <p class="dim long">${about?.description ?? ''}</p>

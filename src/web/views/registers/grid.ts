@@ -34,7 +34,7 @@ export function Grid({ label }: { readonly label: string }) {
   const { first, end } = visibleRows.value;
   const selectedRow = rowOf(starts, columns.value, selected.value);
   const isSeen = selectedRow >= first && selectedRow < end;
-  return html`<div ref=${self} class=${`grid mono as-${format.value}`} role="grid" tabindex="0" aria-label=${label}
+  return html`<div ref=${self} class="grid panel mono" role="grid" tabindex="0" aria-label=${label}
     aria-rowcount=${starts.length + 1} aria-colcount=${columns.value + 1} aria-multiselectable="true"
     aria-activedescendant=${isSeen ? cellId(cellStart(known, format.value, selected.value)) : undefined}
     onScroll=${(event: Event) => measure(event.currentTarget as HTMLElement)}

@@ -34,7 +34,7 @@ export function RegistersView() {
   }
   const { device, table } = now;
   const isKnown = defined.value !== undefined;
-  return html`<div class="page" onKeyDown=${onKey}>
+  return html`<div class="stack" onKeyDown=${onKey}>
     <${Bar} device=${device} table=${table} />
     <${Machine} name=${device.name} />
     <div class="parts">

@@ -79,7 +79,7 @@ function CellView(props: DrawnCell & { readonly column: number }) {
     ${isNamed ? html`<span class="name">${name}</span>` : null}
     <span class="text">${text}</span>
     ${edited === undefined ? null : html`<${Editor} address=${address} text=${edited} />`}
-    ${refused === undefined ? null : html`<span class="refusal long" role="alert">${refused}</span>`}
+    ${refused === undefined ? null : html`<span class="refused long" role="alert">${refused}</span>`}
   </span>`;
 }
 

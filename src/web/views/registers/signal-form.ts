@@ -58,7 +58,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
   const put = (next = shown) =>
     kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `is moved by its ${now}`);
   const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
-  return html`<form class="signal" onSubmit=${(event: Event) => {
+  return html`<form class="signal stack" onSubmit=${(event: Event) => {
     event.preventDefault();
     void put();
   }}>
@@ -77,7 +77,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
         : null
     }
     ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
-    <div class="buttons">
+    <div class="flow">
       <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Let it move'}<//>
       <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
         void settle('DELETE', undefined, 'stays as it is')}>Freeze<//>

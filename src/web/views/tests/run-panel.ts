@@ -40,11 +40,11 @@ export function RunPanel({ run }: { readonly run: Run }) {
   };
   const known = findings.value.id === id ? findings.value.list : [];
   const counts = countsOf(steps);
-  return html`<article class="run" aria-label=${`Run ${id}`}>
-    <div class="head">
+  return html`<article class="run panel" aria-label=${`Run ${id}`}>
+    <div class="head flow">
       <h2 class="long">${name}</h2>
       ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}
-      <div class="buttons">
+      <div class="flow end">
         ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} disabled=${!mayWrite()} onClick=${() => void stop()}>Stop<//>` : null}
         ${FILES.map(
           ([file, title]) =>
@@ -59,7 +59,7 @@ export function RunPanel({ run }: { readonly run: Run }) {
         (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
           isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
       )}
-      ${isRunning && kind === 'tests' ? html`<li class="next dim">The next step is running.</li>` : null}
+      ${isRunning && kind === 'tests' ? html`<li class="dim">The next step is running.</li>` : null}
     </ol>
   </article>`;
 }
@@ -89,10 +89,10 @@ function Step({ step, number, finding, isFirst }: StepProps) {
   const hasFrames = finding !== undefined && finding.frames.length > 0;
   return html`${isFirst ? html`<li class="group">${group}</li>` : null}
     <li class="step">
-      <span class="number mono">${number}</span>
-      <div class="what">
+      <span class="mono dim">${number}</span>
+      <div>
         <b class="long">${name}</b>
-        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'why' : 'dim'}`}>${message}</p>`}
+        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'bad' : 'dim'}`}>${message}</p>`}
         ${
           hasFrames
             ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {

@@ -49,11 +49,11 @@ export function ScenarioForm() {
       message,
     ].join(''),
   );
-  return html`<form class="start" aria-label="Run a scenario" onSubmit=${(event: Event) => {
+  return html`<form class="stack" aria-label="Run a scenario" onSubmit=${(event: Event) => {
     event.preventDefault();
     void submit();
   }}>
-    <div class="ready" role="group" aria-label="Ready-made scenarios">
+    <div class="flow" role="group" aria-label="Ready-made scenarios">
       ${READY_SCENARIOS.map(
         ({ title, text: written }) =>
           html`<${Button} disabled=${summary.value === undefined} onClick=${() => set(written(firstLine()))}>${title}<//>`,
@@ -61,7 +61,7 @@ export function ScenarioForm() {
     </div>
     <${Field} label="scenario (YAML or JSON)" mono rows=${14} value=${text.value} onInput=${set}
       problem=${problems && problems.length > 0 ? problems.join('\n') : refusal.value?.detail} />
-    <div class="buttons">
+    <div class="flow apart">
       <label class="button file">Open a file
         <input class="unseen" type="file" accept=".yaml,.yml,.json" onChange=${async (event: Event) => {
           const input = event.target as HTMLInputElement;
@@ -110,7 +110,7 @@ export function ExaminationForm() {
     isBusy.value = false;
   };
   const offers = { line: summary.value?.lines.map(({ name }) => name) ?? [], checks: checks.value };
-  return html`<form class="start" aria-label="Run an examination" onSubmit=${(event: Event) => {
+  return html`<form class="stack" aria-label="Run an examination" onSubmit=${(event: Event) => {
     event.preventDefault();
     void submit();
   }}>
@@ -124,6 +124,6 @@ export function ExaminationForm() {
             }} />`
         : null
     }
-    <div class="buttons"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
+    <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
   </form>`;
 }

@@ -22,7 +22,7 @@ export function TestsView() {
     isExamination.value = wanted;
   };
   return html`<div class="columns">
-    <div class="left">
+    <div class="stack">
       <section class="panel" aria-label="Run">
         <div class="kinds" role="group" aria-label="What to run">
           <button type="button" aria-pressed=${!isExamination.value} onClick=${pick(false)}>Scenario</button>

@@ -22,15 +22,15 @@ const BEHIND = 2000;
 export function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProps) {
   const { csv, pcapng } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
-  return html`<div class="controls">
+  return html`<div class="controls flow">
     <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
-    <label class="problems"><input type="checkbox" checked=${feed.filter.has('problems')}
+    <label><input type="checkbox" checked=${feed.filter.has('problems')}
       onChange=${(event: Event) => onProblems((event.target as HTMLInputElement).checked)} /> Only problems</label>
     <${Progress} feed=${feed} />
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
-    <span class="downloads">Download <a href=${csv} download="traffic.csv">CSV</a>
+    <span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
       <a href=${pcapng} download="capture.pcapng">pcapng</a></span>
     <//>
   </div>`;
@@ -40,7 +40,7 @@ function Progress({ feed }: { readonly feed: Feed }) {
   void feed.version.value;
   if (feed.isEmpty.value === undefined) {
     const text = feed.refusal.value ? 'not read' : 'reading';
-    return html`<span class="progress"><${State} tone="warn">${text}<//></span>`;
+    return html`<span><${State} tone="warn">${text}<//></span>`;
   }
   const last = summary.value?.lastSeq ?? 0;
   const read = feed.isPaused.value ? feed.rows.after : readUpTo.value;
@@ -48,9 +48,9 @@ function Progress({ feed }: { readonly feed: Feed }) {
   const held = `${count(feed.rows.size)} rows`;
   if (feed.isPaused.value) {
     const text = behind === 0 ? 'paused' : `paused, ${count(behind)} events since`;
-    return html`<span class="progress"><${State} tone="warn">${text}<//> ${held}</span>`;
+    return html`<span><${State} tone="warn">${text}<//> ${held}</span>`;
   }
-  return html`<span class="progress">${
+  return html`<span>${
     behind > BEHIND
       ? html`<${State} tone="warn">${`catching up, ${count(behind)} behind`}<//>`
       : html`<${State} tone="good">following<//>`
@@ -67,7 +67,7 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
     else if (answer.value) onFound(answer.value);
     else problem.value = 'No event since then.';
   };
-  return html`<form class="jump" onSubmit=${(event: SubmitEvent) => {
+  return html`<form class="jump end" onSubmit=${(event: SubmitEvent) => {
     event.preventDefault();
     problem.value = '';
     void jump();
@@ -78,6 +78,6 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
         text.value = currentTarget.value;
         problem.value = '';
       }} /></label>
-    <span class="problem" role="status">${problem.value}</span>
+    <span class="refused" role="status">${problem.value}</span>
   </form>`;
 }

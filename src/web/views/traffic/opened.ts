@@ -5,13 +5,13 @@ import type { LineView } from '../../../api/v1/line-view.js';
 import { sizeText } from '../../../strip/pieces.js';
 import { lengthText, msText } from '../../../strip/times.js';
 import { hrefOf } from '../../route.js';
+import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
 
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
 import type { Field } from './dissect-fields.js';
 import { timeText } from './rows.js';
-import './opened.css';
 
 interface OpenedProps {
   readonly event: Event;
@@ -27,15 +27,15 @@ interface OpenedProps {
 export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
   const { seq, kind, text, request, direction } = event;
   const like = direction === 'in' && event.function !== undefined ? seq : request;
-  return html`<section class="opened" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
+  return html`<section class="opened panel stack" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
     <h2>${kind} <span class="mono">#${seq}</span></h2>
     <p class="long">${text}</p>
-    <div class="links">
-      <button type="button" class="link" onClick=${onCentre}>Show in the strip</button>
+    <div class="flow">
+      <${Button} kind="link" onClick=${onCentre}>Show in the strip<//>
       ${
         request === undefined
           ? null
-          : html`<button type="button" class="link" onClick=${() => onGo(request)}>Request #${request}</button>`
+          : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${request}<//>`
       }
       ${like === undefined ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>

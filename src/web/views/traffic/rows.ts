@@ -81,12 +81,12 @@ const DAMAGE: ReadonlySet<string> = new Set([
   'damaged characters',
 ]);
 
-/** The colour of a row. `in`: received. `out`: sent as the device gave it. `warn`: changed by a fault, or not answered. */
-export function toneOf(row: Row): 'in' | 'out' | 'none' | 'warn' | 'bad' | 'absent' {
+/** The colour of a row. `out`: sent as the device gave it. `spoilt`: changed by a fault, or not answered. */
+export function toneOf(row: Row): 'in' | 'out' | 'none' | 'spoilt' | 'damaged' | 'absent' {
   if (!isEvent(row)) return 'absent';
-  if (DAMAGE.has(row.kind)) return 'bad';
+  if (DAMAGE.has(row.kind)) return 'damaged';
   const isSpoilt = row.faults?.some(({ outcome }) => outcome === 'applied');
-  if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'warn';
+  if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'spoilt';
   return row.direction;
 }
 

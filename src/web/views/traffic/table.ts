@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from '../../ui/controls.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 import type { Feed } from './feed.js';
 import { COLUMNS, cellsOf, isAtEnd, ROW, scrolledTo, spanOf, toneOf } from './rows.js';
-import './table.css';
 
 interface TableProps {
   readonly feed: Feed;
@@ -102,7 +102,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   };
 
   const isDrawn = index !== undefined && index >= span.from && index < span.to;
-  return html`<div class="table" role="grid" aria-label="Traffic" aria-rowcount=${size + 1} tabindex="0" ref=${scroller}
+  return html`<div class="table panel" role="grid" aria-label="Traffic" aria-rowcount=${size + 1} tabindex="0" ref=${scroller}
     aria-activedescendant=${isDrawn ? `${id}-${index}` : undefined} onKeyDown=${pressed}
     onScroll=${({ currentTarget }: { currentTarget: HTMLElement }) => {
       if (currentTarget.scrollTop === setTop.current) return;
@@ -145,7 +145,7 @@ function TableRow({ row, id, index, isSelected, onSelect, onShow }: RowProps) {
           name === 'text' && cells.faults ? html`<b class="fault">${cells.faults}</b> ` : null
         }${
           name === 'text' && row.kind === 'skipped'
-            ? html`<button type="button" class="show" onClick=${() => onShow(row.after)}>Show them</button> `
+            ? html`<${Button} kind="link" onClick=${() => onShow(row.after)}>Show them<//> `
             : null
         }${cells[name]}</span>`,
     )}

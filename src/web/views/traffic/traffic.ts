@@ -84,13 +84,13 @@ export function TrafficView() {
       <div class="events">
         <${Table} feed=${feed} selected=${selected.value} onSelect=${selectInTable} onPause=${togglePause}
           onOpen=${() => opened.current?.focus()} />
-        ${isEmpty || feed.refusal.value ? html`<p class="nothing-yet">${emptyText(feed)}</p>` : null}
+        ${isEmpty || feed.refusal.value ? html`<p class="nothing-yet dim">${emptyText(feed)}</p>` : null}
       </div>
       ${
         selected.value
           ? html`<${Opened} key=${selected.value.seq} event=${selected.value} line=${lineNamed(selected.value.line)} self=${opened}
             onGo=${(seq: number) => void goToEvent(seq)} onCentre=${() => selected.value && centre(selected.value)} />`
-          : html`<section class="opened nothing" aria-label="No event is open">Select an event to see its bytes, field by field.</section>`
+          : html`<section class="opened panel dim" aria-label="No event is open">Select an event to see its bytes, field by field.</section>`
       }
     </div>`;
 }
@@ -106,7 +106,7 @@ const ZOOM = 2;
 
 /** Which line the strip shows, its zoom for those without keys and wheel, and what its colours mean. */
 function StripBar({ model, lines, line, onLine }: StripBarProps) {
-  return html`<div class="strip-bar">
+  return html`<div class="flow">
     <${Select} label="Strip of line" value=${line} choices=${lines} onChange=${onLine} />
     <${Button} label="Zoom in" onClick=${() => model.zoom(ZOOM)}>+<//>
     <${Button} label="Zoom out" onClick=${() => model.zoom(1 / ZOOM)}>−<//>
