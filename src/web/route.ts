@@ -36,7 +36,7 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   address.value = href;
 }
 
-/** Follows links and the back button without loading the page anew. */
+/** Follows links and the back button without loading the page again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     address.value = location.pathname + location.search;

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { boxesOf } from '../../src/strip/drawing.js';
 import type { Lane, Piece } from '../../src/strip/pieces.js';
 import { pieceAt, snapped } from '../../src/web/strip/gestures.js';
-import { neighbour, StripModel, sourceOf } from '../../src/web/strip/model.js';
-import { fitted, pinched, usAt, xOf, zoomed } from '../../src/web/strip/scale.js';
+import {
+  fitted,
+  neighbour,
+  pinched,
+  StripModel,
+  sourceOf,
+  usAt,
+  xOf,
+  zoomed,
+} from '../../src/web/strip/model.js';
 
 const WIRE = { characterUs: 1000, t35Us: 4000 };
 const SCALE = { fromUs: 0, usPerPixel: 10 };

@@ -1,7 +1,6 @@
 import { type Box, HEIGHT, laneAt, RULER } from '../../strip/drawing.js';
 import type { Lane, Piece } from '../../strip/pieces.js';
-import type { StripModel } from './model.js';
-import { pinched, type Scale, usAt, xOf } from './scale.js';
+import { pinched, type Scale, type StripModel, usAt, xOf } from './model.js';
 
 /** A pointer that moved less than this was a click, in pixels. */
 const CLICK = 4;

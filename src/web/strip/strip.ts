@@ -5,8 +5,7 @@ import { LANES, LOOKS, type Look } from '../../strip/pieces.js';
 import { ticksOf } from '../../strip/times.js';
 import { followWidth, textWidth } from '../ui/element.js';
 import { followGestures } from './gestures.js';
-import type { StripModel } from './model.js';
-import { usAt, xOf } from './scale.js';
+import { type StripModel, usAt, xOf } from './model.js';
 import './strip.css';
 
 interface StripProps {
@@ -78,7 +77,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
         <path class="pauses" d=${pauses} />
         ${texts.map(({ kind, x, y, text }) => html`<text class=${kind} x=${x} y=${y}>${text}</text>`)}
         <path class="focus" d=${focusOutline} />
-        <${Cursors} places=${model.cursors.value.map((us) => xOf(scale, us))} />
+        <${Cursors} xs=${model.cursors.value.map((us) => xOf(scale, us))} />
       </svg>
     </div>
     <p class="readout" role="status">
@@ -90,13 +89,13 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
 }
 
 /** The cursors, and what lies between them. */
-function Cursors({ places }: { readonly places: readonly number[] }) {
-  const [a, b] = places;
+function Cursors({ xs }: { readonly xs: readonly number[] }) {
+  const [a, b] = xs;
   const between = a === undefined || b === undefined ? '' : `M${a} 0V${HEIGHT}H${b}V0z`;
   return html`<g class="cursors">
     <path class="between" d=${between} />
-    <path d=${places.map((x) => `M${Math.round(x) + 0.5} 0V${HEIGHT}`).join('')} />
-    ${places.map((x, i) => html`<text x=${x + 3} y=${RULER - 6}>${'AB'.charAt(i)}</text>`)}
+    <path d=${xs.map((x) => `M${Math.round(x) + 0.5} 0V${HEIGHT}`).join('')} />
+    ${xs.map((x, i) => html`<text x=${x + 3} y=${RULER - 6}>${'AB'.charAt(i)}</text>`)}
   </g>`;
 }
 

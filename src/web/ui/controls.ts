@@ -1,7 +1,27 @@
-import { signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import './controls.css';
+
+/** Puts what a control has into a signal. */
+export function into<Value>(target: Signal<Value>): (value: Value) => void {
+  return (value) => {
+    target.value = value;
+  };
+}
+
+/** Puts a value into a signal. */
+export function put<Value>(target: Signal<Value>, value: Value): () => void {
+  return () => into(target)(value);
+}
+
+/** Handles a form whose page stays. */
+export function sent(act: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    act();
+  };
+}
 
 interface ButtonProps {
   readonly children: ComponentChildren;

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Button } from './controls.js';
+import { Button, put, sent } from './controls.js';
 import './dialog.css';
 
 interface DialogProps {
@@ -31,10 +31,7 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
       event.preventDefault();
       onClose?.();
     }}>
-    <form onSubmit=${(event: Event) => {
-      event.preventDefault();
-      onSubmit();
-    }}>
+    <form onSubmit=${sent(onSubmit)}>
       <h2 id=${id}>${title}</h2>
       <div class="stack">${children}</div>
       <div class="buttons flow">${buttons}</div>
@@ -74,9 +71,6 @@ interface AskingButtonProps extends Pick<QuestionProps, 'title' | 'text' | 'onYe
 /** A button for what can't be undone: it asks first. */
 export function AskingButton({ children, label, disabled, ...question }: AskingButtonProps) {
   const isAsking = useSignal(false);
-  const set = (value: boolean) => () => {
-    isAsking.value = value;
-  };
-  return html`<${Button} kind="danger" label=${label} disabled=${disabled} onClick=${set(true)}>${children}<//>
-    ${isAsking.value ? html`<${Question} ...${question} yes=${children} onClose=${set(false)} />` : null}`;
+  return html`<${Button} kind="danger" label=${label} disabled=${disabled} onClick=${put(isAsking, true)}>${children}<//>
+    ${isAsking.value ? html`<${Question} ...${question} yes=${children} onClose=${put(isAsking, false)} />` : null}`;
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { rulerOfDay, ticksOf } from '../../strip/times.js';
+import { put } from './controls.js';
 import { followWidth, textWidth } from './element.js';
 import { timeOfDay } from './format.js';
 import { type Course, nearest, shareOf, timeSpan, valueAxis } from './plot-layout.js';
@@ -63,7 +64,7 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
 
   const pressed = (event: KeyboardEvent) => {
     const start = index < 0 ? times.length : index;
-    const places: Readonly<Record<string, number>> = {
+    const targets: Readonly<Record<string, number>> = {
       ArrowLeft: start - 1,
       ArrowRight: start + 1,
       PageUp: start + 10,
@@ -71,7 +72,7 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
       Home: 0,
       End: times.length - 1,
     };
-    const next = places[event.key];
+    const next = targets[event.key];
     if (next !== undefined) read(next);
     else if (event.key === 'Escape') at.value = undefined;
     else return;
@@ -89,9 +90,7 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
         const x = clientX - (svg.current?.getBoundingClientRect().left ?? 0);
         read(nearest(course, from + (x - left) * sPerPixel));
       }}
-      onPointerLeave=${() => {
-        at.value = undefined;
-      }}>${
+      onPointerLeave=${put(at, undefined)}>${
         axis.lines.length > 0
           ? html`
       <path class="grid" d=${axis.lines.map((line) => `M${left} ${Math.round(yAt(line.value)) + 0.5}H${width.value}`).join('')} />
@@ -108,4 +107,44 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
       }</svg>
     <figcaption class=${sample ? 'mono' : 'dim'}>${sample ?? children}</figcaption>
   </figure>`;
+}
+
+interface SparklineProps {
+  readonly label: string;
+  readonly unit: string;
+  /** Oldest first; undefined where nothing was measured. */
+  readonly values: readonly (number | undefined)[];
+  /** How many values the width is for; fewer stand at the right. */
+  readonly width: number;
+  readonly format: (value: number) => string;
+}
+
+const SPARK_HEIGHT = 24;
+
+/** The course of a value, with its newest and its greatest value in figures. */
+export function Sparkline({ label, unit, values, width, format }: SparklineProps) {
+  const known = values.filter((value) => value !== undefined);
+  const max = Math.max(...known, 0);
+  const now = values.at(-1);
+  const text = (value: number | undefined) => (value === undefined ? '–' : format(value));
+  return html`<figure class="sparkline">
+    <figcaption><span class="dim">${label}</span>
+      <span><b>${text(now)}</b> ${unit} <span class="dim">max ${text(known.length > 0 ? max : undefined)}</span></span>
+    </figcaption>
+    <svg viewBox=${`0 0 ${width} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path d=${sparkPath(values, width, max)} vector-effect="non-scaling-stroke" />
+    </svg>
+  </figure>`;
+}
+
+/** The path through the values; broken where there is none. */
+function sparkPath(values: readonly (number | undefined)[], width: number, max: number): string {
+  const start = width - values.length;
+  let [path, command] = ['', 'M'];
+  values.forEach((value, i) => {
+    const y = SPARK_HEIGHT - 1 - ((value ?? 0) / (max || 1)) * (SPARK_HEIGHT - 2);
+    if (value !== undefined) path += `${command}${start + i} ${y.toFixed(1)}`;
+    command = value === undefined ? 'M' : 'L';
+  });
+  return path;
 }

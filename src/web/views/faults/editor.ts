@@ -7,7 +7,7 @@ import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { comebacks, summary } from '../../live.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Button } from '../../ui/controls.js';
+import { Button, sent } from '../../ui/controls.js';
 import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
@@ -93,10 +93,7 @@ export function Editor() {
   const seldom = fields.filter(({ key }) => !FIRST.includes(key));
   const current = (rule as { when?: object } | undefined)?.when ?? {};
   return html`<form class="editor panel stack" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
-    onSubmit=${(submitted: SubmitEvent) => {
-      submitted.preventDefault();
-      void submit();
-    }}>
+    onSubmit=${sent(submit)}>
     <div class="flow apart">
       <h2 class="long">${edited === null ? 'New rule' : `Change ${edited}`}</h2>
       <div class="flow"><${Button} onClick=${close}>Cancel<//>

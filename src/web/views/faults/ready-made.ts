@@ -45,7 +45,7 @@ export function aimed(
   return { name: freeName(name, taken), when: { ...Object.fromEntries(aim), ...when }, do: faults };
 }
 
-/** What a request of the traffic tells for the conditions of a rule. */
+/** What the conditions of a rule take from a request. */
 interface Aimable {
   readonly line: string;
   readonly unit?: number | undefined;

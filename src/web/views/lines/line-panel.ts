@@ -7,11 +7,11 @@ import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { hrefOf } from '../../route.js';
-import { Button, Fact, State } from '../../ui/controls.js';
+import { Button, Fact, put, State } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { useSeen } from '../../ui/element.js';
 import { count, duration, measured } from '../../ui/format.js';
-import { Sparkline } from '../../ui/sparkline.js';
+import { Sparkline } from '../../ui/plot.js';
 import { say, sayAnswer } from '../../ui/toast.js';
 import { details, formatText, lineNamed, unitsLine } from './details.js';
 import { histories, LENGTH, type LineHistory } from './history.js';
@@ -108,17 +108,13 @@ function Actions({ line, detail }: { readonly line: LineSummary; readonly detail
     <${Button} disabled=${isOff} label=${`${isStopped ? 'Start' : 'Stop'} ${name}`}
       onClick=${() => void act(isStopped ? 'start' : 'stop')}>${isStopped ? 'Start' : 'Stop'}<//>
     <${Button} disabled=${isOff} label=${`Restart ${name}`} onClick=${() => void act('restart')}>Restart<//>
-    <${Button} disabled=${isOff || !detail} label=${`Change ${name}`} onClick=${() => {
-      isChanging.value = true;
-    }}>Change<//>
+    <${Button} disabled=${isOff || !detail} label=${`Change ${name}`} onClick=${put(isChanging, true)}>Change<//>
     <${AskingButton} disabled=${isOff} label=${`Remove ${name}`} title=${`Remove ${name}?`} onYes=${() => void remove()}
       text="The line is closed, and its clients are disconnected. Its devices stay.">Remove<//>
     ${
       isChanging.value && detail
         ? html`<${SettingsForm} title=${`Change ${name}`} action="Change" before=${textsOf(detail.settings)}
-            units=${unitsText(detail.units)} send=${change} onClose=${() => {
-              isChanging.value = false;
-            }} />`
+            units=${unitsText(detail.units)} send=${change} onClose=${put(isChanging, false)} />`
         : null
     }
   </div>`;

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
-import { Button, Empty } from '../../ui/controls.js';
+import { Button, Empty, into, put } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { say } from '../../ui/toast.js';
 import { details } from './details.js';
@@ -32,20 +32,12 @@ export function LinesView() {
   const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
   return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
-      <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${() => {
-        isAdding.value = true;
-      }}>Add a line<//>
+      <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${put(isAdding, true)}>Add a line<//>
     </div>
     <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}
     </div>
-    ${
-      isAdding.value
-        ? html`<${AddLine} device=${device} onClose=${() => {
-            isAdding.value = false;
-          }} />`
-        : null
-    }</div>`;
+    ${isAdding.value ? html`<${AddLine} device=${device} onClose=${put(isAdding, false)} />` : null}</div>`;
 }
 
 /** What the form begins with. The simulator has a default for every other setting. */
@@ -70,13 +62,9 @@ function AddLine({ device, onClose }: { readonly device: string; readonly onClos
     first=${KINDS[kind.value]} units=${device === '' ? '' : `1: ${device}`} send=${send} onClose=${onClose}>
     ${(problems: Problems) => html`<div class="settings">
       <${Field} label="name" mono value=${name.value} problem=${problems('name')}
-        onInput=${(value: string) => {
-          name.value = value;
-        }} />
+        onInput=${into(name)} />
       <${Field} label="kind" choices=${Object.keys(KINDS)} value=${kind.value}
-        onInput=${(value: string) => {
-          kind.value = value;
-        }} />
+        onInput=${into(kind)} />
     </div>`}
   <//>`;
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import type { Answer, Refusal } from '../../../rest/client.js';
-import { Button } from '../../ui/controls.js';
+import { Button, into } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 
@@ -14,7 +14,7 @@ interface SettingsFormProps {
   /** What the button says. */
   readonly action: string;
   readonly before: SettingTexts;
-  /** What the fields begin with; `before` where it is absent. */
+  /** What the fields begin with. Default: `before`. */
   readonly first?: SettingTexts;
   readonly units: string;
   /** Sends what differs. */
@@ -88,9 +88,7 @@ export function SettingsForm(props: SettingsFormProps) {
     </div>
     <${Field} label="units, one per line: 1: meter" mono rows=${4} value=${units.value}
       problem=${problems('units')}
-      onInput=${(text: string) => {
-        units.value = text;
-      }} />
+      onInput=${into(units)} />
     <p class="dim">An empty field restores the default.</p>
   <//>`;
 }
@@ -119,16 +117,16 @@ function changeOf(before: SettingTexts, after: SettingTexts): Tree {
   const change: Tree = {};
   for (const [path, text] of Object.entries(after)) {
     if (text !== before[path] && path.trim() !== '')
-      put(change, path.trim().split('.'), readValue(text.trim()));
+      putAt(change, path.trim().split('.'), readValue(text.trim()));
   }
   return change;
 }
 
-function put(tree: Tree, [key = '', ...rest]: readonly string[], value: unknown): void {
+function putAt(tree: Tree, [key = '', ...rest]: readonly string[], value: unknown): void {
   // A key such as __proto__ is for the simulator to refuse, and must not act here.
   const own = Object.hasOwn(tree, key) ? tree[key] : undefined;
   const child = typeof own === 'object' && own !== null ? (own as Tree) : {};
-  if (rest.length > 0) put(child, rest, value);
+  if (rest.length > 0) putAt(child, rest, value);
   Object.defineProperty(tree, key, {
     value: rest.length > 0 ? child : value,
     enumerable: true,

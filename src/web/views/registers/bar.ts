@@ -6,7 +6,7 @@ import type { RegisterView } from '../../../api/v1/value-view.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';
-import { Button, Folded, Select, State } from '../../ui/controls.js';
+import { Button, Folded, Select, State, sent } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, duration } from '../../ui/format.js';
 import { say, sayAnswer } from '../../ui/toast.js';
@@ -78,10 +78,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
     // The grid of another table is drawn first.
     requestAnimationFrame(() => document.querySelector<HTMLElement>('.view-registers .grid')?.focus());
   };
-  return html`<form class="find" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void find();
-  }}>
+  return html`<form class="find" onSubmit=${sent(find)}>
     <label>Go to <input list="register-names" class="mono" placeholder="address or name" autocomplete="off"
       spellcheck=${false} value=${text.value} onInput=${(event: Event) => {
         text.value = (event.target as HTMLInputElement).value;

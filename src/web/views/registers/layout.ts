@@ -100,7 +100,7 @@ export function moved(
   const at = row * columns + Math.max(0, Math.min(columns - 1, address - (starts[row] ?? 0)));
   const last = starts.length * columns - 1;
   const rowStart = row * columns;
-  const places: Readonly<Record<string, number>> = {
+  const targets: Readonly<Record<string, number>> = {
     ArrowLeft: Math.max(0, at - 1),
     ArrowRight: Math.min(last, at + 1),
     ArrowUp: at < columns ? at : at - columns,
@@ -110,7 +110,7 @@ export function moved(
     Home: ctrlKey ? 0 : rowStart,
     End: ctrlKey ? last : rowStart + columns - 1,
   };
-  const to = places[key];
+  const to = targets[key];
   if (to === undefined) return undefined;
   return Math.min(size - 1, (starts[Math.floor(to / columns)] ?? 0) + (to % columns));
 }

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { go, route } from '../../route.js';
-import { Empty } from '../../ui/controls.js';
+import { Empty, put } from '../../ui/controls.js';
 import { Question } from '../../ui/dialog.js';
 import { Bar, Machine } from './bar.js';
 import { clash, redo, undo } from './changes.js';
@@ -45,9 +45,7 @@ export function RegistersView() {
     ${
       clash.value
         ? html`<${Question} title="Written meanwhile" text=${clash.value.text} no="Keep it" yes="Overwrite it"
-            onYes=${clash.value.goOn} onClose=${() => {
-              clash.value = undefined;
-            }} />`
+            onYes=${clash.value.goOn} onClose=${put(clash, undefined)} />`
         : null
     }
     ${problem.value === undefined ? null : html`<p class="refused long" role="alert">${problem.value}</p>`}

@@ -5,7 +5,7 @@ import type { SignalKindView } from '../../../api/v1/signals.js';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
-import { Button } from '../../ui/controls.js';
+import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
@@ -58,10 +58,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
   const put = (next = shown) =>
     kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `is moved by its ${now}`);
   const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
-  return html`<form class="signal stack" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void put();
-  }}>
+  return html`<form class="signal stack" onSubmit=${sent(put)}>
     <${Field} label="signal" choices=${[NONE, ...kinds.value.map((each) => each.name)]} value=${now}
       hint=${kind?.value.replaceAll('`', '') ?? 'Nothing moves the value.'} onInput=${(value: string) => {
         chosen.value = value;
@@ -71,9 +68,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
     ${
       kind
         ? html`<${SchemaPart} shape=${kind.shape} draft=${shown} path=${now} label=${kind.shape.kind === 'object' ? '' : now}
-            refusal=${refusal.value} onChange=${(next: Draft) => {
-              draft.value = next;
-            }} onSlid=${mayWrite() ? (next: Draft) => void put(next) : undefined} />`
+            refusal=${refusal.value} onChange=${into(draft)} onSlid=${mayWrite() ? (next: Draft) => void put(next) : undefined} />`
         : null
     }
     ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}

@@ -8,7 +8,7 @@ import { ask, mayWrite } from '../../api.js';
 import { hrefOf } from '../../route.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
-import { Button, State, type Tone } from '../../ui/controls.js';
+import { Button, into, State, type Tone } from '../../ui/controls.js';
 import { sayAnswer } from '../../ui/toast.js';
 import { details, lineNamed, wireOf } from '../lines/details.js';
 import { findings, type Run, type RunStep, readFindings, readRuns, type Verdict } from './runs.js';
@@ -121,9 +121,7 @@ function Evidence({ finding }: { readonly finding: FindingView }) {
     model.fit();
   }, [frames, details.current.value, model.width.value > 0]);
   return html`<${Strip} model=${model} label=${`Timing of ${title}`} selected=${selected.value}
-      onSelect=${(seq: number) => {
-        selected.value = seq;
-      }} />
+      onSelect=${into(selected)} />
     <div class="frames"><table><tbody>
       ${frames.map(
         ({ seq, time, line, text, bytes = '' }) => html`<tr class=${seq === selected.value ? 'selected' : ''}>

@@ -8,7 +8,7 @@ import type { Answer, Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { comebacks, summary } from '../../live.js';
 import { go, hrefOf } from '../../route.js';
-import { Button } from '../../ui/controls.js';
+import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
@@ -49,10 +49,7 @@ export function ScenarioForm() {
       message,
     ].join(''),
   );
-  return html`<form class="stack" aria-label="Run a scenario" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void submit();
-  }}>
+  return html`<form class="stack" aria-label="Run a scenario" onSubmit=${sent(submit)}>
     <div class="flow" role="group" aria-label="Ready-made scenarios">
       ${READY_SCENARIOS.map(
         ({ title, text: written }) =>
@@ -110,18 +107,13 @@ export function ExaminationForm() {
     isBusy.value = false;
   };
   const offers = { line: summary.value?.lines.map(({ name }) => name) ?? [], checks: checks.value };
-  return html`<form class="stack" aria-label="Run an examination" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void submit();
-  }}>
+  return html`<form class="stack" aria-label="Run an examination" onSubmit=${sent(submit)}>
     <p class="dim">Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.</p>
     ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
     ${
       isReady
         ? html`<${SchemaPart} shape=${shape.value} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
-            onChange=${(next: Draft) => {
-              draft.value = next;
-            }} />`
+            onChange=${into(draft)} />`
         : null
     }
     <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { comebacks, restarts } from '../../live.js';
 import { hrefOf, route } from '../../route.js';
-import { Empty, State } from '../../ui/controls.js';
+import { Empty, put, State } from '../../ui/controls.js';
 import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
 import { followRuns, type Run, tests, unread } from './runs.js';
@@ -18,15 +18,12 @@ export function TestsView() {
   const [id] = route.value.parts;
   const runs = tests.value;
   const run = runs?.find((each) => String(each.id) === id);
-  const pick = (wanted: boolean) => () => {
-    isExamination.value = wanted;
-  };
   return html`<div class="columns">
     <div class="stack">
       <section class="panel" aria-label="Run">
         <div class="kinds" role="group" aria-label="What to run">
-          <button type="button" aria-pressed=${!isExamination.value} onClick=${pick(false)}>Scenario</button>
-          <button type="button" aria-pressed=${isExamination.value} onClick=${pick(true)}>Examination</button>
+          <button type="button" aria-pressed=${!isExamination.value} onClick=${put(isExamination, false)}>Scenario</button>
+          <button type="button" aria-pressed=${isExamination.value} onClick=${put(isExamination, true)}>Examination</button>
         </div>
         ${isExamination.value ? html`<${ExaminationForm} />` : html`<${ScenarioForm} />`}
       </section>

@@ -24,7 +24,7 @@ const GONE: Absent = { kind: 'gone' };
 export const CHUNK = 256;
 /** Chunks whose events are in memory. Those of all others are fetched again when they are looked at. */
 const MOST_HELD = 32;
-/** As many events as the simulator keeps unless told otherwise. */
+/** As many events as the simulator keeps by default. */
 const MOST_ROWS = 100_000;
 
 /** Events one after the other. */

@@ -1,11 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import type { Refusal } from '../../../rest/client.js';
 import { readUpTo, serverNow, summary } from '../../live.js';
-import { Button, Folded, State } from '../../ui/controls.js';
+import { Button, Folded, State, sent } from '../../ui/controls.js';
+import { Field } from '../../ui/field.js';
 import { count } from '../../ui/format.js';
 import type { Event as TrafficEvent } from './chunks.js';
 import type { Feed } from './feed.js';
-import { downloadsOf, momentOf } from './filter.js';
+import { downloadsOf, FILTERS, type FilterName, momentOf } from './filter.js';
 
 interface ControlsProps {
   readonly feed: Feed;
@@ -61,17 +64,14 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
   const text = useSignal('');
   const problem = useSignal('');
   const jump = async () => {
+    problem.value = '';
     if (text.value.trim() === '') return;
     const answer = await feed.goTo(momentOf(text.value, serverNow()));
     if (!answer.ok) problem.value = answer.problem.detail;
     else if (answer.value) onFound(answer.value);
     else problem.value = 'No event since then.';
   };
-  return html`<form class="jump end" onSubmit=${(event: SubmitEvent) => {
-    event.preventDefault();
-    problem.value = '';
-    void jump();
-  }}>
+  return html`<form class="jump end" onSubmit=${sent(jump)}>
     <label>Jump to <input class="mono" value=${text.value} placeholder="14:03:07.25 or 5m" autocomplete="off"
       aria-invalid=${problem.value !== ''} title=${problem.value}
       onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => {
@@ -80,4 +80,64 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
       }} /></label>
     <span class="refused" role="status">${problem.value}</span>
   </form>`;
+}
+
+interface FilterBarProps {
+  readonly filter: URLSearchParams;
+  readonly refusal: Refusal | undefined;
+  readonly onChange: (values: Readonly<Record<FilterName, string>>) => void;
+}
+
+const HINTS: Partial<Record<FilterName, readonly string[]>> = {
+  direction: ['in', 'out', 'none'],
+  kind: [
+    'request',
+    'reply',
+    'foreign request,foreign response',
+    'damaged,discarded',
+    'broadcast',
+    'duplicate',
+    'dropped',
+    'collision',
+    'line',
+    'client,client gone,client rejected',
+    'test',
+  ],
+  since: ['30s', '5m', '1h'],
+};
+
+const NONE = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Record<FilterName, string>;
+
+/** The filters of the API. A field takes effect when it is left, or on Enter. */
+export function FilterBar({ filter, refusal, onChange }: FilterBarProps) {
+  const text = filter.toString();
+  const values = useSignal(valuesOf(filter));
+  useEffect(() => {
+    values.value = valuesOf(filter);
+  }, [text]);
+  const set = FILTERS.filter((name) => filter.has(name));
+  const problemOf = (name: FilterName) => refusal?.problems.find(({ path }) => path === name)?.message;
+  const offers = { ...HINTS, line: summary.value?.lines.map(({ name }) => name) ?? [] };
+  const apply = () => onChange(values.value);
+  return html`<details class="filters" open=${isWide}>
+    <summary>Filter: ${set.length === 0 ? 'off' : set.map((name) => `${name} ${filter.getAll(name).join()}`).join(', ')}</summary>
+    <form onChange=${apply} onSubmit=${sent(apply)}>
+      ${FILTERS.map(
+        (
+          name,
+        ) => html`<${Field} key=${name} label=${name} mono value=${values.value[name]} problem=${problemOf(name)}
+          offers=${offers[name]} onInput=${(value: string) => {
+            values.value = { ...values.value, [name]: value };
+          }} />`,
+      )}
+      <${Button} disabled=${set.length === 0} onClick=${() => onChange(NONE)}>Clear<//>
+    </form>
+  </details>`;
+}
+
+/** A phone shows them when asked. */
+const isWide = matchMedia('(min-width: 900px)').matches;
+
+function valuesOf(filter: URLSearchParams): Record<FilterName, string> {
+  return Object.fromEntries(FILTERS.map((name) => [name, filter.getAll(name).join()])) as typeof NONE;
 }

@@ -64,7 +64,7 @@ export class Fields {
     });
   }
 
-  /** @param nameOf a word, by its place from 0 on */
+  /** @param nameOf a word, by its number from 0 on */
   words(quantity: number, nameOf: (i: number) => string): void {
     for (let i = 0; i < quantity && this.left > 0; i++) this.word(nameOf(i));
   }

@@ -85,7 +85,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (event.target !== event.currentTarget) return;
     const page = Math.max(1, Math.floor(height.value / ROW) - 1);
     const from = index ?? span.to - 1;
-    const places: Readonly<Record<string, number>> = {
+    const targets: Readonly<Record<string, number>> = {
       ArrowUp: beside(from, -1),
       ArrowDown: beside(from, 1),
       PageUp: from - page,
@@ -93,7 +93,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
       Home: 0,
       End: size - 1,
     };
-    const to = places[event.key];
+    const to = targets[event.key];
     if (to !== undefined) select(to);
     else if (event.key === 'Enter') onOpen();
     else if (event.key === ' ') onPause();
