@@ -14,17 +14,25 @@ export interface Refusal {
   }[];
 }
 
-/** The answer to a request. `status` is that of HTTP; 0 when no answer came. */
-export type Answer<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly status: number; readonly problem: Refusal };
+/** A request without success. `status` is that of HTTP; 0 when no answer came, for the reason in `cause`. */
+export interface Failed {
+  readonly ok: false;
+  readonly status: number;
+  readonly problem: Refusal;
+  readonly cause?: unknown;
+}
+
+export type Answer<Value> = { readonly ok: true; readonly value: Value } | Failed;
 
 /** The answer of a simulator that can't be reached. */
-export const UNREACHED = {
-  ok: false,
-  status: 0,
-  problem: { detail: 'The simulator could not be reached.', problems: [] },
-} as const;
+export function unreached(cause: unknown): Failed {
+  return {
+    ok: false,
+    status: 0,
+    problem: { detail: 'The simulator could not be reached.', problems: [] },
+    cause,
+  };
+}
 
 /**
  * Sends a request and reads its answer. Never rejects.
@@ -41,19 +49,19 @@ export async function ask<Value>(
     const response = await send(path, { method, ...(body && bodyOf(body)) });
     if (!response.ok) return refused(response);
     return { ok: true, value: (response.status === 204 ? null : await response.json()) as Value };
-  } catch {
-    return UNREACHED;
+  } catch (cause) {
+    return unreached(cause);
   }
 }
 
 /** What the answer with the status of an error says. */
-export async function refused(response: Response): Promise<Extract<Answer<never>, { ok: false }>> {
+export async function refused(response: Response): Promise<Failed> {
   const { status, statusText } = response;
   try {
-    const { detail, problems } = (await response.json()) as Refusal;
+    const { detail = `HTTP ${status}`, problems = [] } = (await response.json()) as Partial<Refusal>;
     return { ok: false, status, problem: { detail, problems } };
   } catch {
-    return { ok: false, status, problem: { detail: `HTTP status ${status} ${statusText}`, problems: [] } };
+    return { ok: false, status, problem: { detail: `HTTP ${status} ${statusText}`.trim(), problems: [] } };
   }
 }
 
@@ -64,5 +72,10 @@ export function pathOf(...parts: readonly (string | number)[]): string {
 
 function bodyOf(body: object): Pick<RequestInit, 'body' | 'headers'> {
   if (body instanceof Blob) return { body };
-  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return { body: JSON.stringify(body, wideNumbers), headers: { 'content-type': 'application/json' } };
+}
+
+/** JSON has no integers beyond 2^53; the simulator takes them as text. */
+function wideNumbers(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }

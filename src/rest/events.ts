@@ -1,4 +1,4 @@
-import { type Answer, refused, type Send, UNREACHED } from './client.js';
+import { type Failed, refused, type Send, unreached } from './client.js';
 
 /** A message of server-sent events. Fields that were not in it are undefined. */
 export interface SseMessage {
@@ -41,7 +41,10 @@ export class SseParser {
 export type Followed =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'message' } & SseMessage)
-  | ({ readonly kind: 'closed' } & Extract<Answer<never>, { ok: false }>);
+  | ({ readonly kind: 'closed' } & Failed);
+
+const EVENT_STREAM = 'text/event-stream';
+const NO_STREAM = { detail: 'this is no modbus-sim: the answer is no stream of events', problems: [] };
 
 /** A connection that is wanted. When its signal aborts, the next one is made at once. */
 export interface Wanted {
@@ -63,15 +66,20 @@ export async function* follow(
   for (let wanted = next(); wanted; wanted = next()) {
     const attempt = new AbortController();
     const signal = AbortSignal.any([wanted.signal, attempt.signal]);
-    let end: Extract<Answer<never>, { ok: false }> = UNREACHED;
+    let end: Failed;
     try {
-      const response = await send(wanted.path, { signal });
-      if (response.ok && response.body) {
+      const response = await send(wanted.path, { signal, headers: { accept: EVENT_STREAM } });
+      if (!response.ok || !response.body) end = await refused(response);
+      else if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) {
+        end = { ...(await refused(response)), problem: NO_STREAM };
+      } else {
         yield { kind: 'open' };
         yield* messagesOf(response.body, silenceMs);
-      } else end = await refused(response);
-    } catch {
+        end = unreached(new Error('the connection was closed'));
+      }
+    } catch (cause) {
       // It broke, fell silent, or is not wanted any more.
+      end = unreached(cause);
     } finally {
       attempt.abort();
     }
@@ -98,7 +106,7 @@ async function* messagesOf(
 function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('silence')), ms);
+    timer = setTimeout(() => reject(new Error(`nothing came for ${ms / 1000} s`)), ms);
   });
   return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { UNREACHED } from '../../src/rest/client.js';
+import { unreached } from '../../src/rest/client.js';
 import { follow, SseParser } from '../../src/rest/events.js';
 
 const TEXT =
@@ -38,6 +38,7 @@ function simulator(...answers: (readonly string[] | number | 'stays')[]) {
           controller.close();
         },
       }),
+      { headers: { 'content-type': 'text/event-stream; charset=utf-8' } },
     );
   };
   return { send, paths };
@@ -49,6 +50,7 @@ describe('following events', () => {
   it('says what came, why it ended, and connects again', async () => {
     const { send, paths } = simulator(['id: 1\nda', 'ta: [1]\n\n'], 401, ['data: 2\n\n']);
     const steps = [];
+    const closed = { kind: 'closed', ...unreached(new Error('the connection was closed')) };
     const controller = new AbortController();
     const next = () =>
       paths.length < 3 ? { path: `/${paths.length}`, signal: controller.signal } : undefined;
@@ -57,11 +59,11 @@ describe('following events', () => {
     expect(steps).toEqual([
       { kind: 'open' },
       { kind: 'message', id: '1', data: '[1]' },
-      { kind: 'closed', ...UNREACHED },
+      closed,
       { kind: 'closed', ok: false, status: 401, problem: { detail: 'no: 401', problems: [] } },
       { kind: 'open' },
       { kind: 'message', id: undefined, data: '2' },
-      { kind: 'closed', ...UNREACHED },
+      closed,
     ]);
   });
 
@@ -87,7 +89,17 @@ describe('following events', () => {
     expect((await steps.next()).value).toEqual({ kind: 'open' });
     const end = steps.next();
     await vi.advanceTimersByTimeAsync(5000);
-    expect((await end).value).toEqual({ kind: 'closed', ...UNREACHED });
+    expect((await end).value).toEqual({ kind: 'closed', ...unreached(new Error('nothing came for 5 s')) });
+  });
+
+  it('takes no other page for events', async () => {
+    const send = async () => new Response('<html>');
+    const [{ value }] = [await follow(send, () => ({ path: '/', signal: AbortSignal.any([]) }), 1000).next()];
+    expect(value).toMatchObject({
+      kind: 'closed',
+      status: 200,
+      problem: { detail: expect.stringContaining('no stream') },
+    });
   });
 
   it('ends its connection when its reader leaves', async () => {
@@ -96,7 +108,7 @@ describe('following events', () => {
       signal?.addEventListener('abort', () => {
         isAborted = true;
       });
-      return new Response(new ReadableStream());
+      return new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
     };
     for await (const _ of follow(send, () => ({ path: '/', signal: new AbortController().signal }), 1000))
       break;
