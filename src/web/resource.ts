@@ -20,19 +20,22 @@ export interface Resource<Value> {
  */
 export function resource<Body, Value>(
   path: () => string,
-  changes: () => unknown,
   pick: (body: Body) => Value,
+  changes: () => unknown = () => true,
 ): Resource<Value> {
   const current = signal<Value | undefined>(undefined);
   const problem = signal<Refusal | undefined>(undefined);
-  let reads = 0;
-  const read = async () => {
-    const mine = ++reads;
+  let [reads, newest] = [0, Promise.resolve()];
+  const readOnce = async (mine: number): Promise<void> => {
     const answer = await ask<Body>('GET', path());
     // An answer may be overtaken by that of a later request.
-    if (mine !== reads) return;
+    if (mine !== reads) return newest;
     problem.value = answer.ok ? undefined : answer.problem;
     if (answer.ok) current.value = pick(answer.value);
+  };
+  const read = () => {
+    newest = readOnce(++reads);
+    return newest;
   };
   const follow = () => {
     let last = '';

@@ -65,23 +65,13 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
   return html`<span class=${`state ${tone}`}>${children}</span>`;
 }
 
-interface FactProps {
-  readonly term: string;
-  readonly children: ComponentChildren;
-}
-
 /** A line of a list of facts. */
-export function Fact({ term, children }: FactProps) {
+export function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
 }
 
-interface EmptyProps {
-  readonly title: string;
-  readonly children?: ComponentChildren;
-}
-
 /** Stands where there is nothing to show, and says why and what to do. */
-export function Empty({ title, children }: EmptyProps) {
+export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return html`<div class="empty panel stack"><h2>${title}</h2><p class="dim">${children}</p></div>`;
 }
 

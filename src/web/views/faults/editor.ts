@@ -5,7 +5,8 @@ import type { ToldSchema } from '../../../api/v1/schemas.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
-import { comebacks, summary } from '../../live.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
 import { Button, sent } from '../../ui/controls.js';
 import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
@@ -21,51 +22,48 @@ type Event = Exclude<StreamedView, { kind: 'left out' }>;
 /** The fields that are always shown. */
 const FIRST = ['name', 'when', 'do'];
 
+const schema = resource(
+  () => '/schemas/fault-rule',
+  (body: ToldSchema) => shapeOf(body) as ObjectShape,
+);
+
 /** A form for a rule with its preview. Its address is `?new`, `?edit=NAME` or `?like=SEQ`. */
 export function Editor() {
   const { query } = route.value;
   const [edited, like] = [query.get('edit'), query.get('like')];
-  const shape = useSignal<ObjectShape | undefined>(undefined);
-  const draft = useSignal<Draft>({});
+  useEffect(schema.follow, []);
+  const shape = schema.current.value;
+  const draft = useSignal<Draft | undefined>(undefined);
   const event = useSignal<Event | undefined>(undefined);
   const refusal = useSignal<Refusal | undefined>(undefined);
-  const unaimed = useSignal<string | undefined>(undefined);
   const isBusy = useSignal(false);
   const self = useRef<HTMLFormElement>(null);
 
   const names = () => rules.current.peek()?.map(({ name }) => name) ?? [];
   const fill = (rule: object) => {
-    if (shape.value) draft.value = draftOf(shape.value, rule);
+    if (shape) draft.value = draftOf(shape, rule);
     refusal.value = undefined;
   };
   useEffect(() => {
     let isGone = false;
-    // What somebody writes stays, whatever comes back.
-    if (shape.peek()) return;
     const begin = async () => {
-      const schema = await ask<ToldSchema>('GET', '/schemas/fault-rule');
-      if (!schema.ok) {
-        refusal.value = schema.problem;
-        return;
-      }
-      const made = shapeOf(schema.value) as ObjectShape;
       const [first, found] = await Promise.all([ruleToEdit(edited), like ? requestOf(like) : undefined]);
       if (isGone) return;
-      shape.value = made;
-      if (typeof found === 'string') unaimed.value = found;
-      else event.value = found;
       const when = typeof found === 'object' ? likeThis(found) : {};
       fill(first ?? { name: freeName('rule', names()), when, do: [{ delay: '250ms' }] });
+      if (typeof found === 'string') refusal.value = { detail: found, problems: [] };
+      else event.value = found;
       self.current?.scrollIntoView({ block: 'nearest' });
     };
-    void begin();
+    // What somebody writes stays, whatever comes back.
+    if (shape && !draft.peek()) void begin();
     return () => {
       isGone = true;
     };
-  }, [edited, like, comebacks.value]);
+  }, [edited, like, shape]);
 
   const close = () => go(hrefOf('faults'));
-  const rule = shape.value && readDraft(shape.value, draft.value);
+  const rule = shape && draft.value && readDraft(shape, draft.value);
   const submit = async () => {
     if (!rule) return;
     isBusy.value = true;
@@ -83,13 +81,14 @@ export function Editor() {
 
   const { lines = [] } = summary.value ?? {};
   const offers = { 'when.line': lines.map(({ name }) => name) };
-  const values = draft.value as ObjectDraft;
+  const values = (draft.value ?? {}) as ObjectDraft;
+  const problem = refusal.value ?? schema.problem.value;
   const part = ({ key, shape: field }: ObjectShape['fields'][number]) =>
     html`<${SchemaPart} key=${key} shape=${field} label=${key} path=${key} draft=${values[key] ?? ''}
       refusal=${refusal.value} offers=${offers} onChange=${(next: Draft) => {
         draft.value = { ...values, [key]: next };
       }} />`;
-  const fields = shape.value?.fields ?? [];
+  const fields = (draft.value !== undefined && shape?.fields) || [];
   const seldom = fields.filter(({ key }) => !FIRST.includes(key));
   const current = (rule as { when?: object } | undefined)?.when ?? {};
   return html`<form class="editor panel stack" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
@@ -101,8 +100,7 @@ export function Editor() {
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
     ${event.value ? html`<p class="long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
-    ${unaimed.value === undefined ? null : html`<p class="refused long" role="alert">${unaimed.value}</p>`}
-    ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
+    ${problem ? html`<p class="refused long" role="alert">Refused: ${problem.detail}</p>` : null}
     <div class="ready flow" role="group" aria-label="Ready-made rules">${READY_MADE.map(
       (each) =>
         html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,

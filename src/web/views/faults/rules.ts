@@ -7,8 +7,8 @@ import { resource } from '../../resource.js';
 /** The rules, in the order in which they act. */
 export const rules = resource(
   () => '/faults',
-  () => summary.value?.faults,
   ({ faults }: { readonly faults: readonly RuleView[] }) => faults,
+  () => summary.value?.faults,
 );
 
 /** Windows of time open and close without a change of the summary. */

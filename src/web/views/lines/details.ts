@@ -6,8 +6,8 @@ import { resource } from '../../resource.js';
 /** What the summary does not have: settings, units, times and links, by the name of the line. */
 export const details = resource(
   () => '/lines',
-  () => summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
   ({ lines }: { readonly lines: readonly LineView[] }) => new Map(lines.map((line) => [line.name, line])),
+  () => summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
 );
 
 /** A line by its name; undefined while it is not known. */

@@ -1,22 +1,30 @@
-import { signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { SignalKindView } from '../../../api/v1/signals.js';
 import type { RegisterView } from '../../../api/v1/value-view.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
+import { resource } from '../../resource.js';
 import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
-import { type Shape, shapeOf } from '../../ui/schema-form/shape.js';
+import { shapeOf } from '../../ui/schema-form/shape.js';
 import { say } from '../../ui/toast.js';
 import { readNow } from './reading.js';
 
 /** Stands in the choice of kinds for a value that stands still. */
 const NONE = 'none';
 
-const kinds = signal<readonly (SignalKindView & { readonly shape: Shape })[]>([]);
+const kinds = resource(
+  () => '/signals',
+  (body: { readonly kinds: readonly SignalKindView[] }) =>
+    body.kinds.map((kind) => ({
+      ...kind,
+      shape: shapeOf({ schema: kind.schema, components: { schemas: {} } }),
+    })),
+);
 
 interface SignalFormProps {
   readonly device: string;
@@ -25,17 +33,7 @@ interface SignalFormProps {
 
 /** What moves a value, and what could. Only a value with a name can be moved. */
 export function SignalForm({ device, about }: SignalFormProps) {
-  useEffect(() => {
-    if (kinds.peek().length > 0) return;
-    void ask<{ kinds: SignalKindView[] }>('GET', '/signals').then((answer) => {
-      if (!answer.ok) return;
-      const components = { schemas: {} };
-      kinds.value = answer.value.kinds.map((kind) => ({
-        ...kind,
-        shape: shapeOf({ schema: kind.schema, components }),
-      }));
-    });
-  }, []);
+  useEffect(kinds.follow, []);
   const chosen = useSignal<string | undefined>(undefined);
   const draft = useSignal<Draft | undefined>(undefined);
   const refusal = useSignal<Refusal | undefined>(undefined);
@@ -44,7 +42,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
 
   const [moving] = Object.entries(about.signal ?? {});
   const now = chosen.value ?? moving?.[0] ?? NONE;
-  const kind = kinds.value.find((each) => each.name === now);
+  const kind = kinds.current.value?.find((each) => each.name === now);
   const written = now === moving?.[0] ? moving[1] : undefined;
   const shown = draft.value ?? (kind && draftOf(kind.shape, written)) ?? '';
   const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, done: string) => {
@@ -59,7 +57,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
     kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `is moved by its ${now}`);
   const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
   return html`<form class="signal stack" onSubmit=${sent(put)}>
-    <${Field} label="signal" choices=${[NONE, ...kinds.value.map((each) => each.name)]} value=${now}
+    <${Field} label="signal" choices=${[NONE, ...(kinds.current.value ?? []).map((each) => each.name)]} value=${now}
       hint=${kind?.value.replaceAll('`', '') ?? 'Nothing moves the value.'} onInput=${(value: string) => {
         chosen.value = value;
         draft.value = undefined;

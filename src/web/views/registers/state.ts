@@ -23,8 +23,8 @@ const lineUp = () =>
 /** The devices with their tables, lines and names. */
 export const devices = resource(
   () => '/devices',
-  lineUp,
   (body: { readonly devices: readonly DeviceView[] }) => body.devices,
+  lineUp,
 );
 
 /** The device of the address; without one, the first device. */
@@ -33,8 +33,8 @@ const deviceName = computed(() => route.value.parts[0] ?? devices.current.value?
 /** That device, with the addresses that it defines. */
 const single = resource(
   () => pathOf('devices', deviceName.peek() ?? ''),
-  () => deviceName.value && [deviceName.value, lineUp()],
   (device: DeviceView) => device,
+  () => deviceName.value && [deviceName.value, lineUp()],
 );
 
 /** Reads the devices whenever they may have changed, until the function that is returned is called. */

@@ -1,23 +1,22 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { comebacks, restarts } from '../../live.js';
 import { hrefOf, route } from '../../route.js';
 import { Empty, put, State } from '../../ui/controls.js';
 import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
-import { followRuns, type Run, tests, unread } from './runs.js';
+import { followRuns, type Run, runs, unread } from './runs.js';
 import { ExaminationForm, ScenarioForm } from './start.js';
 import './tests.css';
 
 /** The view `/tests`: what can be run, what was run, and one run step by step. */
 export function TestsView() {
-  useEffect(followRuns, [restarts.value, comebacks.value]);
+  useEffect(followRuns, []);
   useEffect(details.follow, []);
   const isExamination = useSignal(false);
   const [id] = route.value.parts;
-  const runs = tests.value;
-  const run = runs?.find((each) => String(each.id) === id);
+  const all = runs.value;
+  const run = all?.find((each) => String(each.id) === id);
   return html`<div class="columns">
     <div class="stack">
       <section class="panel" aria-label="Run">
@@ -29,8 +28,8 @@ export function TestsView() {
       </section>
       <section class="panel" aria-label="Newest runs">
         <h2>Newest runs</h2>
-        ${runs?.length === 0 ? html`<p class="dim">No runs yet.</p>` : null}
-        <ul class="runs">${runs?.map((each) => html`<${RunLink} key=${each.id} run=${each} isShown=${each === run} />`)}</ul>
+        ${all?.length === 0 ? html`<p class="dim">No runs yet.</p>` : null}
+        <ul class="runs">${all?.map((each) => html`<${RunLink} key=${each.id} run=${each} isShown=${each === run} />`)}</ul>
       </section>
     </div>
     <div class="right">
@@ -41,7 +40,7 @@ export function TestsView() {
 
 function whyNothing(id: string | undefined): string {
   if (unread.value) return unread.value.detail;
-  if (tests.value === undefined) return 'Waiting for the simulator.';
+  if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
     ? 'Run a scenario or an examination, or select one of the newest runs.'
     : 'There is no such run. The simulator keeps the newest twenty tests and the newest twenty examinations until it ends.';
