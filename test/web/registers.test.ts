@@ -293,16 +293,16 @@ describeInBrowser('the view of the registers', () => {
     await details.locator('.field.wrong').getByText('a number').waitFor();
     await details.getByLabel('amplitude').fill('7');
     await details.getByRole('button', { name: 'Change' }).click();
-    await page.getByText('level is moved by its square.').waitFor();
+    await page.getByText('The signal of level is square.').waitFor();
     const point = served.simulator.devices.get('meter')?.points.named.get('level');
     expect(point?.placedSignal?.definition.written).toMatchObject({ amplitude: 7, offset: 50 });
     await details.getByLabel('duty, slider').fill('0.25');
     await expect.poll(() => point?.placedSignal?.definition.written).toMatchObject({ duty: 0.25 });
     expect(await accessibilityFaults(page)).toEqual([]);
     await details.getByRole('button', { name: 'Freeze' }).click();
-    await page.getByText('level stays as it is.').waitFor();
+    await page.getByText('level is frozen.').waitFor();
     expect(point?.signal).toBeUndefined();
-    await details.getByText('Nothing moves the value.').waitFor();
+    await details.getByText('No signal: the value changes when it is written.').waitFor();
   });
 
   test('switches the supply off and on, pauses the clock, and resets the device', async () => {

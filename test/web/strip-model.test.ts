@@ -124,8 +124,8 @@ describe('the model of a strip', () => {
   });
 
   it('has no ruler while there is nothing', () => {
-    expect(modelOf([]).source.value.ruler).toBeUndefined();
-    expect(modelOf([piece('sent', 500, 600)]).source.value.ruler?.zeroUs).toBe(500);
+    expect(modelOf([]).source.value.rulerAt(0)).toBeUndefined();
+    expect(modelOf([piece('sent', 500, 600)]).source.value.rulerAt(0)?.zeroUs).toBe(500);
   });
 
   it('goes on following when all is asked for and there is nothing yet', () => {

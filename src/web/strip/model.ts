@@ -65,8 +65,8 @@ export interface Source {
   /** From the beginning of the first piece to the end of the last one. */
   readonly oldestUs: number;
   readonly newestUs: number;
-  /** Undefined while there is nothing to draw. */
-  readonly ruler: Ruler | undefined;
+  /** The ruler around a moment; undefined while there is nothing to draw. */
+  readonly rulerAt: (us: number) => Ruler | undefined;
   /** The pieces of a part of the time; more are no harm. */
   readonly piecesIn: (fromUs: number, toUs: number) => readonly Piece[];
 }
@@ -79,7 +79,7 @@ export function sourceOf(pieces: readonly Piece[], wire = WIRE, zeroUs?: number)
   const oldestUs = pieces.length === 0 ? 0 : starts;
   const newestUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), oldestUs);
   const ruler = pieces.length === 0 ? undefined : rulerFrom(zeroUs ?? oldestUs);
-  return { wire, oldestUs, newestUs, ruler, piecesIn: () => pieces };
+  return { wire, oldestUs, newestUs, rulerAt: () => ruler, piecesIn: () => pieces };
 }
 
 /** The share of the width that stays free for what comes. */

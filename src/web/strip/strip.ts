@@ -45,8 +45,9 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   }, [model]);
 
   const [scale, width, focus] = [model.scale.value, model.width.value, model.focus.value];
-  const { wire, ruler, piecesIn } = model.source.value;
+  const { wire, rulerAt, piecesIn } = model.source.value;
   const toUs = usAt(scale, width);
+  const ruler = rulerAt((scale.fromUs + toUs) / 2);
   const { boxes, texts, grid, pauses } = drawingOf(piecesIn(scale.fromUs, toUs), {
     xOf: (us) => xOf(scale, us),
     width,

@@ -112,6 +112,7 @@ describe('what stands in a row', () => {
   it.each([
     [{ kind: 'damaged' }, 'damaged'],
     [{ kind: 'collision', direction: 'none' }, 'damaged'],
+    [{ kind: 'foreign response', direction: 'in' }, 'foreign'],
     [{ kind: 'reply', direction: 'out', exception: 2 }, 'out'],
     [{ kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'applied' }] }, 'spoilt'],
     [
@@ -193,10 +194,17 @@ describe('the strip of the table', () => {
 
   it('has the times of the rows on its ruler, and none where there is nothing', () => {
     const chunks = new Chunks(0);
-    expect(stripSource(chunks, 'bus', wire).ruler).toBeUndefined();
-    const time = '2026-01-31T12:00:00.007654Z';
-    chunks.append([event(1, { bytes: '01', time, monotonicUs: 123_456_789 })]);
-    const { ruler } = stripSource(chunks, 'bus', wire);
-    expect(ruler?.textOf(123_456_789 - ruler.zeroUs, 1)).toBe(timeText(time));
+    expect(stripSource(chunks, 'bus', wire).rulerAt(0)).toBeUndefined();
+    // The wall clock went 0.9 ms ahead of the other clock between the two.
+    const rows = [
+      { time: '2026-01-31T12:00:00.007654Z', monotonicUs: 123_456_789 },
+      { time: '2026-01-31T12:00:01.008554Z', monotonicUs: 124_456_789 },
+    ];
+    chunks.append(rows.map((row, i) => event(i + 1, { bytes: '01', ...row })));
+    const source = stripSource(chunks, 'bus', wire);
+    for (const { time, monotonicUs } of rows) {
+      const ruler = source.rulerAt(monotonicUs + 1000);
+      expect(ruler?.textOf(monotonicUs - ruler.zeroUs, 1)).toBe(timeText(time));
+    }
   });
 });

@@ -22,7 +22,7 @@ export function FaultsView() {
       <span>${overview(all)}</span>
       <div class="flow">
         <${AskingButton} disabled=${!mayWrite()} title="Reset the rules?" onYes=${() => void reset()}
-          text="All rules are removed but those of the configuration, which begin anew.">Reset<//>
+          text="Only the rules of the configuration stay. Their counts begin at zero.">Reset<//>
         <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
       </div>
     </div>
@@ -72,7 +72,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
       <${Button} label=${`Rearm ${name}`} disabled=${!mayWrite() || !enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>
       <${AskingButton} label=${`Remove ${name}`} disabled=${!mayWrite()} title=${`Remove ${name}?`}
-        text="The rule and its counts are gone." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
+        text="The rule is removed, with its counts." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
     </div>
     ${warnings.map((warning) => html`<p class="warning warn long">${warning}</p>`)}
   </article>`;

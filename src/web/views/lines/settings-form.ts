@@ -86,7 +86,7 @@ export function SettingsForm(props: SettingsFormProps) {
           extra.value = { ...extra.value, text };
         }} />
     </div>
-    <${Field} label="units, one per line: 1: meter" mono rows=${4} value=${units.value}
+    <${Field} label="units, one per line, as 1: meter" mono rows=${4} value=${units.value}
       problem=${problems('units')}
       onInput=${into(units)} />
     <p class="dim">An empty field restores the default.</p>

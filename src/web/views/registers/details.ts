@@ -35,13 +35,13 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="type">${about ? about.type : word === null ? 'not defined' : '–'}<//>
       <${Fact} term="raw">${about ? cut(String(about.raw)) : '–'}<//>
       <${Fact} term="register">${typeof word === 'number' ? allForms(word) : '–'}<//>
-      <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'read') : '–'}<//>
-      <${Fact} term="read, written">${about ? `${count(about.reads)} times, ${count(about.writes)} times` : '–'}<//>
+      <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'only read') : '–'}<//>
+      <${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
       <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
-      <${Fact} term="can be set">${why === undefined ? 'yes' : `no: ${why}`}<//>
+      <${Fact} term="editable">${why === undefined ? 'yes' : `no: ${why}`}<//>
     </dl>
     <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
     ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
@@ -82,5 +82,5 @@ function ValuePlot({ about }: { readonly about: RegisterView }) {
   const { name, unit } = about;
   const minutes = LONGEST_S / 60;
   return html`<${Plot} label=${`The last ${minutes} minutes of ${name ?? 'the register'}`} unit=${unit ?? ''}
-    course=${course.value} longestS=${LONGEST_S}>${`Since it was selected, at most ${minutes} min${unit ? `, in ${unit}` : ''}`}<//>`;
+    course=${course.value} longestS=${LONGEST_S}>${`Since it was selected, up to ${minutes} min${unit ? `, in ${unit}` : ''}`}<//>`;
 }

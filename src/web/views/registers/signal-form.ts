@@ -50,15 +50,17 @@ export function SignalForm({ device, about }: SignalFormProps) {
     refusal.value = answer.ok ? undefined : answer.problem;
     if (!answer.ok) return;
     [chosen.value, draft.value] = [undefined, undefined];
-    say(`${name} ${done}.`);
+    say(done);
     await readNow();
   };
   const put = (next = shown) =>
-    kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `is moved by its ${now}`);
+    kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `The signal of ${name} is ${now}.`);
   const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
   return html`<form class="signal stack" onSubmit=${sent(put)}>
     <${Field} label="signal" choices=${[NONE, ...(kinds.current.value ?? []).map((each) => each.name)]} value=${now}
-      hint=${kind?.value.replaceAll('`', '') ?? 'Nothing moves the value.'} onInput=${(value: string) => {
+      hint=${kind?.value.replaceAll('`', '') ?? 'No signal: the value changes when it is written.'} onInput=${(
+        value: string,
+      ) => {
         chosen.value = value;
         draft.value = undefined;
         refusal.value = undefined;
@@ -71,9 +73,9 @@ export function SignalForm({ device, about }: SignalFormProps) {
     }
     ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
     <div class="flow">
-      <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Let it move'}<//>
+      <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Start the signal'}<//>
       <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
-        void settle('DELETE', undefined, 'stays as it is')}>Freeze<//>
+        void settle('DELETE', undefined, `${name} is frozen.`)}>Freeze<//>
     </div>
   </form>`;
 }

@@ -82,9 +82,10 @@ const DAMAGE: ReadonlySet<string> = new Set([
 ]);
 
 /** The colour of a row. `out`: sent as the device gave it. `spoilt`: changed by a fault, or not answered. */
-export function toneOf(row: Row): 'in' | 'out' | 'none' | 'spoilt' | 'damaged' | 'absent' {
+export function toneOf(row: Row): Event['direction'] | 'foreign' | 'spoilt' | 'damaged' | 'absent' {
   if (!isEvent(row)) return 'absent';
   if (DAMAGE.has(row.kind)) return 'damaged';
+  if (row.kind.startsWith('foreign')) return 'foreign';
   const isSpoilt = row.faults?.some(({ outcome }) => outcome === 'applied');
   if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'spoilt';
   return row.direction;

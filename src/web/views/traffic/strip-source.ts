@@ -9,6 +9,7 @@ interface ChunkPieces {
   readonly wire: Wire;
   readonly rows: object;
   readonly size: number;
+  readonly events: readonly Event[];
   readonly pieces: readonly Piece[];
   readonly fromUs: number;
   readonly toUs: number;
@@ -21,12 +22,14 @@ const made = new WeakMap<Chunk, ChunkPieces>();
 export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
   const held = chunks.list.flatMap((chunk) => piecesIn(chunk, line, wire) ?? []);
   const spoken = held.filter(({ pieces }) => pieces.length > 0);
-  const newest = newestOf(chunks);
   return {
     wire,
     oldestUs: spoken[0]?.fromUs ?? 0,
     newestUs: spoken.at(-1)?.toUs ?? 0,
-    ruler: spoken.length > 0 && newest ? rulerOfDay(-wallOf(newest)) : undefined,
+    rulerAt: (us) => {
+      const event = nearestTo(spoken, us);
+      return event && rulerOfDay(-wallOf(event));
+    },
     piecesIn: (fromUs, toUs) =>
       spoken.filter((each) => each.toUs >= fromUs && each.fromUs <= toUs).flatMap(({ pieces }) => pieces),
   };
@@ -41,16 +44,25 @@ function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefin
   }
   const known = made.get(chunk);
   if (known?.rows === rows && known.size === size && known.line === line && known.wire === wire) return known;
-  const pieces = rows.flatMap((row) => (isEvent(row) && row.line === line ? piecesOf(row, wire) : []));
+  const events = rows.filter((row) => isEvent(row) && row.line === line) as Event[];
+  const pieces = events.flatMap((event) => piecesOf(event, wire));
   const fromUs = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
   const toUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), Number.NEGATIVE_INFINITY);
-  const now = { line, wire, rows, size, pieces, fromUs, toUs };
+  const now = { line, wire, rows, size, events, pieces, fromUs, toUs };
   made.set(chunk, now);
   return now;
 }
 
-function newestOf({ list }: Chunks): Event | undefined {
-  return list.findLast(({ rows }) => rows?.some(isEvent))?.rows?.findLast(isEvent);
+/** The event that is nearest to a moment. The simulator reads the wall clock once a second, to the ms, so its distance to the other clock varies. */
+function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefined {
+  let [found, nearest] = [undefined as Event | undefined, Number.POSITIVE_INFINITY];
+  for (const { events } of chunks) {
+    for (const event of events) {
+      const distance = Math.abs(event.monotonicUs - us);
+      if (distance < nearest) [found, nearest] = [event, distance];
+    }
+  }
+  return found;
 }
 
 /** What makes the time of day, here, of a time of the simulator's own clock, in µs. */

@@ -109,7 +109,7 @@ function StripBar({ model, lines, line, onLine }: StripBarProps) {
     <${Select} label="Strip of line" value=${line} choices=${lines} onChange=${onLine} />
     <${Button} label="Zoom in" onClick=${() => model.zoom(ZOOM)}>+<//>
     <${Button} label="Zoom out" onClick=${() => model.zoom(1 / ZOOM)}>−<//>
-    <${Button} label="All of it in view" onClick=${() => model.fit()}>All<//>
+    <${Button} label="Show all" onClick=${() => model.fit()}>All<//>
     <${Button} label="Follow the newest" disabled=${model.isFollowing.value} onClick=${() => model.follow()}>Follow<//>
     <${Folded} summary="Colours"><${Legend} /><//>
   </div>`;
