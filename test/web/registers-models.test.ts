@@ -292,6 +292,7 @@ describe('the parameters of a signal', () => {
     const draft = draftOf(square, { period: '2s', duty: 0.25 });
     expect(draft).toEqual({ period: '2s', duty: '0.25', mode: '' });
     expect(readDraft(square, draft)).toEqual({ period: '2s', duty: 0.25 });
+    expect(readDraft(square, { period: '1e3', duty: '2.5E-3' })).toEqual({ period: 1000, duty: 0.0025 });
   });
 
   it('may be one without a name, or a list', () => {

@@ -65,7 +65,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
     boxPath(box, 2),
   );
   return html`<div class="strip">
-    <div class="lanes" aria-hidden="true">${LANES.map((lane) => html`<span>${lane}</span>`)}</div>
+    <div class="lanes" aria-hidden="true">${LANES.map((lane, i) => html`<span style=${{ gridRow: i < 2 ? i + 2 : i + 3 }}>${lane}</span>`)}</div>
     <div class="field-of-view" role="application" tabindex="0" aria-label=${label} aria-describedby=${help}
       aria-roledescription="timing strip"
       onKeyDown=${(event: KeyboardEvent) => {

@@ -5,6 +5,7 @@ import type { Answer, Refusal } from '../../../rest/client.js';
 import { Button, into } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
+import { plainValue } from '../../ui/schema-form/draft.js';
 
 /** Settings of a line as paths and texts: `serial.baudRate` and `9600`. Units are written apart. */
 export type SettingTexts = Readonly<Record<string, string>>;
@@ -117,7 +118,7 @@ function changeOf(before: SettingTexts, after: SettingTexts): Tree {
   const change: Tree = {};
   for (const [path, text] of Object.entries(after)) {
     if (text !== before[path] && path.trim() !== '')
-      putAt(change, path.trim().split('.'), readValue(text.trim()));
+      putAt(change, path.trim().split('.'), text.trim() === '' ? null : plainValue(text.trim()));
   }
   return change;
 }
@@ -133,12 +134,6 @@ function putAt(tree: Tree, [key = '', ...rest]: readonly string[], value: unknow
     configurable: true,
     writable: true,
   });
-}
-
-function readValue(text: string): unknown {
-  if (text === '') return null;
-  if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 /** Units as text, one a line: `1: meter`. */
