@@ -96,9 +96,11 @@ export function drawingOf(pieces: readonly Piece[], view: View): Drawing {
 /** The outline of a box as an SVG path. @param margin around it */
 export function boxPath({ piece, x, width }: Box, margin = 0): string {
   const top = TOPS[piece.lane] + PAD - margin + 0.5;
-  const wide = Math.max(1, width - 1) + 2 * margin;
-  return `M${(x + 0.5 - margin).toFixed(1)} ${top}h${wide.toFixed(1)}v${LANE - 2 * PAD + 2 * margin}h${(-wide).toFixed(1)}z`;
+  const wide = tenths(Math.max(1, width - 1) + 2 * margin);
+  return `M${tenths(x + 0.5 - margin)} ${top}h${wide}v${LANE - 2 * PAD + 2 * margin}h${-wide}z`;
 }
+
+const tenths = (pixels: number) => Math.round(pixels * 10) / 10;
 
 /** What can be seen of a piece that takes no time. */
 const LEAST_WIDTH = 2;

@@ -206,8 +206,8 @@ describe('the layout', () => {
     expect(kinds).toEqual(['tick: +2 ms', 'inside: received', 'beside: sent', 'pause: 2.000 ms · 2.0 ch']);
     expect(drawing.grid).toContain('M200.5 0V144');
     expect(drawing.boxes.map((box) => boxPath(box))).toEqual([
-      'M0.5 26.5h99.0v18h-99.0z',
-      'M300.5 52.5h1.0v18h-1.0z',
+      'M0.5 26.5h99v18h-99z',
+      'M300.5 52.5h1v18h-1z',
     ]);
     expect(['received', 'sent', undefined, 'planned']).toEqual([30, 60, 80, 100].map(laneAt));
   });

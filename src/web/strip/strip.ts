@@ -56,14 +56,9 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
     ticks: ruler ? ticksOf(ruler, scale.fromUs, toUs, TICK * scale.usPerPixel) : [],
   });
   drawn.current = boxes;
-  const outlineOf = (isMeant: (box: Box) => boolean) =>
-    boxes
-      .filter(isMeant)
-      .map((box) => boxPath(box))
-      .join('');
-  const focusOutline = boxesOf(focus ? [focus] : [], (us) => xOf(scale, us), width).map((box) =>
-    boxPath(box, 2),
-  );
+  const paths = pathsOf(boxes);
+  const chosen = boxes.filter(({ piece }) => piece.id === selected).map((box) => boxPath(box));
+  const focused = boxesOf(focus ? [focus] : [], (us) => xOf(scale, us), width).map((box) => boxPath(box, 2));
   return html`<div class="strip">
     <div class="lanes" aria-hidden="true">${LANES.map((lane, i) => html`<span style=${{ gridRow: i < 2 ? i + 2 : i + 3 }}>${lane}</span>`)}</div>
     <div class="field-of-view" role="application" tabindex="0" aria-label=${label} aria-describedby=${help}
@@ -73,11 +68,11 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
       }}>
       <svg ref=${element} class="drawing" height=${HEIGHT} aria-hidden="true">
         <path class="grid" d=${grid} />
-        ${LOOKS.map((look) => html`<path class=${look} d=${outlineOf(({ piece }) => piece.look === look)} />`)}
-        <path class="selected" d=${outlineOf(({ piece }) => piece.id === selected)} />
+        ${PATHS.map((name) => html`<path class=${name} d=${paths.get(name) ?? ''} />`)}
+        <path class="selected" d=${chosen.join('')} />
         <path class="pauses" d=${pauses} />
         ${texts.map(({ kind, x, y, text }) => html`<text class=${kind} x=${x} y=${y}>${text}</text>`)}
-        <path class="focus" d=${focusOutline} />
+        <path class="focus" d=${focused.join('')} />
         <${Cursors} xs=${model.cursors.value.map((us) => xOf(scale, us))} />
       </svg>
     </div>
@@ -87,6 +82,21 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
     </p>
     <p class="unseen" id=${help}>${KEYS}</p>
   </div>`;
+}
+
+/** Boxes that are thinner than this have no outline, in pixels. */
+const THIN = 3;
+/** The classes of the paths, in the order in which they are drawn. */
+const PATHS = LOOKS.flatMap((look) => [look, `${look} thin`]);
+
+/** The boxes as one path for each class: there may be thousands. */
+function pathsOf(boxes: readonly Box[]): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  for (const box of boxes) {
+    const name = box.width < THIN ? `${box.piece.look} thin` : box.piece.look;
+    paths.set(name, (paths.get(name) ?? '') + boxPath(box));
+  }
+  return paths;
 }
 
 /** The cursors, and what lies between them. */
