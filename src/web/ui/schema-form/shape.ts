@@ -54,15 +54,14 @@ export function shapeOf({ schema, components }: ToldSchema): Shape {
   return shape(schema, '');
 
   function shape(given: JsonSchema, outer: string): Shape {
-    // Descriptions are Markdown, in which names stand between backticks.
-    const about = (given.description ?? outer).replaceAll('`', '');
+    const about = plain(given.description ?? outer);
     const variants = flat(given);
     const list = variants.find((each) => each.type === 'array' && isObject(itemOf(each)));
     if (list) return { kind: 'list', about, item: shape(itemOf(list), '') };
     const objects = variants.filter(isObject);
     if (objects.length > 1) return { kind: 'choice', about, options: objects.map(option) };
     const [object] = objects;
-    if (object) return objectShape(object, variants.length > 1, object.description ?? about);
+    if (object) return objectShape(object, variants.length > 1, plain(object.description ?? about));
     const [only] = variants;
     if (only && variants.length === 1 && only.const !== undefined) {
       return { kind: 'fixed', about, value: only.const };
@@ -86,7 +85,7 @@ export function shapeOf({ schema, components }: ToldSchema): Shape {
 
   function option(object: JsonSchema): ChoiceShape['options'][number] {
     const [[key, value] = ['', {}]] = Object.entries(object.properties ?? {}) as [string, JsonSchema][];
-    return { key, about: object.description ?? '', shape: shape(value, '') };
+    return { key, about: plain(object.description ?? ''), shape: shape(value, '') };
   }
 
   /** The variants of a union, and of the unions in it; the schema itself where it is none. */
@@ -138,6 +137,9 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
     range: isRange ? [minimum, maximum] : undefined,
   };
 }
+
+/** Descriptions are Markdown, in which names stand between backticks. */
+export const plain = (text: string) => text.replaceAll('`', '');
 
 /** A text with the full stop that further sentences need before them. */
 const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);

@@ -10,7 +10,7 @@ import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
-import { shapeOf } from '../../ui/schema-form/shape.js';
+import { plain, shapeOf } from '../../ui/schema-form/shape.js';
 import { say } from '../../ui/toast.js';
 import { readNow } from './reading.js';
 
@@ -58,7 +58,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
   const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
   return html`<form class="signal stack" onSubmit=${sent(put)}>
     <${Field} label="signal" choices=${[NONE, ...(kinds.current.value ?? []).map((each) => each.name)]} value=${now}
-      hint=${kind?.value.replaceAll('`', '') ?? 'No signal: the value changes when it is written.'} onInput=${(
+      hint=${plain(kind?.value ?? 'No signal: the value changes when it is written.')} onInput=${(
         value: string,
       ) => {
         chosen.value = value;
