@@ -118,6 +118,8 @@ describeInBrowser('the view of the registers', () => {
     const onTheWire = async () => (await master.readHoldingRegisters(0, 4)).data;
     await type(page, 1, '4660');
     await text(page, 1, '4660');
+    // The register may be read before the answer to the edit comes.
+    await page.getByLabel('Register 1').waitFor({ state: 'detached' });
     expect(await onTheWire()).toEqual([1, 4660, 3, 4]);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.type('77');
