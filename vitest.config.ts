@@ -15,8 +15,6 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(withPeers ? [] : ['test/peers/**'])],
     // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
     pool: 'forks',
-    // Worker threads of the program are started from source, too.
-    execArgv: ['--import', new URL('./test/support/typescript-workers.mjs', import.meta.url).href],
     // Most tests wait for a line most of the time.
     maxWorkers: 2,
     // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as

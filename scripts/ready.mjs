@@ -132,7 +132,7 @@ function compile(sources) {
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(path, copy);
   }
-  run('making documents of REST', process.execPath, [`${fresh}/api/openapi/make-at-build.js`], cleanUp);
+  run('making documents of REST', process.execPath, [`${fresh}/main/make-at-build.js`], cleanUp);
   run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {

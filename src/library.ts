@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { onFreePorts } from './config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
 import { newBench } from './library/bench.js';
 import { bodyOf, type Call } from './library/call.js';
-import { onFreePlaces } from './library/free-places.js';
 import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
 import { formatProblems } from './schema/problem.js';
 
@@ -39,9 +39,14 @@ const REMOTE_POLL_MS = 50;
  */
 export async function startSimulator(configuration: object | string): Promise<RunningSimulator> {
   const loaded = load(configuration);
-  if (!loaded.ok) throw new Error(formatProblems('configuration', loaded.problems));
+  const name = isPath(configuration) ? configuration : 'configuration';
+  if (!loaded.ok) throw new Error(formatProblems(name, loaded.problems));
   const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-bench-'));
-  const bench = newBench(onFreePlaces(loaded.configuration, directory), ANYBODY, pino({ level: 'silent' }));
+  const bench = newBench(
+    onFreePorts(loaded.configuration, (line) => join(directory, line)),
+    ANYBODY,
+    pino({ level: 'silent' }),
+  );
   const stop = async () => {
     await bench.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -96,8 +101,12 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
   }
 }
 
+function isPath(configuration: object | string): configuration is string {
+  return typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration);
+}
+
 function load(configuration: object | string): LoadResult {
-  if (typeof configuration === 'string' && !/\n|^\s*\{/.test(configuration)) {
+  if (isPath(configuration)) {
     return loadConfiguration({ kind: 'native', file: configuration });
   }
   return loadNative(configuration, resolve('.'));

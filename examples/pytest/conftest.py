@@ -20,19 +20,19 @@ STOP_LIMIT_S = 5
 
 
 class Simulator:
-    """A running modbus-sim. `port(line)` and `path(line)` say where clients find a line."""
+    """A running modbus-sim, whose lines are on free ports. `port(line)` and `path(line)` say where clients find a line."""
 
     def __init__(self, configuration: dict):
         self._directory = tempfile.TemporaryDirectory(prefix="modbus-sim-")
         file = os.path.join(self._directory.name, "config.json")
         with open(file, "w", encoding="utf-8") as config:
-            # JSON is YAML, too. REST gets any free port.
-            json.dump({**configuration, "api": {"port": 0}}, config)
+            # JSON is YAML, too. The fixture has no token for REST.
+            json.dump({**configuration, "api": {}}, config)
         command = shlex.split(os.environ.get("MODBUS_SIM", "modbus-sim"))
         # The links of virtual lines are in the directory for temporary files: each simulator has its own.
         self._log = open(os.path.join(self._directory.name, "log"), "w+", encoding="utf-8")
         self._process = subprocess.Popen(
-            [*command, "--config", file],
+            [*command, "--config", file, "--free-ports"],
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,

@@ -8,7 +8,7 @@ METER = {
     "devices": {
         "meter": {"registers": {"holding": [{"address": 0, "value": 2301, "name": "voltage", "unit": "V", "scale": 0.1}]}}
     },
-    "lines": {"lan": {"tcp": {"port": 0}, "units": {"1": "meter"}}},
+    "lines": {"lan": {"tcp": {"port": 502}, "units": {"1": "meter"}}},
 }
 
 READ_VOLTAGE = bytes.fromhex("000100000006010300000001")

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { Server as SecureServer } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -9,32 +9,29 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
-import type { Simulator } from '../simulator/simulator.js';
+import { CODES, type Code, refusal } from '../control/refusal.js';
 import { Access, type AccessRules } from './access/access.js';
-import { accessGuard, type Guard } from './access/guard.js';
-import { limitConnections } from './connections.js';
+import { accessGuard } from './access/guard.js';
+import { refuse } from './answers.js';
+import { limitConnections } from './connection-limit.js';
 import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
-import { asSent, errorAnswer, mistakesAnswer } from './error-answer.js';
-import { Handshakes } from './handshakes.js';
+import type { Desk } from './desk.js';
+import { asSent, errorAnswer } from './error-answer.js';
+import { failure } from './failure.js';
 import { healthRoutes } from './health.js';
-import { parseJson, readBody } from './json-body.js';
-import { LongAnswers } from './long-answers.js';
-import { LoopTurns } from './loop-turns.js';
+import { parseJson, readText } from './json-body.js';
 import { Methods } from './methods.js';
 import { metricsRoutes } from './metrics/routes.js';
 import { collectOperations } from './openapi/operation.js';
 import { openApiRoutes } from './openapi/routes.js';
-import { failure } from './restapi/outcome.js';
 import { restapiRoutes } from './restapi/routes.js';
 import { v1Routes } from './v1/routes.js';
-import { missingBody, mistakesOfRequest, validatorCompiler } from './validation.js';
+import { asError, missingBody, refusalIn, validatorCompiler, wrongBody } from './validation.js';
 
 /** How the REST interface is served. */
 export interface ApiRules extends AccessRules {
   readonly maxConnections?: number;
-  /** Where REST may write files, unless the configuration names a directory for traffic. */
-  readonly writesIn?: string;
   /** Certificate and key in PEM, for HTTPS. */
   readonly credentials?: { readonly cert: string; readonly key: string };
 }
@@ -55,24 +52,18 @@ const SERVER_OPTIONS = {
 /** A name has up to 64 characters of four bytes each, and each byte takes three characters in an address. */
 const LONGEST_NAME = 64 * 4 * 3;
 
+/** Requests of one connection that may wait for the answers of those before them. */
+const MOST_PIPELINED = 100;
+
 /** Builds the REST application without listening, so that tests can inject requests. */
-export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
+export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): FastifyInstance {
   const { credentials } = rules;
   const access = new Access(rules, {
     now: () => performance.now(),
     warn: (details, message) => log.warn(details, message),
     isSecure: credentials !== undefined,
   });
-  const decide = accessGuard(access);
-  // A request may wait for its turn. By then nobody would catch an error, and it would end the program.
-  const guard: Guard = (request, reply) => {
-    try {
-      return decide(request, reply);
-    } catch (error) {
-      return sendError(error as FastifyError, request, reply);
-    }
-  };
-  const turns = new LoopTurns(() => simulator.traffic.last);
+  const guard = accessGuard(access);
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -88,35 +79,27 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
       reply.serializer((body: unknown) => JSON.stringify(asSent(request.url, reply, body)));
       return guard(request, reply) ?? sendError(error, request, reply);
     },
-    // Node notices all late clients at once.
-    clientErrorHandler: (error, socket) =>
-      turns.take(() => {
-        if (socket.writable) socket.end(httpRefusal(error));
-        else socket.destroy();
-      }),
-  });
-  if (app.server instanceof SecureServer) {
-    const handshakes = new Handshakes(app.server, turns, REQUEST_TIMEOUT_MS);
-    app.addHook('preClose', async () => handshakes.end());
-  }
-  const turnOf = limitConnections(app.server, turns, rules.maxConnections);
-  const ownTurn = () => new Promise<void>((resolve) => turns.take(resolve));
-  const answers = new LongAnswers({
-    get hasRoom() {
-      return turns.hasRoom;
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.end(httpRefusal(error));
+      else socket.destroy();
     },
-    take: ownTurn,
-    now: () => performance.now(),
   });
+  const endConnections = limitConnections(app.server, rules.maxConnections);
+  app.addHook('preClose', async () => endConnections());
+  const inOrder = oneAfterTheOther();
   const methods = new Methods(app);
   const operations = collectOperations(app);
 
   // The hooks call back: a promise in each would cost a short request some µs.
   app.addHook('onRequest', (request, reply, done) => {
-    turnOf(request.raw, () => {
-      // The client has disconnected, so nobody waits for an answer.
-      if (request.socket.destroyed) reply.hijack();
-      else if (!guard(request, reply)) done();
+    inOrder(request.raw, reply.raw, () => {
+      // A request may have waited. By then nobody would catch an error, and its client may have gone.
+      try {
+        if (request.socket.destroyed) reply.hijack();
+        else if (!guard(request, reply)) done();
+      } catch (error) {
+        done(error as Error);
+      }
     });
   });
   app.addHook('preSerialization', ({ url }, reply, body, done) => done(null, asSent(url, reply, body)));
@@ -124,54 +107,89 @@ export function buildApp(simulator: Simulator, rules: ApiRules, log: FastifyBase
   app.addContentTypeParser(
     'application/json',
     async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
-      const body = await readBody(payload, Number(headers['content-length'] ?? 0));
-      if (!turns.hasRoom) await new Promise<void>((resolve) => turns.goOn(resolve));
+      const body = await readText(payload, Number(headers['content-length'] ?? 0));
       const parsed = body.ok ? parseJson(body.text) : body;
       if (parsed.ok) return parsed.value;
-      throw Object.assign(new Error(parsed.error), { statusCode: parsed.status });
+      throw asError(parsed);
     },
   );
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  // Parsing, checking and carrying out a large request may each take some ms.
-  app.addHook('preValidation', (request, _, done) => {
-    if (request.body === undefined) done(missingBody(request));
-    else turns.goOn(done);
+  app.addHook('preValidation', (request, _, done) => done(missingBody(request)));
+  app.addHook('preHandler', ({ body, routeOptions: { schema } }, _, done) => {
+    done(schema?.checkedBody && wrongBody(schema.checkedBody, body));
   });
-  app.addHook('preHandler', (_request, _reply, done) => turns.goOn(done));
   app.setErrorHandler<FastifyError>(sendError);
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;
     const allowed = methods.of(url);
     if (allowed.length === 0) {
-      if (request.headers.accept?.includes('text/html') && !/^\/(api|restapi)\b/.test(url)) {
+      if (request.headers.accept?.includes('text/html') && !/^\/(api|restapi)\b/.test(url))
         return reply.code(404).type('text/html; charset=utf-8').send(NO_PAGE);
-      }
-      return reply.code(404).send(errorAnswer(url, { message: `${method} ${url}: no such path` }));
+      return refuse(request, reply, refusal('path.unknown', '', `${method} ${url}: no such path`));
     }
-    const problem = { path: 'method', message: `expected ${allowed.join(' or ')}` };
-    return reply.code(405).header('allow', allowed.join(', ')).send(errorAnswer(url, problem));
+    reply.header('allow', allowed.join(', '));
+    return refuse(
+      request,
+      reply,
+      refusal('method.not_allowed', 'method', `expected ${allowed.join(' or ')}`),
+    );
   });
 
-  app.register(healthRoutes);
-  app.register(metricsRoutes(simulator, ownTurn));
-  app.register(restapiRoutes(simulator, answers), { prefix: '/restapi' });
-  const writesIn = simulator.trafficDirectory ?? rules.writesIn ?? simulator.directory;
-  app.register(v1Routes(simulator, { answers, access, writesIn }), { prefix: '/api/v1' });
-  app.register(openApiRoutes(operations, ownTurn), { prefix: '/api/v1' });
+  app.register(healthRoutes(desk));
+  app.register(metricsRoutes(desk));
+  app.register(restapiRoutes(desk), { prefix: '/restapi' });
+  app.register(v1Routes(desk, access), { prefix: '/api/v1' });
+  app.register(openApiRoutes(operations), { prefix: '/api/v1' });
   app.register(consoleRoutes);
   return app;
 }
 
+/**
+ * Begins each request of a connection when the one before it is answered, and reads no more of the connection meanwhile. So a
+ * client that sends many requests at once has one answer in memory.
+ */
+function oneAfterTheOther() {
+  const unanswered = new WeakMap<Socket, number>();
+  const newest = new WeakMap<Socket, ServerResponse>();
+  return ({ socket }: IncomingMessage, response: ServerResponse, begin: () => void) => {
+    const before = newest.get(socket);
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    newest.set(socket, response);
+    response.once('close', () => {
+      const left = (unanswered.get(socket) ?? 1) - 1;
+      unanswered.set(socket, left);
+      if (left === 1) socket.resume();
+    });
+    if (!before || before.closed) {
+      begin();
+      return;
+    }
+    socket.pause();
+    if (count > MOST_PIPELINED) socket.destroy();
+    before.once('close', begin);
+  };
+}
+
 /** Answers with what the client must change about its request. Our own failures are logged. */
 function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const status = error.statusCode ?? 500;
+  const found = refusalIn(error);
+  if (found) return refuse(request, reply, found);
+  const { statusCode: status = 500 } = error;
   if (status >= 500) request.log.error(error, 'request failed');
-  const mistakes = mistakesOfRequest(error);
-  const body = mistakes
-    ? mistakesAnswer(request.url, mistakes)
-    : errorAnswer(request.url, { message: errorText(status, error) });
+  const code = codeOf(status);
+  const body = errorAnswer(request.url, refusal(code, '', errorText(status, error)));
   return reply.code(status).send(body);
+}
+
+/** The code of an error that HTTP has brought about. */
+function codeOf(status: number): Code {
+  if (status >= 500) return 'request.failed';
+  const code = Object.keys(CODES).find(
+    (each) => each.startsWith('request.') && CODES[each as Code].status === status,
+  );
+  return (code as Code | undefined) ?? 'request.invalid';
 }
 
 function errorText(status: number, error: FastifyError): string {

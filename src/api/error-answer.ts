@@ -1,18 +1,11 @@
 import type { FastifyReply } from 'fastify';
-import type { Mistakes } from '../schema/findings.js';
-import { type Failure, failure, mistakes } from './restapi/outcome.js';
-import { type ErrorBody, errorBody, issuesBody, PROBLEM_TYPE, problemDetails } from './v1/problem.js';
+import type { Refusal } from '../control/refusal.js';
+import { type Failure, refused } from './failure.js';
+import { type ErrorBody, errorBody, PROBLEM_TYPE, problemDetails } from './problem.js';
 
-/** The body for an error found before routing, in the form of the interface that the URL addresses. */
-export function errorAnswer(url: string, problem: { path?: string; message: string }): ErrorBody | Failure {
-  const { path = '', message } = problem;
-  if (isV1(url)) return errorBody([{ path, message }]);
-  return failure(path ? `${path}: ${message}` : message);
-}
-
-/** The body for mistakes in what a client has sent. */
-export function mistakesAnswer(url: string, found: Mistakes): ErrorBody | Failure {
-  return isV1(url) ? issuesBody(found) : mistakes(found);
+/** The body for a refusal, in the form of the interface that the URL addresses. */
+export function errorAnswer(url: string, refusal: Refusal): ErrorBody | Failure {
+  return isV1(url) ? errorBody(refusal) : refused(refusal);
 }
 
 /** Makes problem details of an error body of /api/v1 that is about to be sent; every other body stays as it is. */

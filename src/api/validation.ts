@@ -1,40 +1,45 @@
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
+import { type Refusal, refusalOf } from '../control/refusal.js';
 import { At } from '../schema/at.js';
-import { Findings, type Mistakes } from '../schema/findings.js';
+import { Findings } from '../schema/findings.js';
 
-/** Thrown by Fastify for a request that does not fit the schemas of its route. */
-interface WrongRequest extends Error {
-  readonly mistakes: Mistakes;
+/** Thrown to refuse a request before its route has it. */
+interface RefusedRequest extends Error {
+  readonly refusal: Refusal;
 }
 
-/**
- * The error for a request without the body that its route requires. Fastify would pass null to the validator, which
- * can't be told from a body of `null`.
- */
-export function missingBody({ body, routeOptions }: FastifyRequest): WrongRequest | undefined {
-  if (body !== undefined) return undefined;
-  const schema = routeOptions.schema?.body;
-  if (schema === undefined) return undefined;
+/** A refusal as an error, for Fastify. */
+export function asError(refusal: Refusal): RefusedRequest {
+  return Object.assign(new Error('refused'), { refusal, statusCode: 400 });
+}
+
+/** The refusal in an error that was made by `asError`; otherwise undefined. */
+export function refusalIn(error: Error): Refusal | undefined {
+  return 'refusal' in error ? (error as RefusedRequest).refusal : undefined;
+}
+
+/** The error for a value that does not fit a schema: every mistake has its place and what was expected there. */
+export function wrongBody(schema: z.ZodType, value: unknown): RefusedRequest | undefined {
   const findings = new Findings();
-  new At(body, findings).check(schema as z.ZodType);
-  return wrongRequest(findings);
+  new At(value, findings).check(schema);
+  return findings.count > 0 ? asError(refusalOf(findings, 'request.invalid')) : undefined;
 }
 
-/** Checks requests in the way files are checked: every mistake has its place and what was expected there. */
+/** Checks requests in the way files are checked. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data: unknown) => {
     const findings = new Findings();
     const value = new At(data, findings).check(schema);
-    return findings.count > 0 ? { error: wrongRequest(findings) } : { value };
+    return findings.count > 0 ? { error: asError(refusalOf(findings, 'request.invalid')) } : { value };
   };
 
-function wrongRequest(mistakes: Mistakes): WrongRequest {
-  return Object.assign(new Error('wrong request'), { mistakes, statusCode: 400 });
-}
-
-/** The mistakes in `error` when it comes from `validatorCompiler`; otherwise undefined. */
-export function mistakesOfRequest(error: Error): Mistakes | undefined {
-  return 'mistakes' in error ? (error as WrongRequest).mistakes : undefined;
+/**
+ * The error for a request without the body that its route requires. Fastify would pass null to the validator, which
+ * can't be told from a body of `null`.
+ */
+export function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | undefined {
+  const schema = routeOptions.schema?.body;
+  return body === undefined && schema !== undefined ? wrongBody(schema as z.ZodType, body) : undefined;
 }

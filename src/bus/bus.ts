@@ -1,12 +1,14 @@
 import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
+import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import type { FaultRules } from '../faults/rules.js';
 import { startWorkTime } from '../faults/work-time.js';
-import { addressRanges } from '../protocol/address-range.js';
+import { addressRanges, type RefusedRange } from '../protocol/address-range.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { exceptionResponse } from '../protocol/response.js';
 import { BROADCAST } from '../protocol/rtu.js';
@@ -32,6 +34,8 @@ export interface Answer {
   readonly framing: Framing;
   /** The framing after this reply. Set only when the request changed the delimiter of an ASCII line. */
   readonly next: Framing | undefined;
+  /** The addresses that are the reason of exception 02; absent for other answers and other reasons. */
+  readonly refused?: RefusedRange;
 }
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
@@ -47,6 +51,9 @@ export interface BusLine extends FaultLine {
   readonly missingUnit?: 'exception' | 'silence';
 }
 
+/** With an MBAP header these address the server that is connected, not one behind a gateway (Messaging on TCP/IP V1.0b). */
+const SERVER_ITSELF: readonly number[] = [0, 255];
+
 const NO_FAULTS: readonly ActedFault[] = [];
 
 /** The devices of one line. For each request it finds the device, plans the reply and applies the faults. */
@@ -54,18 +61,22 @@ export class Bus {
   #line: BusLine;
   /** The framing of the line, with the delimiter that was set last. */
   #framing: Framing;
-  #stations: ReadonlyMap<number | '*', Station>;
+  #stations: ReadonlyMap<number | '*', Station> = new Map();
+  /** Of a line with MBAP headers whose units all have one device: the station of the first of them. */
+  #only: Station | undefined;
   /** Counts of the traffic on the line. The line updates them, and the devices' diagnostics read them. */
   readonly activity: Activity = { messages: 0, errors: 0, overruns: 0 };
   readonly #faults: FaultRules;
   /** The true reply to each client's last request, for faults that send it late. */
   readonly #lastReplies = new Map<number, Uint8Array>();
+  /** Of the answer that is being made. Only an exception 02 sets it, so that other answers do nothing for it. */
+  #refused: RefusedRange | undefined;
 
   constructor(line: BusLine, units: Units, faults: FaultRules) {
     this.#line = line;
     this.#framing = line.framing;
-    this.#stations = this.#stationsFor(units, new Map());
     this.#faults = faults;
+    this.#station(units);
   }
 
   /** Replaces the line and the units. A unit that keeps its device keeps its counters. */
@@ -76,7 +87,7 @@ export class Bus {
       this.#framing = line.framing;
     }
     this.#line = line;
-    this.#stations = this.#stationsFor(units, this.#stations);
+    this.#station(units);
   }
 
   /** The line as fault rules see it. */
@@ -90,10 +101,16 @@ export class Bus {
 
   /** True when a device of this line answers for `unitId`. */
   owns(unitId: number): boolean {
-    return this.#stations.has(unitId) || this.#stations.has('*');
+    return this.#stationOf(unitId) !== undefined;
   }
 
-  /** Names of the devices by unit identifier. */
+  /** The device that answers for `unitId`; undefined for a broadcast, which is for all. */
+  deviceAt(unitId: number): Device | undefined {
+    const isBroadcast = unitId === BROADCAST && this.#framing.broadcasts;
+    return isBroadcast ? undefined : this.#stationOf(unitId)?.device;
+  }
+
+  /** Names of the devices by unit identifier, as the units of the line name them. */
   get units(): [unitId: string, device: string][] {
     return Array.from(this.#stations, ([unitId, { device }]) => [String(unitId), device.name]);
   }
@@ -110,7 +127,7 @@ export class Bus {
   answer(request: BusRequest): Answer | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request);
-    const station = this.#stations.get(request.unitId) ?? this.#stations.get('*');
+    const station = this.#stationOf(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     if (this.#faults.isEmpty) {
@@ -132,21 +149,32 @@ export class Bus {
     this.#framing = this.#line.framing;
   }
 
-  #stationsFor(
-    units: Units,
-    present: ReadonlyMap<number | '*', Station>,
-  ): ReadonlyMap<number | '*', Station> {
-    return new Map(
+  /** As the units name it; of unit 0 or 255 without a name there, the one device of a line with MBAP headers. */
+  #stationOf(unitId: number): Station | undefined {
+    const station = this.#stations.get(unitId) ?? this.#stations.get('*');
+    return station ?? (SERVER_ITSELF.includes(unitId) ? this.#only : undefined);
+  }
+
+  #station(units: Units): void {
+    const present = this.#stations;
+    this.#stations = new Map(
       Array.from(units, ([unitId, device]) => {
         const station = present.get(unitId);
         return [unitId, station?.device === device ? station : new Station(device, this.activity)];
       }),
     );
+    const [first] = this.#stations.values();
+    this.#only = this.#framing.broadcasts || this.devices.size > 1 ? undefined : first;
   }
 
   /** An answer in the current framing. The framing of everything after this answer is `next`. */
   #answerOf(plan: ReplyPlan, acted = NO_FAULTS, next = this.#framing): Answer {
     const framing = this.#framing;
+    if (this.#refused !== undefined) {
+      const refused = this.#refused;
+      this.#refused = undefined;
+      return { plan, acted, framing, next: undefined, refused };
+    }
     if (next === framing) return { plan, acted, framing, next: undefined };
     this.#framing = next;
     return { plan, acted, framing, next };
@@ -176,6 +204,9 @@ export class Bus {
     station.device.writer = { by: 'line', line: this.#line.name, client };
     const response = station.process(pdu, this.#framing);
     if (!response) return silence('the device is in listen-only mode');
+    if (response[1] === ExceptionCode.illegalDataAddress && (response[0] as number) & EXCEPTION_FLAG) {
+      this.#refused = refusedAddresses(station.device.tables, pdu);
+    }
     const reply = this.#framing.encode({ transactionId, unitId, pdu: response });
     this.#lastReplies.set(clientId, reply);
     return plainReply(reply);

@@ -60,6 +60,8 @@ REST interface, with all of them; goes before what the file says
   --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
   MODBUS_SIM_TOKEN             environment: the token that clients must send
 
+  --free-ports                 sockets listen on free ports of 127.0.0.1, REST too, and serial lines are virtual,
+                               whatever the file says; also for test and examine. The places are printed
   --state DIR                  keep what changes at run time in DIR: it is there again after a restart. With
                                state: keep in the file, a service keeps it in its STATE_DIRECTORY
   --log LEVEL                  critical, error, warning, info or debug; default info, on a terminal warning

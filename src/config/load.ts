@@ -5,6 +5,7 @@ import { formatProblems, type Issue, type Problem, pathText } from '../schema/pr
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
+import { onFreePorts } from './free-ports.js';
 import type { PymodbusDevices } from './native/device.js';
 import { nativeConfiguration } from './native/file.js';
 import {
@@ -30,14 +31,21 @@ export type LoadResult =
 
 export type CheckResult = { readonly ok: true; readonly warnings: readonly Problem[] } | Mistaken;
 
-/** Where a configuration comes from. */
-export type ConfigurationSource =
+/** Where a configuration comes from. `freePorts`: its lines and REST are on free ports, whatever it says. */
+export type ConfigurationSource = { readonly freePorts?: boolean } & (
   | { readonly kind: 'demo' }
   | { readonly kind: 'native'; readonly file: string }
-  | { readonly kind: 'pymodbus'; readonly file: string; readonly server?: string; readonly device?: string };
+  | { readonly kind: 'pymodbus'; readonly file: string; readonly server?: string; readonly device?: string }
+);
 
 /** Loads a configuration. All functions of this module read files synchronously: they run before anything serves. */
 export function loadConfiguration(source: ConfigurationSource, api: ApiOverrides = {}): LoadResult {
+  const loaded = loadFrom(source, source.freePorts ? { httpPort: 0, ...api } : api);
+  if (!source.freePorts || !loaded.ok) return loaded;
+  return { ...loaded, configuration: onFreePorts(loaded.configuration) };
+}
+
+function loadFrom(source: ConfigurationSource, api: ApiOverrides): LoadResult {
   switch (source.kind) {
     case 'demo': {
       const findings = fileFindings();

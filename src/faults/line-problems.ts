@@ -21,6 +21,7 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
     .map((name) => ({
       path: ['when', 'line'],
       message: `unknown line ${name}, expected one of ${known.join(', ')}`,
+      code: 'rule.unknown_line',
     }));
 }
 
@@ -29,6 +30,6 @@ function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine
     const lacks = lines.flatMap((line) => lackOf(line, needs) ?? []);
     const [message] = lacks;
     const impossible = when.line !== undefined || lacks.length === lines.length;
-    return message && impossible ? [{ path: ['do', i, kind], message }] : [];
+    return message && impossible ? [{ path: ['do', i, kind], message, code: 'rule.impossible' }] : [];
   });
 }

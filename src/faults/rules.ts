@@ -51,8 +51,6 @@ export interface RuleSource {
 /** More rules than this are taken for a mistake. A request that was not seen before is checked against all of them. */
 export const MAX_RULES = 256;
 
-export const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
-
 /** The fault rules in force, in the order in which they act. */
 export class FaultRules {
   /** How often a rule was put in force, switched or removed. */

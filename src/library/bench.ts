@@ -1,32 +1,59 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type ApiRules, buildApp } from '../api/app.js';
+import { type Desk, newDesk } from '../api/desk.js';
 import type { Configuration } from '../config/configuration.js';
+import { LocalDoor } from '../door/local-door.js';
 import { Simulator } from '../simulator/simulator.js';
+import { newTestRoom } from '../testing/commands.js';
 
 /** A simulator in this process, and its REST interface, which listens nowhere: requests are injected. */
 export interface Bench {
   readonly simulator: Simulator;
+  readonly desk: Desk;
   readonly app: FastifyInstance;
   /** Opens every line. Rejects with the reason when one can't be opened; then none is open. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param rules who may use the REST interface */
-export function newBench(configuration: Configuration, rules: ApiRules, log: Logger): Bench {
+/**
+ * @param rules who may use the REST interface
+ * @param writesIn where clients may let files be made; where the configuration is when absent
+ */
+export function newBench(
+  configuration: Configuration,
+  rules: ApiRules,
+  log: Logger,
+  writesIn?: string,
+): Bench {
   const simulator = new Simulator(configuration, log);
-  const app = buildApp(simulator, rules, log);
+  const room = newTestRoom(simulator, log, writesIn);
+  const desk = newDesk(new LocalDoor(room), simulator.traffic, {
+    writesIn: room.writesIn,
+    log,
+    now: () => performance.now(),
+  });
+  const app = buildApp(desk, rules, log);
   return {
     simulator,
+    desk,
     app,
     async start() {
+      const { trafficFile } = simulator;
+      const problem = trafficFile && (await desk.files.start(trafficFile));
+      if (problem !== undefined) throw new Error(`traffic: ${problem}`);
       const started = await simulator.start();
-      if (!started.ok) throw new Error(started.error);
+      if (started.ok) return;
+      await desk.files.stop();
+      throw new Error(started.error);
     },
     async stop() {
+      room.runs.stopAll();
       await app.close();
       await simulator.stop();
+      await desk.files.stop();
+      room.lag.stop();
     },
   };
 }

@@ -1,15 +1,9 @@
-import type { z } from 'zod';
-import type { deviceViewSchema } from '../api/v1/device-view.js';
-import type { ClockRequest, PowerRequest } from '../api/v1/devices.js';
-import type { ChangeRequest } from '../api/v1/register-changes.js';
-import type { RegisterQuery } from '../api/v1/registers.js';
-import type { registerViewSchema, valueViewSchema } from '../api/v1/value-view.js';
+import type { ClockRequest, DeviceView, PowerRequest } from '../control/schemas/device.js';
+import type { ChangeRequest, RegisterQuery, RegisterView, ValueView } from '../control/schemas/value.js';
 import type { Call, Method } from './call.js';
 
 /** A device, a value and a register as the REST interface shows them. */
-export type DeviceView = z.infer<typeof deviceViewSchema>;
-export type ValueView = z.infer<typeof valueViewSchema>;
-export type RegisterView = z.infer<typeof registerViewSchema>;
+export type { DeviceView, RegisterView, ValueView };
 
 /** A device of a simulator. */
 export class DeviceClient {

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { ruleViewSchema } from '../api/v1/rule-view.js';
+import type { RuleView } from '../control/schemas/fault.js';
 import type { ruleSchema } from '../faults/rule.js';
 import type { Call } from './call.js';
 
 /** A fault rule as the REST interface shows it. */
-export type RuleView = z.infer<typeof ruleViewSchema>;
+export type { RuleView };
 
 /** One kind of fault with its parameters: `{delay: 250}`. */
 export type FaultRequest = Readonly<Record<string, unknown>>;

@@ -1,9 +1,8 @@
-import type { z } from 'zod';
-import type { lineViewSchema } from '../api/v1/line-view.js';
+import type { LineView } from '../control/schemas/line.js';
 import type { Call } from './call.js';
 
 /** A line as the REST interface shows it. */
-export type LineView = z.infer<typeof lineViewSchema>;
+export type { LineView };
 
 /** A line of a simulator. */
 export class LineClient {

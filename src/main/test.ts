@@ -51,10 +51,14 @@ export async function test(command: TestCommand): Promise<number> {
   return verdict === 'pass' ? OK : FAILED;
 }
 
-async function runOne(file: ScenarioFile, { url, token }: TestCommand, stop: Promise<void>): Promise<Ended> {
+async function runOne(
+  file: ScenarioFile,
+  { url, token, freePorts }: TestCommand,
+  stop: Promise<void>,
+): Promise<Ended> {
   const audience = { say, warn: (text: string) => void complain(text), told: tellFinding, stop };
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
-  const ended = await runScenario(file, { ...audience, log: warningLog() });
+  const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);
   if (!ended.ok) return ended;
   const report = viewReport(ended.report);
   say(`${report.name}: ${report.verdict}. ${report.conclusions.join(' ')}`);

@@ -6,6 +6,14 @@ export interface AddressRange {
   readonly quantity: number;
 }
 
+/** Why a device refuses addresses with exception 02. */
+export const REFUSALS = ['not defined', 'read only', 'part of a value'] as const;
+
+/** Addresses that a device has refused. */
+export interface RefusedRange extends AddressRange {
+  readonly why: (typeof REFUSALS)[number];
+}
+
 /**
  * The addresses that a request PDU names, without judging them: none for functions that address no registers,
  * functions 20 and 21 with their records among them; two ranges for function 23, which reads one and writes the other.

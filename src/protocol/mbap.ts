@@ -24,32 +24,42 @@ export function encodeMbap({ transactionId, unitId, pdu }: MbapFrame): Uint8Arra
   return adu;
 }
 
-/**
- * The first frame of the bytes from `start` to `end`: `more` means the frame is not complete yet; `invalid` means that this is no
- * Modbus TCP (protocol identifier not 0, or a length that no PDU has) and nothing after it can be trusted.
- */
+/** The first frame of some bytes. `length` is that of the whole ADU. */
 export type DecodedMbap =
   /** Its PDU is a copy. */
   | { readonly kind: 'frame'; readonly frame: MbapFrame; readonly length: number }
+  /** The frame is not complete yet. */
   | { readonly kind: 'more' }
+  /** A complete frame with a protocol identifier other than 0. It is discarded, and the frame behind it can be trusted. */
+  | { readonly kind: 'other protocol'; readonly length: number; readonly reason: string }
+  /** No PDU has this length. Nothing behind it can be trusted. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
 export function decodeMbap(bytes: Uint8Array, start = 0, end = bytes.length): DecodedMbap {
   const present = end - start;
-  if (present >= 4 && wordAt(bytes, start + 2) !== PROTOCOL_ID) {
-    return { kind: 'invalid', reason: `protocol identifier ${wordAt(bytes, start + 2)}, expected 0` };
-  }
   if (present < 6) return MORE;
+  const protocolId = wordAt(bytes, start + 2);
   const length = wordAt(bytes, start + 4);
   if (length < 2 || length > MAX_PDU_LENGTH + 1) {
-    return { kind: 'invalid', reason: `length ${length}, expected 2 to ${MAX_PDU_LENGTH + 1}` };
+    const lengthReason = `length ${length}, expected 2 to ${MAX_PDU_LENGTH + 1}`;
+    return {
+      kind: 'invalid',
+      reason: protocolId === PROTOCOL_ID ? lengthReason : protocolReason(protocolId),
+    };
   }
   const whole = MBAP_LENGTH - 1 + length;
   if (present < whole) return MORE;
+  if (protocolId !== PROTOCOL_ID) {
+    return { kind: 'other protocol', length: whole, reason: protocolReason(protocolId) };
+  }
   const frame = {
     transactionId: wordAt(bytes, start),
     unitId: bytes[start + 6] as number,
     pdu: copyOf(bytes, start + MBAP_LENGTH, start + whole),
   };
   return { kind: 'frame', frame, length: whole };
+}
+
+function protocolReason(protocolId: number): string {
+  return `protocol identifier ${protocolId}, expected 0`;
 }

@@ -39,10 +39,17 @@ export const CELLS_PER_VALUE: Readonly<Record<Exclude<ValueType, 'string'>, numb
 
 export type Order = 'big' | 'little';
 
+/** What fills the rest of a string. */
+export const PADDINGS = ['nul', 'space'] as const;
+
+type Padding = (typeof PADDINGS)[number];
+
 /** Order of words in a value, and of bytes in a word: `big` puts the most significant first. */
 export interface ValueOrder {
   readonly wordOrder: Order;
   readonly byteOrder: Order;
+  /** Of a string; `nul` without it. */
+  readonly padding?: Padding | undefined;
 }
 
 export const BIG_ENDIAN: ValueOrder = { wordOrder: 'big', byteOrder: 'big' };

@@ -9,6 +9,14 @@ export class Counters {
     return this.#pages.get(address >>> PAGE_BITS)?.[address & (PAGE_SIZE - 1)] ?? 0;
   }
 
+  /** The counters of `count` cells from `address` on. */
+  block(address: number, count: number): Uint32Array {
+    const counts = new Uint32Array(count);
+    if (this.#pages.size === 0) return counts;
+    for (let i = 0; i < count; i++) counts[i] = this.get(address + i);
+    return counts;
+  }
+
   increment(address: number): void {
     this.incrementAll(address, 1);
   }

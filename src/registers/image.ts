@@ -184,6 +184,24 @@ export class RegisterImage implements ActiveCells {
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);
   }
 
+  /** Copies of `count` cells from `address` with their counters. Cells beyond the end are not defined. */
+  block(address: number, count: number) {
+    const words = new Uint16Array(count);
+    const meta = new Uint8Array(count);
+    const end = Math.min(address + count, this.size);
+    if (address < end) {
+      words.set(this.#words.subarray(address, end));
+      meta.set(this.#meta.subarray(address, end));
+    }
+    const actions: [cell: number, action: Action][] = [];
+    for (let cell = address; this.#layout.actions.size > 0 && cell < end; cell++) {
+      const action = this.#layout.actions.get(cell);
+      if (action) actions.push([cell, action]);
+    }
+    const [reads, writes] = [this.reads.block(address, count), this.writes.block(address, count)];
+    return { words, meta, reads, writes, actions };
+  }
+
   /** Updates the computed values of `count` cells from `address`. */
   refresh(address: number, count: number): void {
     this.live?.refresh(address, count);

@@ -23,6 +23,7 @@ const TYPE_MASK = 0x0f;
 const WRITABLE = 0x10;
 const WORDS_LITTLE = 0x20;
 const BYTES_LITTLE = 0x40;
+const PADDED_WITH_SPACES = 0x80;
 
 export function typeOfMeta(meta: number): CellType {
   return CELL_TYPES[meta & TYPE_MASK] as CellType;
@@ -37,19 +38,21 @@ export function withWritable(meta: number, writable: boolean): number {
 }
 
 export function orderOfMeta(meta: number): ValueOrder {
-  if ((meta & (WORDS_LITTLE | BYTES_LITTLE)) === 0) return BIG_ENDIAN;
+  if ((meta & (WORDS_LITTLE | BYTES_LITTLE | PADDED_WITH_SPACES)) === 0) return BIG_ENDIAN;
   return {
     wordOrder: meta & WORDS_LITTLE ? 'little' : 'big',
     byteOrder: meta & BYTES_LITTLE ? 'little' : 'big',
+    padding: meta & PADDED_WITH_SPACES ? 'space' : undefined,
   };
 }
 
-function metaOf(type: CellType, { wordOrder, byteOrder }: ValueOrder, writable: boolean): number {
+function metaOf(type: CellType, { wordOrder, byteOrder, padding }: ValueOrder, writable: boolean): number {
   return (
     CELL_TYPES.indexOf(type) |
     (writable ? WRITABLE : 0) |
     (wordOrder === 'little' ? WORDS_LITTLE : 0) |
-    (byteOrder === 'little' ? BYTES_LITTLE : 0)
+    (byteOrder === 'little' ? BYTES_LITTLE : 0) |
+    (padding === 'space' ? PADDED_WITH_SPACES : 0)
   );
 }
 

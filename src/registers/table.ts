@@ -1,3 +1,4 @@
+import type { AddressRange, RefusedRange } from '../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../protocol/limits.js';
 import type { RegisterImage } from './image.js';
 import type { Writer } from './last-writes.js';
@@ -48,6 +49,30 @@ export class Table {
 
   canWriteBits(address: number, quantity: number): boolean {
     return this.#allowsBits(address, address + quantity - 1, true);
+  }
+
+  /**
+   * The first addresses of a range that refuse an access, all for the same reason. Undefined where all allow it.
+   * @param isWrite whether the access is a write
+   */
+  refused(
+    { address, quantity }: AddressRange,
+    of: 'bits' | 'words',
+    isWrite: boolean,
+  ): RefusedRange | undefined {
+    const { image, base, wholeValues } = this.window;
+    const cellOf = (at: number) => (of === 'bits' ? this.#cellOfBit(at) : at);
+    const end = address + quantity;
+    for (let first = address; first < end; first++) {
+      const why = this.#whyRefused(cellOf(first), first, isWrite);
+      if (why === undefined) continue;
+      let next = first + 1;
+      while (next < end && this.#whyRefused(cellOf(next), next, isWrite) === why) next++;
+      return { address: first, quantity: next - first, why };
+    }
+    if (!wholeValues) return undefined;
+    const cut = [address, end - 1].find((at, i) => image.typeAt(base + cellOf(at) + i) === 'next');
+    return cut === undefined ? undefined : { address: cut, quantity: 1, why: 'part of a value' };
   }
 
   /** Reads words after running the actions of their cells. Call only where {@link canReadWords}. */
@@ -143,6 +168,13 @@ export class Table {
   /** Cells after the 4096th have no bit addresses. They can still be accessed as registers. */
   #allowsBits(first: number, last: number, write: boolean): boolean {
     return last < ADDRESS_SPACE && this.#allows(this.#cellOfBit(first), this.#cellOfBit(last), write);
+  }
+
+  #whyRefused(cell: number, address: number, isWrite: boolean): RefusedRange['why'] | undefined {
+    const { image, base, size } = this.window;
+    if (address >= ADDRESS_SPACE || cell >= size || image.typeAt(base + cell) === 'invalid')
+      return 'not defined';
+    return isWrite && !image.isWritable(base + cell) ? 'read only' : undefined;
   }
 
   #allows(first: number, last: number, write: boolean): boolean {

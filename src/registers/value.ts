@@ -33,10 +33,10 @@ const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));
 
 /**
  * The words of `value` as they lie in `cells` consecutive cells.
- * The value must have been accepted by {@link parseValue}; a string is padded with spaces.
+ * The value must have been accepted by {@link parseValue}; a string is padded with NUL or with spaces.
  */
 export function wordsOfValue(type: ValueType, value: Value, cells: number, order: ValueOrder): number[] {
-  if (type === 'string') return arrange(stringWords(String(value), cells), order);
+  if (type === 'string') return arrange(stringWords(String(value), cells, order), order);
   switch (type) {
     case 'float32':
       scratch.setFloat32(0, Number(value));
@@ -56,7 +56,8 @@ export function wordsOfValue(type: ValueType, value: Value, cells: number, order
 
 /**
  * The value that lies in `cells` of `words` from `start` on: the inverse of {@link wordsOfValue}. Lists of registers are
- * made of many thousands of values, so this makes nothing that is thrown away, except for strings.
+ * made of many thousands of values, so this makes nothing that is thrown away, except for strings. NUL at the end of a string is
+ * left out; spaces may be part of it.
  */
 export function valueOfWords(
   type: ValueType,
@@ -97,7 +98,8 @@ export function valueOfWords(
 function textOfWords(words: ArrayLike<number>, order: ValueOrder, start: number, cells: number): string {
   const bytes = Buffer.allocUnsafe(2 * cells);
   for (let i = 0; i < cells; i++) bytes.writeUInt16BE(orderedWord(words, order, start, cells, i), 2 * i);
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  return order.padding === 'space' ? text : text.replace(/\0+$/, '');
 }
 
 /** The word that is number `i` in big-endian order. */
@@ -119,8 +121,8 @@ function arrange(words: readonly number[], { wordOrder, byteOrder }: ValueOrder)
   return wordOrder === 'little' ? swapped.reverse() : swapped;
 }
 
-function stringWords(text: string, cells: number): number[] {
-  const bytes = Buffer.alloc(2 * cells, ' ');
+function stringWords(text: string, cells: number, { padding }: ValueOrder): number[] {
+  const bytes = Buffer.alloc(2 * cells, padding === 'space' ? ' ' : '\0');
   bytes.write(text, 'utf8');
   return Array.from({ length: cells }, (_, i) => bytes.readUInt16BE(2 * i));
 }

@@ -1,8 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Findings } from './findings.js';
-import { unknownName } from './nearest.js';
+import { nearest, unknownName } from './nearest.js';
 import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
-import { expectedMessage, type Path } from './problem.js';
+import { expectedMessage, type Path, quote } from './problem.js';
 
 /**
  * A cursor into an input: a value, its place, and the findings that collect its mistakes. A reader walks a file or a
@@ -71,9 +71,22 @@ export class At {
     return undefined;
   }
 
-  /** Reports a mistake here. Returns undefined, so that readers can return the result. */
-  wrong(message: string): undefined {
-    this.findings.add(() => ({ path: this.path, message }));
+  /**
+   * The parts of a section that fit its schema, each for itself. Reports nothing: call it after `check` has reported the
+   * mistakes, to find more of them in what the right parts mean.
+   */
+  fitting<Shape extends z.core.$ZodLooseShape>(schema: z.ZodObject<Shape>): Partial<z.output<typeof schema>> {
+    const parts = Object.entries(schema.shape).flatMap(([key, part]) => {
+      const { value } = this.key(key);
+      const result = value === undefined ? undefined : z.safeParse(part, value);
+      return result?.success ? [[key, result.data]] : [];
+    });
+    return Object.fromEntries(parts);
+  }
+
+  /** Reports a mistake here. Returns undefined, so that readers can return the result. @param code of the reason, for programs */
+  wrong(message: string, code?: string): undefined {
+    this.findings.add(() => ({ path: this.path, message, ...(code !== undefined && { code }) }));
   }
 
   /** Reports what was expected here and what was found instead. */
@@ -105,6 +118,9 @@ export class At {
         // Our own messages are complete; those of schemas are the part after "expected".
         place.wrong(issue.message);
         break;
+      case 'invalid_value':
+        place.#wrong(() => `${expectedMessage(issue.message, issue.input)}${meantText(issue)}`);
+        break;
       default:
         place.#wrong(() => expectedMessage(issue.message, issue.input));
     }
@@ -118,6 +134,17 @@ export class At {
 function partOf(value: unknown, part: string | number): unknown {
   if (Array.isArray(value)) return typeof part === 'number' ? value[part] : undefined;
   return sectionOf(value, String(part));
+}
+
+/** A shorter word is like too many others. */
+const SHORTEST_MEANT = 3;
+
+/** `, did you mean "float32"?` */
+function meantText({ input, values }: z.core.$ZodIssueInvalidValue): string {
+  if (typeof input !== 'string' || input.length < SHORTEST_MEANT) return '';
+  const known = values.filter((each) => typeof each === 'string');
+  const meant = nearest(input, known);
+  return meant === undefined ? '' : `, did you mean ${quote(meant)}?`;
 }
 
 function isSame(a: z.core.$ZodIssue, b: z.core.$ZodIssue): boolean {

@@ -5,6 +5,8 @@ export type Path = readonly (string | number)[];
 export interface Issue {
   readonly path: Path;
   readonly message: string;
+  /** The code of the reason, for programs; absent for most mistakes. */
+  readonly code?: string;
 }
 
 /** A mistake as a person reads it. Line and column count from 1; absent where no place in a file is to blame. */

@@ -1,10 +1,13 @@
 import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
 import { sourceWithCopies } from '../config/native/copies.js';
-import { type LineSource, sourceChange } from '../config/native/line-source.js';
-import { formatProblems, pathText } from '../schema/problem.js';
-import type { LineChange } from '../simulator/changes.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { sourceChange } from '../config/native/line-source.js';
+import { addReadDevice, removeDevice } from '../control/devices.js';
+import { configureRules } from '../control/faults.js';
+import { addLine, changeLine, removeLine } from '../control/lines.js';
+import { type Outcome, problemText } from '../control/refusal.js';
+import type { Room } from '../control/room.js';
+import { formatProblems } from '../schema/problem.js';
 import { changesOf } from './changes.js';
 
 /** The result of reading the configuration again. The texts are for people. */
@@ -23,7 +26,7 @@ export interface Reloaded {
  * @param file name of the file, for messages
  */
 export async function reload(
-  simulator: Simulator,
+  room: Room,
   before: Configuration,
   loaded: LoadResult,
   file: string,
@@ -45,13 +48,14 @@ export async function reload(
   };
 
   // Rules that are gone must not keep a line or a device from going. A line that goes may leave its port to another.
-  if (simulator.faults.configure(after.faults, simulator.findValue)) done.push('faults');
+  if (configureRules(room, after.faults)) done.push('faults');
   for (const name of changes.goneLines) {
-    note(`line ${name}`, problemOf(await simulator.changes.removeLine(name)), () => lines.delete(name));
+    const removed = room.simulator.lines.has(name) ? await removeLine(room, { line: name }) : GONE;
+    note(`line ${name}`, problemText(removed), () => lines.delete(name));
   }
   for (const device of changes.newDevices) {
     const { name } = device;
-    note(`device ${name}`, problemOf(simulator.changes.addDevice(device)), () => devices.set(name, device));
+    note(`device ${name}`, problemText(addReadDevice(room, device)), () => devices.set(name, device));
   }
   for (const line of changes.lines) {
     const { name } = line.after;
@@ -59,17 +63,19 @@ export async function reload(
       sourceWithCopies(before.devices, line.before),
       sourceWithCopies(after.devices, line.after),
     );
-    const problem = await changeLine(simulator, name, change);
-    note(`line ${name}`, problem, () => lines.set(name, line.after));
+    const changed = await changeLine(room, { line: name, settings: change });
+    note(`line ${name}`, problemText(changed), () => lines.set(name, line.after));
   }
   for (const line of changes.newLines) {
     const { name } = line;
-    const added = await simulator.changes.createLine(name, sourceWithCopies(after.devices, line));
-    note(`line ${name}`, problemOf(added), () => lines.set(name, line));
+    const added = await addLine(room, { ...sourceWithCopies(after.devices, line), name });
+    note(`line ${name}`, problemText(added), () => lines.set(name, line));
   }
   for (const name of changes.goneDevices) {
-    const removed = simulator.devices.has(name) ? await simulator.changes.removeDevice(name) : GONE;
-    note(`device ${name}`, problemOf(removed), () => devices.delete(name));
+    const removed = room.simulator.devices.has(name)
+      ? await removeDevice(room, { device: name, force: false })
+      : GONE;
+    note(`device ${name}`, problemText(removed), () => devices.delete(name));
   }
   const configuration = {
     ...before,
@@ -81,22 +87,4 @@ export async function reload(
 }
 
 /** REST has removed it before. */
-const GONE: LineChange = { ok: true };
-
-/** @returns why the line was not changed; undefined on success. */
-async function changeLine(
-  simulator: Simulator,
-  name: string,
-  change: LineSource,
-): Promise<string | undefined> {
-  const line = simulator.lines.get(name);
-  if (!line) return 'there is no such line';
-  return problemOf(await simulator.changes.changeLine(line, change));
-}
-
-/** Why something was not done; undefined on success. */
-function problemOf(change: LineChange): string | undefined {
-  if (change.ok) return undefined;
-  if ('error' in change) return change.error;
-  return change.issues.listed.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ');
-}
+const GONE: Outcome<null> = { ok: true, value: null };

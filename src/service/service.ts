@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
-import type { Simulator } from '../simulator/simulator.js';
+import type { Room } from '../control/room.js';
 import { type Reloaded, reload } from './reload.js';
 import type { ServiceManager } from './service-manager.js';
 import { supervise } from './supervision.js';
 
 export interface Service {
-  readonly simulator: Simulator;
+  /** As its owner sees it. */
+  readonly room: Room;
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
   readonly manager: ServiceManager;
@@ -25,7 +26,7 @@ export interface Service {
  * the configuration again on SIGHUP. @returns a function to call before the simulator is stopped.
  */
 export function runService({
-  simulator,
+  room,
   configuration,
   manager,
   log,
@@ -33,13 +34,13 @@ export function runService({
   load,
   reloaded: onReloaded,
 }: Service): () => void {
-  const supervision = supervise(simulator, manager, log);
+  const supervision = supervise(room.simulator, manager, log);
   let current = configuration;
 
   const onReload = async (): Promise<void> => {
     // Type=notify-reload (systemd 253 and later) also requires the time.
     manager.tell({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
-    const reloaded = await reload(simulator, current, load(), file);
+    const reloaded = await reload(room, current, load(), file);
     current = reloaded.configuration;
     onReloaded(current);
     logReload(log, reloaded);

@@ -15,17 +15,14 @@ import type { FaultRules } from '../faults/rules.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import type { Devices } from './devices.js';
-import type { Line, LineOutcome, WantedLine } from './line.js';
+import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
 import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
-export type LineChange =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly issues: Mistakes }
-  | { readonly ok: false; readonly error: string };
+export type LineChange = { readonly ok: true } | { readonly ok: false; readonly issues: Mistakes } | Refusal;
 
 /** More are taken for a mistake. A device can take 800 KB, and each line takes a file descriptor. */
 const MAX_DEVICES = 1024;
@@ -36,13 +33,30 @@ const OK = { ok: true } as const;
 interface Refusal {
   readonly ok: false;
   readonly error: string;
+  /** The reason for programs; absent where a port or the system refused. */
+  readonly code?: RefusalCode;
+  /** Another program uses the port or the address. */
+  readonly inUse?: boolean;
 }
+
+type RefusalCode =
+  | 'line.name_taken'
+  | 'line.too_many'
+  | 'line.in_use'
+  | 'device.name_taken'
+  | 'device.too_many'
+  | 'device.in_use';
+
+/** Whether something was removed; the error names what still needs it. */
+type Removal =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: string; readonly code: 'line.in_use' | 'device.in_use' };
 
 /** The result of adding something: `issues` when it is invalid, `error` when it can't be added. */
 export type Addition<Added> =
   | { readonly ok: true; readonly added: Added }
   | { readonly ok: false; readonly issues: Mistakes }
-  | { readonly ok: false; readonly error: string };
+  | Refusal;
 
 interface Plant {
   readonly devices: Devices;
@@ -60,6 +74,10 @@ export class Changes {
   readonly #faultRules: FaultRules;
   readonly #log: Logger;
   readonly #directory: string;
+  /** Whether lines are opened. */
+  isStarted = false;
+  /** How often a line was added, removed or defined anew. */
+  ofLines = 0;
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
@@ -100,6 +118,7 @@ export class Changes {
       return wanted;
     });
     if (wanted) this.#wanted.delete(wanted.definition);
+    this.ofLines++;
     this.#devices.keepCopies(this.#devicesInUse());
     return findings.count > 0 ? { ok: false, issues: findings } : changed;
   }
@@ -122,8 +141,10 @@ export class Changes {
   /** Adds a device that is already checked. */
   addDevice(definition: DeviceDefinition): Addition<Device> {
     const { name } = definition;
-    if (this.#devices.byName.has(name)) return refused(`there is a device ${name} already`);
-    if (this.#devices.byName.size >= MAX_DEVICES) return refused(`expected at most ${MAX_DEVICES} devices`);
+    if (this.#devices.byName.has(name))
+      return refused('device.name_taken', `there is a device ${name} already`);
+    if (this.#devices.byName.size >= MAX_DEVICES)
+      return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
     const added = this.#devices.add(definition);
     this.#log.info({ device: name }, 'device added');
     return { ok: true, added };
@@ -134,7 +155,7 @@ export class Changes {
    * @param force also removes the units that use the device from their lines
    * @returns the error names what still needs the device
    */
-  async removeDevice(name: string, { force = false } = {}): Promise<LineOutcome> {
+  async removeDevice(name: string, { force = false } = {}): Promise<Removal> {
     const names = new Set([name, ...this.#devices.copiesOf(name)]);
     const plant = {
       lines: this.#lines.byName.values(),
@@ -142,26 +163,27 @@ export class Changes {
       network: networkNow(this.#devices.byName.values()),
     };
     const needed = whyNeeded(names, plant, force);
-    if (needed !== undefined) return refused(needed);
+    if (needed !== undefined) return refused('device.in_use', needed);
     for (const line of linesWith(this.#lines.byName.values(), names)) {
       const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
-      if (!changed.ok) return refused(`the units of line ${line.name} could not be changed`);
+      if (!changed.ok) return refused('device.in_use', `the units of line ${line.name} could not be changed`);
     }
     // Meanwhile another request may have given the device to a unit.
     const inUse = this.#devicesInUse();
-    if (Array.from(names).some((each) => inUse.has(each))) return refused(`a line uses ${name} again`);
+    if (Array.from(names).some((each) => inUse.has(each)))
+      return refused('device.in_use', `a line uses ${name} again`);
     for (const each of names) this.#devices.remove(each);
     this.#log.info({ device: name }, 'device removed');
     return OK;
   }
 
   /**
-   * Adds a line, which is written as in a native file, and opens it. A line that can't be opened is not kept; the error
-   * says why.
+   * Adds a line, which is written as in a native file, and opens it once the simulator is started. A line that can't be
+   * opened is not kept; the error says why.
    */
   async createLine(name: string, source: unknown): Promise<Addition<Line>> {
-    const created = this.addLine(name, source);
-    if (!created.ok) return created;
+    const created = this.#addLine(name, source);
+    if (!created.ok || !this.isStarted) return created;
     const started = await created.added.start();
     if (started.ok) return created;
     // Meanwhile the line may have been removed, and another one may have its name.
@@ -169,10 +191,10 @@ export class Changes {
     return started;
   }
 
-  /** Adds a line, which is written as in a native file, without opening it. */
-  addLine(name: string, source: unknown): Addition<Line> {
-    if (this.#lines.byName.has(name)) return refused(`there is a line ${name} already`);
-    if (this.#lines.byName.size >= MAX_LINES) return refused(`expected at most ${MAX_LINES} lines`);
+  #addLine(name: string, source: unknown): Addition<Line> {
+    if (this.#lines.byName.has(name)) return refused('line.name_taken', `there is a line ${name} already`);
+    if (this.#lines.byName.size >= MAX_LINES)
+      return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
@@ -180,15 +202,16 @@ export class Changes {
     const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#lines.add(wanted);
+    this.ofLines++;
     this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
   }
 
   /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
-  async removeLine(name: string): Promise<LineOutcome> {
+  async removeLine(name: string): Promise<Removal> {
     const line = this.#lines.byName.get(name);
     const rule = ruleForLine(this.#rules, name);
-    if (rule) return refused(`fault rule ${rule.name} is for the line; remove the rule first`);
+    if (rule) return refused('line.in_use', `fault rule ${rule.name} is for the line; remove the rule first`);
     this.#dropLine(name);
     await line?.stop();
     this.#log.info({ line: name }, 'line removed');
@@ -197,6 +220,7 @@ export class Changes {
 
   #dropLine(name: string): void {
     this.#lines.drop(name);
+    this.ofLines++;
     this.#devices.keepCopies(this.#devicesInUse());
   }
 
@@ -231,6 +255,6 @@ export class Changes {
   }
 }
 
-function refused(error: string): Refusal {
-  return { ok: false, error };
+function refused<Code extends RefusalCode>(code: Code, error: string) {
+  return { ok: false, error, code } as const;
 }

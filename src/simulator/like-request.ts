@@ -41,7 +41,7 @@ export function likeEvent(simulator: Simulator, seq: number): LikeRequest | stri
   if (!line) return `line ${event.line} is not there any more`;
   const content = adu.framing.decode(adu.bytes);
   if (!content) return `event ${seq} is no whole request`;
-  return complete(simulator, { ...content, line }, keptReply(simulator, event));
+  return complete({ ...content, line }, keptReply(simulator, event));
 }
 
 /** A request that nobody has sent, or why nobody can send it. */
@@ -51,18 +51,17 @@ export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): LikeReq
   if (!line) return `unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`;
   const listed = [...line.definition.units.keys()].find((unit) => unit !== '*');
   const unitId = wanted.unit ?? (typeof listed === 'number' ? listed : 1);
-  return complete(simulator, { line, unitId, transactionId: 1, pdu: madeUpPdu(wanted) });
+  return complete({ line, unitId, transactionId: 1, pdu: madeUpPdu(wanted) });
 }
 
 type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'>;
 
-function complete(simulator: Simulator, asked: Asked, kept?: Uint8Array): LikeRequest | string {
+function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
   const { line, unitId, transactionId, pdu } = asked;
-  const { units, framing: _, ...definition } = line.definition;
+  const { definition } = line;
   if (definition.kind === 'serial' && definition.mode === 'monitor') return `line ${line.name} only listens`;
-  const name = units.get(unitId) ?? units.get('*');
-  const device = name === undefined ? undefined : simulator.devices.get(name);
   const { framing } = line.bus;
+  const device = line.bus.deviceAt(unitId);
   if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
   if (!device) return `line ${line.name} has no unit ${unitId}`;
   const response = kept === undefined ? foretell(device.tables, pdu) : undefined;

@@ -112,7 +112,7 @@ export class LineTraffic {
   replied(asked: Asked, answer: Answer, report: PlayReport): void {
     this.tell();
     const { request, seq } = asked;
-    const { plan, acted, framing } = answer;
+    const { plan, acted, framing, refused } = answer;
     const { unitId, pdu, adu, receivedAt, client, clientId } = request;
     let at: number | undefined;
     for (const { outcome, achievedAt, endedAt } of report.steps) {
@@ -135,6 +135,7 @@ export class LineTraffic {
       report,
       acted: firstAndLast(acted),
       omittedFaults: Math.max(0, acted.length - MAX_FAULTS),
+      refused,
     });
   }
 

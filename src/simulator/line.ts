@@ -47,7 +47,9 @@ export interface LineContext {
 const SYSTEM_TOOLS: LineTools = { clock: systemClock, newTransport };
 
 /** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
-export type LineOutcome = { readonly ok: true } | { readonly ok: false; readonly error: string };
+export type LineOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: string; readonly inUse?: boolean };
 
 /** What a line is to be. */
 export interface WantedLine {

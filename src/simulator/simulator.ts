@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { Configuration, DeviceDefinition } from '../config/configuration.js';
+import type { Configuration, DeviceDefinition, TrafficFileDefinition } from '../config/configuration.js';
 import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
 import type { FindValue } from '../faults/named-value.js';
+import type { RuleHome } from '../faults/usable-rule.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { TrafficStream } from '../traffic/stream.js';
-import { captureLines } from './capture-lines.js';
 import { Changes } from './changes.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
@@ -14,7 +14,6 @@ import { FaultControl } from './fault-control.js';
 import { KeepingUp } from './keeping-up.js';
 import type { Line, LineTools } from './line.js';
 import { Lines } from './lines.js';
-import { TrafficFiles } from './traffic-file/traffic-files.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The result of starting each line, for the person who started the simulator. */
@@ -25,7 +24,6 @@ export type SimulatorStart =
 /** A set of devices on lines, built from a configuration. */
 export class Simulator {
   readonly traffic: TrafficStream;
-  readonly trafficFiles: TrafficFiles;
   readonly faults: FaultControl;
   /** Changes this simulator while it serves. */
   readonly changes: Changes;
@@ -49,7 +47,6 @@ export class Simulator {
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
     this.#lines = new Lines(lines, this.#devices, context);
     this.changes = new Changes({ devices: this.#devices, lines: this.#lines, rules, log, directory });
-    this.trafficFiles = new TrafficFiles(this.traffic, captureLines(this.lines), log);
   }
 
   get lines(): ReadonlyMap<string, Line> {
@@ -61,13 +58,18 @@ export class Simulator {
     return this.#devices.changes;
   }
 
+  /** Another number when lines, their units or devices have changed. */
+  get revision(): number {
+    return this.#devices.changes + this.changes.ofLines;
+  }
+
   get devices(): ReadonlyMap<string, Device> {
     return this.#devices.byName;
   }
 
   /** Where the configuration wants traffic to be written; undefined where it does not. */
-  get trafficDirectory(): string | undefined {
-    return this.#configuration.traffic?.file?.directory;
+  get trafficFile(): TrafficFileDefinition | undefined {
+    return this.#configuration.traffic?.file;
   }
 
   /** What a device was built from. */
@@ -94,14 +96,12 @@ export class Simulator {
   }
 
   /**
-   * Opens the traffic's file and every line. If one of them can't be opened, the others are closed again and its error is
+   * Opens every line. If one of them can't be opened, the others are closed again and its error is
    * returned.
    * @param patient names of lines that are waited for, whatever their definitions say
    */
   async start(patient: ReadonlySet<string> = new Set()): Promise<SimulatorStart> {
-    const file = this.#configuration.traffic?.file;
-    const problem = file && (await this.trafficFiles.start(file));
-    if (problem !== undefined) return { ok: false, error: `traffic: ${problem}` };
+    this.changes.isStarted = true;
     const lines = [];
     for (const line of this.lines.values()) {
       const started = await line.start({ waits: patient.has(line.name) });
@@ -118,12 +118,16 @@ export class Simulator {
   async stop(): Promise<void> {
     this.#keepingUp.stop();
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
-    await this.trafficFiles.stop();
   }
 
   /** The lines as fault rules see them. */
   get faultLines(): FaultLine[] {
     return Array.from(this.lines.values(), ({ bus }) => bus.line);
+  }
+
+  /** What fault rules are checked against. */
+  get ruleHome(): RuleHome {
+    return { lines: this.faultLines, find: this.findValue };
   }
 
   /** Finds values by name for fault rules. */

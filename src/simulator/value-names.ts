@@ -27,8 +27,7 @@ const TABLES: ReadonlyMap<number, TableName> = new Map([
 /** The names of the values in a range of registers, with that of their device: `meter.voltage`. */
 export function valueNames(simulator: Simulator, range: NamedRange): string[] {
   const { line, unitId, functionCode, address, quantity } = range;
-  const units = simulator.lines.get(line)?.definition.units;
-  const device = simulator.devices.get(units?.get(unitId) ?? units?.get('*') ?? '');
+  const device = simulator.lines.get(line)?.bus.deviceAt(unitId);
   const table = TABLES.get(functionCode);
   if (!device || device.points.named.size === 0 || table === undefined) return [];
   const { image, base, size } = device.tables[table].window;

@@ -1,10 +1,9 @@
-import { lineProblems } from '../faults/line-problems.js';
-import { resolveNames } from '../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../faults/rule.js';
-import { At } from '../schema/at.js';
-import { Findings, type Mistakes } from '../schema/findings.js';
-import { pathText } from '../schema/problem.js';
-import type { Simulator } from '../simulator/simulator.js';
+import { addDevice, removeDevice } from '../control/devices.js';
+import { removeRule, replaceRule } from '../control/faults.js';
+import { addLine, changeLine, removeLine } from '../control/lines.js';
+import { problemText } from '../control/refusal.js';
+import type { Room } from '../control/room.js';
+import { isMapping } from '../schema/parts.js';
 import type { FileContent } from './bench-state.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import type { BenchState } from './schema.js';
@@ -19,17 +18,13 @@ export interface RestoredBench {
 
 const OTHER_FILE = 'the file defines it differently now';
 
-type Outcome =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly issues: Mistakes }
-  | { readonly ok: false; readonly error: string };
-
 /** Gives a simulator that is not started yet the devices, lines and rules that it had. */
 export async function restoreBench(
-  simulator: Simulator,
+  room: Room,
   file: FileContent,
   { devices, lines, faults }: BenchState,
 ): Promise<RestoredBench> {
+  const { simulator } = room;
   const done: string[] = [];
   const problems: string[] = [];
   const restored = new Set<string>();
@@ -45,66 +40,38 @@ export async function restoreBench(
   const known = faults && rulesFingerprint(file.faults) === faults.fingerprint;
 
   // Rules may name lines and devices that go, or that are not there yet: without rules until all of them are right.
-  if (known) for (const { rule } of simulator.faults.rules.list()) simulator.faults.rules.remove(rule.name);
+  if (known) for (const { rule } of simulator.faults.rules.list()) removeRule(room, rule);
   for (const { name, fingerprint } of lines.removed) {
     const same = lineInFile.get(name) === fingerprint;
-    note(`removal of line ${name}`, same ? problemOf(await simulator.changes.removeLine(name)) : OTHER_FILE);
+    note(`removal of line ${name}`, same ? problemText(await removeLine(room, { line: name })) : OTHER_FILE);
   }
   for (const { name, source } of devices.added) {
-    note(`device ${name}`, problemOf(simulator.changes.createDevice(name, source)));
+    note(`device ${name}`, problemText(await addDevice(room, { ...source, name })));
   }
   for (const { name, fingerprint, change } of lines.changed) {
     const line = simulator.lines.get(name);
     const same = line && lineInFile.get(name) === fingerprint;
     note(
       `line ${name}`,
-      same ? problemOf(await simulator.changes.changeLine(line, change)) : OTHER_FILE,
+      same ? problemText(await changeLine(room, { line: name, settings: change })) : OTHER_FILE,
       name,
     );
   }
   for (const { name, source } of lines.added) {
-    note(`line ${name}`, problemOf(simulator.changes.addLine(name, source)), name);
+    note(`line ${name}`, problemText(await addLine(room, { ...source, name })), name);
   }
   for (const { name, fingerprint } of devices.removed) {
     const same = deviceInFile.get(name) === fingerprint;
     note(
       `removal of device ${name}`,
-      same ? problemOf(await simulator.changes.removeDevice(name)) : OTHER_FILE,
+      same ? problemText(await removeDevice(room, { device: name, force: false })) : OTHER_FILE,
     );
   }
-  if (known) restoreRules(simulator, faults.rules, note);
-  else if (faults) problems.push('fault rules: those of the file are other ones now');
+  if (known) {
+    for (const [i, rule] of faults.rules.entries()) {
+      const written = isMapping(rule) ? rule : {};
+      note(`fault rule ${written.name ?? i + 1}`, problemText(replaceRule(room, { rule: written })));
+    }
+  } else if (faults) problems.push('fault rules: those of the file are other ones now');
   return { done, problems, lines: restored };
-}
-
-function restoreRules(
-  simulator: Simulator,
-  sources: readonly unknown[],
-  note: (what: string, problem: string | undefined) => void,
-): void {
-  for (const [i, source] of sources.entries()) {
-    const findings = new Findings();
-    const rule = new At(source, findings).check(ruleSchema);
-    const resolved = rule && usable(rule, simulator, findings);
-    if (resolved) simulator.faults.rules.set(resolved);
-    note(
-      `fault rule ${rule?.name ?? i + 1}`,
-      resolved ? undefined : problemOf({ ok: false, issues: findings }),
-    );
-  }
-}
-
-/** The rule with the places of the values that it names; undefined after telling why it can't be in force. */
-function usable(rule: FaultRule, simulator: Simulator, findings: Findings): FaultRule | undefined {
-  for (const issue of lineProblems(rule, simulator.faultLines)) findings.add(() => issue);
-  const resolved = resolveNames(rule, simulator.findValue);
-  if (!resolved.ok) findings.add(() => resolved.issue);
-  return resolved.ok && findings.count === 0 ? resolved.rule : undefined;
-}
-
-/** Why something was not done; undefined on success. */
-function problemOf(outcome: Outcome): string | undefined {
-  if (outcome.ok) return undefined;
-  if ('error' in outcome) return outcome.error;
-  return outcome.issues.listed.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ');
 }

@@ -20,6 +20,11 @@ export class Writer {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
+  /** A copy of everything so far. */
+  written(): Uint8Array {
+    return this.#bytes.slice(0, this.at);
+  }
+
   byte(value: number): void {
     this.#bytes[this.at++] = value;
   }

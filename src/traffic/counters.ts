@@ -13,7 +13,8 @@ export const COUNTERS = {
   echoes: 'Our own replies that the adapter heard and the line discarded.',
   collisions: 'Replies during which another device sent bytes.',
   foreignFrames: 'Frames between other devices.',
-  damagedFrames: 'Frames with a wrong check value (CRC, LRC).',
+  damagedFrames:
+    'Frames with a wrong check value (CRC, LRC) or, on Modbus TCP, a protocol identifier other than 0.',
   noiseBytes: 'Bytes that belong to no valid frame, those of damaged frames among them.',
   damagedCharacters: 'Characters that the port marked as damaged.',
   rejected:

@@ -1,3 +1,4 @@
+import { ExceptionCode } from '../protocol/exception-code.js';
 import { damageText } from './damage.js';
 import { requestMessage, type Written, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
@@ -12,6 +13,7 @@ import type {
 } from './event.js';
 import type { Message } from './message.js';
 import { sentFrames } from './sent-bytes.js';
+import { rangeText } from './words.js';
 
 /** Reads another event of the stream, such as the request of a response. Undefined when it is not kept any more. */
 export type ReadEvent = (seq: number) => TrafficEvent | undefined;
@@ -114,9 +116,12 @@ function decodeReply(event: ReplyEvent): Decoded {
     return { message: about, text: `${unit(unitId)} ${request.name}: ${damageText(first, framing)}${more}` };
   }
   const message = responseMessage(content.pdu, asked);
+  const { refused } = event;
+  const isRefused = refused && message.exception === ExceptionCode.illegalDataAddress;
+  const reason = isRefused ? ` (${rangeText(refused.address, refused.quantity)} ${refused.why})` : '';
   const isDone = message.exception === undefined && content.pdu[0] === asked[0];
   const written = isDone ? writtenBy(asked) : undefined;
-  return { message, text: `${unit(content.unitId)} ${message.text}${more}`, written };
+  return { message, text: `${unit(content.unitId)} ${message.text}${reason}${more}`, written };
 }
 
 function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {

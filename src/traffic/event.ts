@@ -1,4 +1,5 @@
 import type { ActedFault } from '../faults/apply.js';
+import type { RefusedRange } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
@@ -50,7 +51,7 @@ export interface FrameEvent extends Common, Received {
 
 /** Bytes that came in and belong to no valid frame. */
 export interface DamageEvent extends Common, Received {
-  /** `damaged` has the length of a frame and a wrong check value. `discarded` is less than a frame, or none. */
+  /** `damaged` has the length of a frame, and a wrong check value or protocol identifier. `discarded` is less than a frame, or none. */
   readonly kind: 'damaged' | 'discarded';
   /** Damage of the same message was reported before. */
   readonly isRest: boolean;
@@ -75,6 +76,8 @@ export interface ReplyEvent extends Common, ClientOf {
   readonly acted: readonly ActedFault[];
   /** How many of them are not in `acted`. */
   readonly omittedFaults: number;
+  /** The addresses that are the reason of exception 02; absent for other replies and other reasons. */
+  readonly refused?: RefusedRange | undefined;
 }
 
 /** What happened to the line itself. */

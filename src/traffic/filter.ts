@@ -2,7 +2,7 @@ import { type AddressRange, addressRanges } from '../protocol/address-range.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
 import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
-import type { Outline } from './stream.js';
+import type { Outline } from './kept-events.js';
 import { micros } from './time.js';
 import { type Direction, directionOf } from './view.js';
 

@@ -28,6 +28,7 @@ export function plainReplyBytes(
   const { plan, report, acted, omittedFaults } = event;
   if (plan.kind !== 'send' || plan.early || plan.steps.length !== 1) return undefined;
   if (report.ended !== 'complete' || acted.length > 0 || omittedFaults > 0) return undefined;
+  if (event.refused !== undefined) return undefined;
   const step = plan.steps[0];
   if (step?.kind !== 'bytes' || step.continues || step.waitMs !== 0) return undefined;
   return isAchievedAtOnce(event) ? step.bytes : undefined;

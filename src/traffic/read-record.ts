@@ -1,11 +1,20 @@
 import type { ActedFault } from '../faults/apply.js';
+import { REFUSALS } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
 import type { Reader } from './bytes.js';
 import { EVENT_KINDS, type EventKind, type EventOf, type TrafficEvent } from './event.js';
 import { plainReplyEvent } from './plain-reply-record.js';
 import { readPlan } from './plan-record.js';
-import { AT_ONCE, FRAMING_NAMES, LAST_WITH_UNIT, PLAIN, STATES, TEST_STATES } from './record-codes.js';
+import {
+  AT_ONCE,
+  FRAMING_NAMES,
+  LAST_WITH_UNIT,
+  NOT_REFUSED,
+  PLAIN,
+  STATES,
+  TEST_STATES,
+} from './record-codes.js';
 
 /** What can be told of a record without reading all of it. */
 export interface RecordOutline {
@@ -40,6 +49,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
       const { plan, report } = readPlan(r);
       const acted = readActed(r);
       const omittedFaults = r.word();
+      const refused = readRefused(r);
       return {
         kind,
         seq,
@@ -58,6 +68,7 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
         report,
         acted,
         omittedFaults,
+        refused,
       };
     }
     case 'line':
@@ -147,6 +158,13 @@ function readFraming(r: Reader): Framing {
   const framing = FRAMINGS[itemAt(FRAMING_NAMES, r.byte())];
   const delimiter = r.byte();
   return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
+}
+
+function readRefused(r: Reader): EventOf<'reply'>['refused'] {
+  const why = r.byte();
+  return why === NOT_REFUSED
+    ? undefined
+    : { address: r.long(), quantity: r.word(), why: itemAt(REFUSALS, why) };
 }
 
 function readActed(r: Reader): ActedFault[] {

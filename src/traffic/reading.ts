@@ -1,6 +1,6 @@
 import type { EventKind, EventOf, TrafficEvent } from './event.js';
 import { mayPass, passes, type TrafficFilter } from './filter.js';
-import type { TrafficStream } from './stream.js';
+import type { KeptEvents } from './kept-events.js';
 
 /** Which events are wanted, by their sequence numbers. */
 interface Span {
@@ -15,7 +15,7 @@ interface Span {
  * a slow reader keeps nothing in memory. Events that the stream has given up meanwhile are left out.
  */
 export function* newestFirst<Kind extends EventKind>(
-  stream: TrafficStream,
+  stream: KeptEvents,
   kinds: readonly Kind[],
   span: Span = {},
 ): Generator<EventOf<Kind>> {
@@ -29,7 +29,7 @@ export function* newestFirst<Kind extends EventKind>(
  * where none passes, so that a caller can pause in a long search.
  */
 export function* wantedNewestFirst(
-  stream: TrafficStream,
+  stream: KeptEvents,
   filter: TrafficFilter,
   { after = 0, until = stream.last }: Span = {},
 ): Generator<TrafficEvent | undefined> {
@@ -42,7 +42,7 @@ export function* wantedNewestFirst(
 
 /** All events that pass a filter, the oldest first, in the same way. */
 export function wantedOldestFirst(
-  stream: TrafficStream,
+  stream: KeptEvents,
   filter: TrafficFilter,
 ): Generator<TrafficEvent | undefined> {
   return new TrafficCursor(stream, filter, stream.first - 1).events();
@@ -56,13 +56,13 @@ const PASSED_OVER = 64;
  * twice. Of what the stream gives up before it is read, the number is kept.
  */
 export class TrafficCursor {
-  readonly #stream: TrafficStream;
+  readonly #stream: KeptEvents;
   readonly #filter: TrafficFilter;
   #after: number;
   #missed = 0;
 
   /** @param after only events with higher numbers are read. A number that the stream has not reached means the newest. */
-  constructor(stream: TrafficStream, filter: TrafficFilter, after: number) {
+  constructor(stream: KeptEvents, filter: TrafficFilter, after: number) {
     this.#stream = stream;
     this.#filter = filter;
     this.#after = Math.min(after, stream.last);
@@ -114,7 +114,7 @@ export class TrafficCursor {
  * Yields from time to time, so that a caller can pause in a long search.
  */
 export function* beginningOfNewest(
-  stream: TrafficStream,
+  stream: KeptEvents,
   filter: TrafficFilter,
   count: number,
   until: number,
@@ -128,7 +128,7 @@ export function* beginningOfNewest(
   return stream.first - 1;
 }
 
-function wanted(stream: TrafficStream, filter: TrafficFilter, seq: number): TrafficEvent | undefined {
+function wanted(stream: KeptEvents, filter: TrafficFilter, seq: number): TrafficEvent | undefined {
   const outline = stream.outline(seq);
   if (!outline || !mayPass(filter, outline)) return undefined;
   const event = stream.read(seq);

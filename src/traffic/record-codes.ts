@@ -41,6 +41,9 @@ export const LAST_WITH_UNIT = KIND_CODES.reply;
 export const PLAIN = 1;
 export const NOT_PLAIN = 0;
 
+/** In the place of a code of `REFUSALS`. */
+export const NOT_REFUSED = 0xff;
+
 /** Bytes that came all at once, on a line where characters take no time. */
 export const AT_ONCE = 1;
 export const OVER_TIME = 0;

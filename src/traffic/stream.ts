@@ -1,6 +1,6 @@
-import { Reader, Writer } from './bytes.js';
+import { Writer } from './bytes.js';
 import type { NewEvent, TrafficEvent } from './event.js';
-import { type RecordOutline, readEvent, readOutline } from './read-record.js';
+import { EventBlock, KeptEvents, RECORDS_AT } from './kept-events.js';
 import { sizeOf, writeEvent } from './write-record.js';
 
 /** How much is kept: the newest events, as long as they are no more than this. */
@@ -13,14 +13,23 @@ export interface TrafficLimits {
 
 export const DEFAULT_LIMITS: TrafficLimits = { events: 100_000, bytes: 64 * 1024 * 1024 };
 
-/** What can be told of an event without reading all of it. */
-export interface Outline extends RecordOutline {
-  readonly line: string;
-  /** By the wall clock, in ms since 1970. */
-  readonly time: number;
-}
-
 type Listener = (event: TrafficEvent) => void;
+
+/** What a mirror of a stream in another thread has to know; plain data and shared memory. */
+export type StreamChange =
+  | { readonly kind: 'line'; readonly name: string }
+  | { readonly kind: 'block'; readonly first: number; readonly memory: SharedArrayBuffer }
+  /** The oldest block is given up. The mirror gives its memory back, and then it may be used again. */
+  | { readonly kind: 'dropped' }
+  /** Nothing before this event is kept. */
+  | { readonly kind: 'cleared'; readonly first: number };
+
+/** The end of a stream that a mirror is connected to. */
+export interface Feed {
+  /** The mirror does not read this memory any more. */
+  release(memory: SharedArrayBuffer): void;
+  end(): void;
+}
 
 /** Memory is taken in pieces of this size, or of the size of a larger event. */
 const BLOCK_SIZE = 512 * 1024;
@@ -29,51 +38,43 @@ const CLOCK_INTERVAL_MS = 1000;
 
 /** Before each record: number of the line, wall-clock time. */
 const HEAD_SIZE = 2 + 8;
-
-interface Block {
-  readonly size: number;
-  readonly writer: Writer;
-  readonly reader: Reader;
-  /** Sequence number of the first event in it. */
-  first: number;
-  /** Where each event begins. */
-  readonly starts: number[];
-}
+/** The offset of a record in its block. */
+const START_SIZE = 4;
 
 /**
- * The newest events of everything that passed the lines. Sequence numbers have no gaps; those below `first` are not
- * kept any more. Events are kept as bytes.
+ * The newest events of everything that passed the lines, kept as bytes in shared memory. A `TrafficMirror` in another thread
+ * reads the same memory, so a reader there costs the lines one message for each 512 KiB.
  */
-export class TrafficStream {
+export class TrafficStream extends KeptEvents {
   readonly limits: TrafficLimits;
   readonly #wallClock: () => number;
-  readonly #lines: string[] = [];
-  /** In the order of their events, none of them empty. */
-  readonly #blocks: Block[] = [];
-  /** Of all blocks. */
-  #size = 0;
-  /** A block that was given up, to be used again. */
-  #spare: Block | undefined;
   readonly #listeners = new Set<Listener>();
   #first = 1;
   #last = 0;
-  /** The event that was kept last. */
+  /** Writes into the newest block, which has `#count` events. */
+  #writer: Writer | undefined;
+  #count = 0;
+  /** The event that was kept last, while its record is in the newest block. */
   #newest: NewEvent | undefined;
+  /** Of all blocks. */
+  #size = 0;
+  /** The memory of a block that was given up, to be used again. */
+  #spare: SharedArrayBuffer | undefined;
+  #send: ((change: StreamChange) => void) | undefined;
   #wallOffset = 0;
   #wallReadAt = Number.NEGATIVE_INFINITY;
 
   /** @param wallClock the moment of `performance.now()` 0 on the wall clock, in ms since 1970 */
   constructor(limits = DEFAULT_LIMITS, wallClock = () => Date.now() - performance.now()) {
+    super();
     this.limits = limits;
     this.#wallClock = wallClock;
   }
 
-  /** Sequence number of the oldest event that is kept; one more than `last` when there is none. */
   get first(): number {
     return this.#first;
   }
 
-  /** Sequence number of the newest event; 0 before the first. */
   get last(): number {
     return this.#last;
   }
@@ -83,20 +84,12 @@ export class TrafficStream {
     return this.#size;
   }
 
-  /** The moment of `performance.now()` 0 on the wall clock, in ms since 1970, as it was a second ago at most. */
-  get wallOffset(): number {
-    return this.#offsetAt(performance.now());
-  }
-
-  /** The names of all lines that there have been. The list grows with lines that are added. */
-  get lineNames(): readonly string[] {
-    return this.#lines;
-  }
-
   /** A number for a line, to add its events by. */
   lineNumber(name: string): number {
-    const known = this.#lines.indexOf(name);
-    return known >= 0 ? known : this.#lines.push(name) - 1;
+    const known = this.lines.indexOf(name);
+    if (known >= 0) return known;
+    this.#send?.({ kind: 'line', name });
+    return this.lines.push(name) - 1;
   }
 
   /**
@@ -108,7 +101,27 @@ export class TrafficStream {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Keeps an event and tells the listeners. @returns its sequence number */
+  /**
+   * Feeds a mirror. There is one at a time.
+   * @param send is called with each change from now on, beginning with those that make up what is kept now
+   */
+  feed(send: (change: StreamChange) => void): Feed {
+    for (const name of this.lines) send({ kind: 'line', name });
+    for (const { first, memory } of this.blocks) send({ kind: 'block', first, memory });
+    send({ kind: 'cleared', first: this.#first });
+    this.#send = send;
+    this.#spare = undefined;
+    return {
+      release: (memory) => {
+        if (this.#send === send) this.#reuse(memory);
+      },
+      end: () => {
+        if (this.#send === send) this.#send = undefined;
+      },
+    };
+  }
+
+  /** Keeps an event and calls the listeners. @returns its sequence number */
   add(lineNumber: number, event: NewEvent): number {
     const seq = ++this.#last;
     const time = event.at + this.#offsetAt(event.at);
@@ -116,45 +129,19 @@ export class TrafficStream {
     else this.#first = seq + 1;
     if (this.#listeners.size > 0) {
       // What was kept is read back: copying the event takes 10 µs, because V8 spreads objects of many shapes slowly.
-      this.#tell(this.read(seq) ?? { ...event, seq, line: this.#lines[lineNumber] as string, time });
+      const kept = this.read(seq) ?? { ...event, seq, line: this.lines[lineNumber] as string, time };
+      for (const listener of this.#listeners) listener(kept);
     }
     return seq;
   }
 
-  /** The event with this sequence number; undefined when it is not kept. */
-  read(seq: number): TrafficEvent | undefined {
-    return seq < this.#first || seq > this.#last ? undefined : this.#read(this.#blockOf(seq), seq);
-  }
-
-  #read(block: Block, seq: number): TrafficEvent {
-    const { reader, starts, first } = block;
-    reader.at = starts[seq - first] as number;
-    const line = this.#lines[reader.word()] as string;
-    const time = reader.number() ?? 0;
-    // The record before is there as long as its block, even if its event is given up.
-    return readEvent(reader, { seq, line, time }, () => this.#read(block, seq - 1));
-  }
-
-  /** What `read` would return, in outline: this costs a tenth of it. */
-  outline(seq: number): Outline | undefined {
-    const reader = this.#readerAt(seq);
-    if (!reader) return undefined;
-    const line = this.#lines[reader.word()] as string;
-    const time = reader.number() ?? 0;
-    const { kind, unitId, functionCode } = readOutline(reader);
-    return { line, time, kind, unitId, functionCode };
-  }
-
   /** Forgets all events. Sequence numbers go on. */
   clear(): void {
+    while (this.blocks.length > 0) this.#dropOldestBlock();
     this.#first = this.#last + 1;
-    this.#blocks.length = 0;
+    this.#writer = undefined;
     this.#newest = undefined;
-    this.#size = 0;
-  }
-
-  #tell(event: TrafficEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    this.#send?.({ kind: 'cleared', first: this.#first });
   }
 
   #offsetAt(at: number): number {
@@ -166,71 +153,54 @@ export class TrafficStream {
   }
 
   #keep(seq: number, lineNumber: number, time: number, event: NewEvent): void {
-    const { writer, starts, first } = this.#blockFor(HEAD_SIZE + sizeOf(event), seq);
-    starts.push(writer.at);
+    const writer = this.#writerFor(HEAD_SIZE + START_SIZE + sizeOf(event), seq);
+    const start = writer.at;
     writer.word(lineNumber);
     writer.number(time);
-    writeEvent(writer, event, seq, seq > first ? this.#newest : undefined);
+    writeEvent(writer, event, seq, this.#newest);
     this.#newest = event;
+    (this.blocks.at(-1) as EventBlock).publish(start, ++this.#count);
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 
-  /** Where an event begins; undefined when it is not kept. */
-  #readerAt(seq: number): Reader | undefined {
-    if (seq < this.#first || seq > this.#last) return undefined;
-    const { reader, starts, first } = this.#blockOf(seq);
-    reader.at = starts[seq - first] as number;
-    return reader;
-  }
-
-  #blockOf(seq: number): Block {
-    let [low, high] = [0, this.#blocks.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((this.#blocks[middle] as Block).first <= seq) low = middle;
-      else high = middle - 1;
-    }
-    return this.#blocks[low] as Block;
-  }
-
-  /** The block that has room for `size` bytes. The oldest ones give up theirs when all memory is taken. */
-  #blockFor(size: number, seq: number): Block {
-    const newest = this.#blocks.at(-1);
-    if (newest && newest.writer.at + size <= newest.size) return newest;
-    const blockSize = Math.max(size, BLOCK_SIZE);
-    while (this.#blocks.length > 0 && this.#size + blockSize > this.limits.bytes) {
+  /** The writer of the block that has room for `size` bytes. The oldest blocks give up theirs when all memory is taken. */
+  #writerFor(size: number, seq: number): Writer {
+    const newest = this.blocks.at(-1);
+    if (newest && this.#writer && size <= newest.room(this.#writer.at, this.#count)) return this.#writer;
+    const blockSize = size + RECORDS_AT <= BLOCK_SIZE ? BLOCK_SIZE : (size + RECORDS_AT + 7) & ~7;
+    while (this.blocks.length > 0 && this.#size + blockSize > this.limits.bytes) {
       this.#dropOldestBlock();
-      this.#first = Math.max(this.#first, this.#blocks[0]?.first ?? seq);
+      this.#first = Math.max(this.#first, this.blocks[0]?.first ?? seq);
     }
-    const block =
-      blockSize === BLOCK_SIZE && this.#spare ? emptied(this.#spare, seq) : newBlock(blockSize, seq);
-    this.#spare = undefined;
-    this.#size += block.size;
-    this.#blocks.push(block);
-    return block;
+    const spare = blockSize === BLOCK_SIZE ? this.#spare : undefined;
+    if (spare) this.#spare = undefined;
+    const memory = spare ?? new SharedArrayBuffer(blockSize);
+    new Int32Array(memory)[0] = 0;
+    this.blocks.push(new EventBlock(memory, seq));
+    this.#size += memory.byteLength;
+    this.#count = 0;
+    this.#newest = undefined;
+    this.#writer = new Writer(new Uint8Array(memory));
+    this.#writer.at = RECORDS_AT;
+    this.#send?.({ kind: 'block', first: seq, memory });
+    return this.#writer;
   }
 
   /** Forgets the events before `seq`, and gives up the memory of blocks without others. */
   #forgetBefore(seq: number): void {
     this.#first = seq;
-    while (this.#blocks.length > 1 && (this.#blocks[1] as Block).first <= seq) this.#dropOldestBlock();
+    while (this.blocks.length > 1 && (this.blocks[1] as EventBlock).first <= seq) this.#dropOldestBlock();
   }
 
   #dropOldestBlock(): void {
-    const oldest = this.#blocks.shift() as Block;
-    this.#size -= oldest.size;
-    if (oldest.size === BLOCK_SIZE) this.#spare = oldest;
+    const { memory } = this.blocks.shift() as EventBlock;
+    this.#size -= memory.byteLength;
+    // A mirror may be reading it until it says otherwise.
+    if (this.#send) this.#send({ kind: 'dropped' });
+    else this.#reuse(memory);
   }
-}
 
-function newBlock(size: number, first: number): Block {
-  const memory = new Uint8Array(size);
-  return { size, writer: new Writer(memory), reader: new Reader(memory), first, starts: [] };
-}
-
-function emptied(block: Block, first: number): Block {
-  block.first = first;
-  block.starts.length = 0;
-  block.writer.at = 0;
-  return block;
+  #reuse(memory: SharedArrayBuffer): void {
+    if (memory.byteLength === BLOCK_SIZE) this.#spare = memory;
+  }
 }

@@ -1,4 +1,5 @@
 import type { ActedFault } from '../faults/apply.js';
+import { REFUSALS } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import { sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf, EventOf, NewEvent, Received } from './event.js';
@@ -9,6 +10,7 @@ import {
   FRAMING_CODES,
   KIND_CODES,
   NOT_PLAIN,
+  NOT_REFUSED,
   OVER_TIME,
   PLAIN,
   STATES,
@@ -120,6 +122,12 @@ function writeReply(
   writePlan(w, event.plan, event.report);
   writeActed(w, event.acted);
   w.word(event.omittedFaults);
+  const { refused } = event;
+  w.byte(refused === undefined ? NOT_REFUSED : REFUSALS.indexOf(refused.why));
+  if (refused === undefined) return;
+  // One more than the last address may be meant.
+  w.long(refused.address);
+  w.word(refused.quantity);
 }
 
 function writeClient(w: Writer, { client, clientId }: ClientOf): void {

@@ -48,7 +48,7 @@ export interface LineHandler {
 
 /** Why a socket turned a client away. */
 export type Rejection =
-  /** Not Modbus TCP: protocol identifier or length. */
+  /** Not Modbus TCP: a length that no frame has. */
   | 'protocol'
   /** No complete request within the idle timeout. A client that sends half a header and stops is idle too. */
   | 'idle'

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import type { Summary } from '../api/v1/summary.js';
 import type { StreamedView } from '../api/v1/traffic-view.js';
+import type { Summary } from '../control/schemas/summary.js';
 import type { Refusal } from '../rest/client.js';
 import { type Followed, follow, type Wanted } from '../rest/events.js';
 import { needsLogIn, send } from './api.js';

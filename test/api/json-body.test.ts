@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readBody } from '../../src/api/json-body.js';
+import { countParts, parseJson, readText } from '../../src/api/json-body.js';
 
 const KIB_256 = 256 * 1024;
 
@@ -9,7 +10,7 @@ function read(...pieces: (string | Buffer)[]) {
   const payload = new PassThrough();
   for (const piece of pieces) payload.write(piece);
   payload.end();
-  return readBody(payload, 0);
+  return readText(payload, 0);
 }
 
 test('a body that arrives in pieces is read as a whole, also where a character is cut', async () => {
@@ -19,34 +20,60 @@ test('a body that arrives in pieces is read as a whole, also where a character i
 
 test('a body without a declared length is refused when it is longer than 256 KiB', async () => {
   expect(await read('"', 'x'.repeat(KIB_256 - 2), '"')).toMatchObject({ ok: true });
-  expect(await read('"', 'x'.repeat(KIB_256 - 1), '"')).toMatchObject({ ok: false, status: 413 });
+  expect(await read('"', 'x'.repeat(KIB_256 - 1), '"')).toMatchObject({
+    ok: false,
+    problems: [{ code: 'request.too_long' }],
+  });
 });
 
 test('a body with a declared length above the limit is refused before any of it has arrived', async () => {
-  expect(await readBody(new PassThrough(), KIB_256 + 1)).toMatchObject({ ok: false, status: 413 });
+  expect(await readText(new PassThrough(), KIB_256 + 1)).toMatchObject({
+    ok: false,
+    problems: [{ code: 'request.too_long' }],
+  });
 });
 
-test('a body with too many names and values is refused when all of it has arrived', async () => {
-  const payload = new PassThrough();
-  let refused = false;
-  const result = readBody(payload, 0).finally(() => {
-    refused = true;
-  });
-  payload.write(`[${'1,'.repeat(5000)}`);
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-  expect(refused).toBe(false);
-  payload.end('1]');
-  expect(await result).toEqual({
+test('a body with too many names and values is refused before it is parsed', () => {
+  expect(parseJson(`[${'1,'.repeat(5000)}1]`)).toMatchObject({
     ok: false,
-    status: 413,
-    error: 'body: expected at most 4096 names and values',
+    problems: [{ code: 'request.too_long', message: 'body: expected at most 4096 names and values' }],
   });
 });
 
 test('a client that leaves in the middle of a body is not our failure', async () => {
   const payload = new PassThrough();
-  const result = readBody(payload, 0);
+  const result = readText(payload, 0);
   payload.write('{"a":');
   payload.destroy(new Error('aborted'));
-  expect(await result).toEqual({ ok: false, status: 400, error: 'body: aborted' });
+  expect(await result).toMatchObject({ ok: false, problems: [{ message: 'body: aborted' }] });
+});
+
+/** Names and values, nested ones included. */
+function partsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const inner = Object.values(value).reduce((sum: number, each) => sum + partsIn(each), 1);
+  return Array.isArray(value) ? inner : inner + Object.keys(value).length;
+}
+
+test.each([
+  ['3', 1],
+  ['[]', 2],
+  ['[1,2]', 3],
+  ['{"a":[1]}', 4],
+  ['"[{,:"', 1],
+  ['"a\\"[","b"', 2],
+  ['"\\\\",1', 2],
+  ['"µ€😀,",1', 2],
+])('%s counts as %i names and values', (text, count) => {
+  expect(countParts(text)).toBe(count);
+});
+
+test('any JSON text counts for no less than its names and values, and for no more than twice as many', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const count = countParts(JSON.stringify(value));
+      expect(count).toBeGreaterThanOrEqual(partsIn(value));
+      expect(count).toBeLessThanOrEqual(2 * partsIn(value));
+    }),
+  );
 });

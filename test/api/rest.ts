@@ -61,8 +61,9 @@ export class Rest {
     configuration: Configuration,
     rules: ApiRules = { host: '127.0.0.1' },
     log: Logger = pino({ level: 'silent' }),
+    writesIn?: string,
   ) {
-    this.bench = newBench(configuration, rules, log);
+    this.bench = newBench(configuration, rules, log, writesIn);
     this.simulator = this.bench.simulator;
     this.app = this.bench.app;
   }

@@ -299,6 +299,50 @@ describe('a unit that is not there', () => {
   });
 });
 
+describe('units 0 and 255 of Modbus TCP', () => {
+  const rules = new FaultRules({ uptime: () => 0, now: () => new Date(0), random: () => 0 });
+  const line = { name: 'lan', abilities: abilities('tcp', 'socket'), framing: SOCKET, characterTime: 0 };
+  /** The register that a device answers with, by its unit; what else it answers; undefined when nothing. */
+  const answers = (units: Units, framing = SOCKET) => {
+    const bus = new Bus({ ...line, framing }, units, rules);
+    return [0, 255].map((unitId) => {
+      const { plan } = bus.answer({ unitId, pdu: bytesOf(READ), transactionId: 0, clientId: 1 }) ?? {};
+      const step = plan?.kind === 'send' ? plan.steps[0] : undefined;
+      const pdu = step?.kind === 'bytes' ? framing.decode(step.bytes)?.pdu : undefined;
+      expect(bus.owns(unitId)).toBe(pdu?.[0] === 3);
+      return pdu && hexOf(pdu);
+    });
+  };
+  const [meter, relay] = [holding(1), holding(2)];
+  const [METER, RELAY, NOBODY] = ['03020001', '03020002', '830b'];
+
+  it('address the one device of a line, whatever its units are', () => {
+    expect(answers(new Map([[1, meter]]))).toEqual([METER, METER]);
+    expect(
+      answers(
+        new Map([
+          [1, meter],
+          [17, meter],
+        ]),
+      ),
+    ).toEqual([METER, METER]);
+  });
+
+  it('address nobody where a line has several devices, unless its units name one', () => {
+    const two = new Map([
+      [1, meter],
+      [2, relay],
+    ]);
+    expect(answers(two)).toEqual([NOBODY, NOBODY]);
+    expect(answers(new Map([...two, [255, relay]]))).toEqual([NOBODY, RELAY]);
+    expect(answers(new Map<number | '*', Device>([...two, ['*', relay]]))).toEqual([RELAY, RELAY]);
+  });
+
+  it('are two more units where the framing is that of a serial line', () => {
+    expect(answers(new Map([[1, meter]]), RTU)).toEqual([undefined, undefined]);
+  });
+});
+
 describe('the framing of an ASCII line', () => {
   const change = { unitId: 1, pdu: bytesOf('08 0003 2100'), transactionId: 0, clientId: 0 };
   const asciiBus = () => busOf(new Map([[1, holding(1)]]), new AsciiFraming());

@@ -21,6 +21,14 @@ describe('the command line', () => {
       '--config=a.yaml',
       { kind: 'serve', source: { kind: 'native', file: 'a.yaml' }, api: {}, log: info, state: {} } as Command,
     ],
+    [
+      '--config a.yaml --free-ports',
+      {
+        kind: 'serve',
+        source: { kind: 'native', file: 'a.yaml', freePorts: true },
+        ...{ api: {}, log: info, state: {} },
+      } as Command,
+    ],
     ['check a.yaml', { kind: 'check', file: 'a.yaml', api: {} }],
     ['ports', { kind: 'ports' }],
     ['--version', { kind: 'version' }],
@@ -76,6 +84,16 @@ describe('the command line', () => {
       settings: ['x=1', 'y=2'],
       junit: 'r.xml',
     });
+  });
+
+  it('has no free ports on a simulator that runs elsewhere', () => {
+    for (const command of ['test a.yaml', 'examine bus']) {
+      expect(error(`${command} --free-ports --url http://a`)).toContain(
+        '--free-ports has no effect with --url',
+      );
+    }
+    expect(parse('test a.yaml --free-ports')).toMatchObject({ freePorts: true });
+    expect(error('selftest bus --free-ports')).toContain('selftest takes no option --free-ports');
   });
 
   it.each([

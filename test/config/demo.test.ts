@@ -37,6 +37,6 @@ describe('the built-in demo', () => {
   it('has voltages, an energy counter and a serial number', () => {
     expect(valueAt(meter, 'input', 0)).toBeCloseTo(230.1, 3);
     expect(imageOf(meter.tables.input.layout).actionAt(20)).toEqual({ name: 'increment' });
-    expect(valueAt(meter, 'holding', 100)).toBe('SIM-000001      ');
+    expect(valueAt(meter, 'holding', 100)).toBe('SIM-000001');
   });
 });

@@ -6,13 +6,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ATTACKS } from '../../scripts/hostile/attacks.mjs';
 import { LINES } from '../../scripts/hostile/plant.mjs';
-import { buildApp } from '../../src/api/app.js';
 import { isConsolePath, VIEW_NAMES } from '../../src/api/console/paths.js';
 import { OPTIONS } from '../../src/config/command-line.js';
 import { HELP } from '../../src/config/help.js';
 import { checkFile } from '../../src/config/load.js';
 import { conditionSchema } from '../../src/faults/condition.js';
 import { faultKinds } from '../../src/faults/kinds.js';
+import { newBench } from '../../src/library/bench.js';
 import { FunctionCode } from '../../src/protocol/function-code.js';
 import { ACTION_NAMES } from '../../src/registers/actions.js';
 import { At } from '../../src/schema/at.js';
@@ -131,7 +131,7 @@ async function routes(): Promise<string[]> {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
   });
   const log = pino({ level: 'silent' });
-  const app = buildApp(new Simulator(setup, log), { host: '127.0.0.1' }, log);
+  const { app } = newBench(setup, { host: '127.0.0.1' }, log);
   await app.ready();
   const tree = app.printRoutes({ commonPrefix: false });
   await app.close();

@@ -75,6 +75,21 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
     why: 'it is driven by the API and the command line, not the other way round',
   },
+  control: {
+    knows: [
+      'protocol',
+      'schema',
+      'registers',
+      'signals',
+      'device',
+      'faults',
+      'traffic',
+      'config',
+      'simulator',
+    ],
+    external: /^(node:.+|zod|pino)$/,
+    why: 'it is the door: plain data in, plain data or a refusal out, whoever asks',
+  },
   testing: {
     knows: [
       'protocol',
@@ -86,10 +101,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'traffic',
       'config',
       'simulator',
+      'control',
       'transport',
     ],
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
+  },
+  door: {
+    knows: ['traffic', 'control', 'testing'],
+    external: /^node:(worker_threads|timers\/promises)$/,
+    why: 'it carries commands and answers between the two sides, and knows what neither means',
   },
   api: {
     knows: [
@@ -101,13 +122,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'faults',
       'traffic',
       'config',
-      'simulator',
+      'control',
       'testing',
+      'door',
     ],
-    why: 'it reaches lines and buses through the simulator only',
+    knowsFiles: ['src/simulator/ports.ts'],
+    why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
   library: {
-    knows: ['schema', 'faults', 'config', 'simulator', 'api'],
+    knows: ['schema', 'faults', 'config', 'simulator', 'control', 'testing', 'door', 'api'],
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
@@ -125,7 +148,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   web: {
     knows: ['rest', 'strip'],
-    knowsTypesOf: ['api'],
+    knowsTypesOf: ['api', 'control'],
     knowsFiles: [
       'src/api/console/paths.ts',
       'src/protocol/bytes.ts',
@@ -138,12 +161,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     why: 'it runs in a browser, and knows of the simulator what REST tells',
   },
   state: {
-    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator'],
+    knows: ['schema', 'registers', 'signals', 'device', 'faults', 'config', 'simulator', 'control'],
     external: /^(zod|node:crypto)$/,
     why: 'it turns a simulator into text and back, and never knows a file',
   },
   service: {
-    knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'state'],
+    knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
     external: /^(node:.+|koffi|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
   },
@@ -304,6 +327,27 @@ describe('the imports of src', () => {
 
   it('form no cycle', () => {
     expect(cycles(sources)).toEqual([]);
+  });
+});
+
+describe('the door', () => {
+  /** Calls that change a running simulator. */
+  const CHANGES =
+    /\.changes\.\w+\(|\b(?:writeValue|writeWords|setSignal|setWritable)\(|\bfaults\.(?:reset|configure)\(|\brules\.(?:set|switch|remove)\(|\.(?:restart|interrupt|restore|setClock)\(/;
+  /**
+   * Where these functions are; the tests, which set rules and values from the side of the lines; and the pages of the kept
+   * state, which are restored before a line is opened.
+   */
+  const INSIDE =
+    /^src\/(?:(?:control|simulator|device|registers|faults|signals|reactions|transport|bus|testing|web)\/|library\/\w+-client|state\/pages)/;
+
+  it('is the only way to change a running simulator', () => {
+    const others = Object.entries(readSources()).flatMap(([path, source]) =>
+      INSIDE.test(path)
+        ? []
+        : source.split('\n').flatMap((line) => (CHANGES.test(line) ? `${path}: ${line.trim()}` : [])),
+    );
+    expect(others).toEqual([]);
   });
 });
 

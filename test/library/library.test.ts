@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { connect, type EventView, type SimulatorClient, startSimulator } from '../../src/library.js';
 import { serialMaster, tcpMaster } from '../api/masters.js';
@@ -185,7 +184,8 @@ describe('startSimulator', () => {
     const file = newFile('devices: {}\nlines: {}\n');
     await expect(startSimulator(file)).rejects.toThrow(/devices: expected.*\n.*lines: expected/);
     await expect(startSimulator({ devices: 1 })).rejects.toThrow('devices: expected devices by name, got 1');
-    await expect(startSimulator(join(file, 'none'))).rejects.toThrow('no such file');
+    await expect(startSimulator('nope.yaml')).rejects.toThrow(/^nope\.yaml: no such file$/);
+    await expect(startSimulator(file)).rejects.toThrow(`${file}:1:`);
   });
 
   it('frees its ports', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { MADE_AT_BUILD } from '../../src/api/openapi/made.js';
+import { MADE_AT_BUILD } from '../../src/api/made.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
 

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { askAll, NINETEEN, startCaptureBench } from '../support/capture-bench.js';
 import type { RunningSimulator } from '../support/simulator.js';
+import { RawClient, until } from '../transport/socket/raw-client.js';
 import { describeWithPeer, isInstalled } from './peer.js';
 
 const run = promisify(execFile);
@@ -104,6 +106,36 @@ describeWithPeer('tshark', missing, () => {
       .map(([time]) => Number(time));
     expect(times).toHaveLength(2);
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThan(0.0049);
+  });
+
+  it('dissects a second connection from the same port', async () => {
+    // tshark dissects no reply whose header is in two segments.
+    running.simulator.faults.rules.remove('pieces');
+    const port = running.port('lan');
+    const request = Buffer.from('000100000006010300000001', 'hex');
+    let localPort: number | undefined;
+    for (let i = 0; i < 3; i++) {
+      const client = new RawClient(connect({ port, host: '127.0.0.1', ...(localPort && { localPort }) }));
+      await until(() => client.connected, 'connected');
+      localPort = client.socket.localPort;
+      client.send(request);
+      await until(() => client.received.length === 11, 'answered');
+      // Without TIME_WAIT, which would keep the port.
+      client.socket.resetAndDestroy();
+      const gone = (n: number) => running.simulator.lines.get('lan')?.clients === n;
+      await until(() => gone(0), 'gone');
+    }
+    const rows = await dissect(
+      'wire',
+      'tcp.srcport',
+      'tcp.dstport',
+      'tcp.stream',
+      'tcp.analysis.flags',
+      'mbtcp.trans_id',
+    );
+    const ours = rows.filter((row) => row.slice(0, 2).includes(String(localPort)));
+    expect(ours.filter(([, , , , transaction]) => transaction !== '')).toHaveLength(6);
+    expect(new Set(ours.map(([, , stream]) => stream)).size).toBe(3);
   });
 
   /** Fields of all packets, as tshark prints them. */

@@ -56,9 +56,8 @@ describe('Modbus TCP frames', () => {
   });
 
   const invalid: [name: string, bytes: string, reason: RegExp][] = [
-    ['protocol identifier 1', '0001 0001 0006 01 03 0000 0001', /protocol identifier 1\b/],
-    ['protocol identifier 256, before the length has come', '0001 0100', /protocol identifier 256/],
-    ['HTTP', '47455420', /protocol identifier/],
+    ['HTTP', '474554202F20', /protocol identifier 21536/],
+    ['protocol identifier 1 and a length of 255', '0001 0001 00FF', /protocol identifier 1\b/],
     ['length 0', '0001 0000 0000', /length 0,/],
     ['length 1, no room for a function code', '0001 0000 0001 01', /length 1,/],
     ['length 255', '0001 0000 00FF', /length 255,/],
@@ -69,6 +68,13 @@ describe('Modbus TCP frames', () => {
       kind: 'invalid',
       reason: expect.stringMatching(reason) as string,
     });
+  });
+
+  it('knows the end of a frame of another protocol', () => {
+    const bytes = bytesOf('0001 0001 0006 01 03 0000 0001 0002');
+    const found = { kind: 'other protocol', length: 12, reason: 'protocol identifier 1, expected 0' };
+    expect(decodeMbap(bytes)).toEqual(found);
+    for (let length = 0; length < 12; length++) expect(decodeMbap(bytes, 0, length).kind).toBe('more');
   });
 
   it.each([2, 254])('accepts length %i', (length) => {

@@ -32,6 +32,8 @@ describe('which registers a client may reach', () => {
   ])('%i, %i registers: read %s, write %s', (address, quantity, read, write) => {
     expect(table.canReadWords(address, quantity)).toBe(read);
     expect(table.canWriteWords(address, quantity)).toBe(write);
+    expect(table.refused({ address, quantity }, 'words', false) === undefined).toBe(read);
+    expect(table.refused({ address, quantity }, 'words', true) === undefined).toBe(write);
   });
 
   it.each<[address: number, quantity: number, allowed: boolean]>([
@@ -58,6 +60,20 @@ describe('which registers a client may reach', () => {
     expect(whole.canWriteWords(address, quantity)).toBe(allowed);
     expect(whole.canReadBits(16 * address, 16 * quantity)).toBe(allowed);
     expect(whole.canWriteBits(16 * address + 15, 16 * quantity - 15)).toBe(allowed);
+    const bits = { address: 16 * address + 15, quantity: 16 * quantity - 15 };
+    expect(whole.refused({ address, quantity }, 'words', false) === undefined).toBe(allowed);
+    expect(whole.refused(bits, 'bits', true) === undefined).toBe(allowed);
+  });
+
+  it('names the first addresses that refuse an access, and why', () => {
+    const whole = tableOf(image, { wholeValues: true });
+    const range = (address: number, quantity: number) => ({ address, quantity });
+    expect(whole.refused(range(10, 1), 'words', false)).toEqual({ ...range(10, 1), why: 'part of a value' });
+    expect(whole.refused(range(11, 2), 'words', false)).toEqual({ ...range(11, 1), why: 'part of a value' });
+    expect(tableOf(image).refused(range(65_535, 3), 'bits', false)).toEqual({
+      ...range(65_535, 3),
+      why: 'not defined',
+    });
   });
 
   it('ends at address 65535, also where the cells behind it exist', () => {

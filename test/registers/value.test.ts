@@ -64,16 +64,24 @@ describe('values in registers', () => {
   });
 
   const texts: [text: string, cells: number, order: string, words: string][] = [
-    ['', 2, 'big/big', '2020 2020'],
-    ['ABC', 2, 'big/big', '4142 4320'],
-    ['ABC', 2, 'big/little', '4241 2043'],
+    ['', 2, 'big/big', '0000 0000'],
+    ['ABC', 2, 'big/big', '4142 4300'],
+    ['ABC', 2, 'big/little', '4241 0043'],
+    ['A  ', 2, 'big/big', '4120 2000'],
     ['ABCDEF', 3, 'little/big', '4546 4344 4142'],
-    ['ü€', 3, 'big/big', 'c3bc e282 ac20'],
+    ['ü€', 3, 'big/big', 'c3bc e282 ac00'],
   ];
-  it.each(texts)('text %j in %i cells in order %s is %s, padded with spaces', (text, cells, order, words) => {
+  it.each(texts)('text %j in %i cells in order %s is %s, padded with NUL', (text, cells, order, words) => {
     const stored = wordsOfValue('string', text, cells, orderOf(order));
     expect(hexWords(stored)).toBe(words);
-    expect(String(valueOfWords('string', stored, orderOf(order))).trimEnd()).toBe(text);
+    expect(valueOfWords('string', stored, orderOf(order))).toBe(text);
+  });
+
+  it('text may be padded with spaces, which belong to it when it is read', () => {
+    const order = { ...orderOf('big/little'), padding: 'space' } as const;
+    const stored = wordsOfValue('string', 'ABC', 3, order);
+    expect(hexWords(stored)).toBe('4241 2043 2020');
+    expect(valueOfWords('string', stored, order)).toBe('ABC   ');
   });
 
   it('reads back every value that it stores, in every order', () => {

@@ -1,6 +1,8 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { LoadResult } from '../../src/config/load.js';
 import { lineSource } from '../../src/config/native/line-source.js';
+import { ownersRoom } from '../../src/control/room.js';
 import { reload } from '../../src/service/reload.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator } from '../support/simulator.js';
@@ -32,7 +34,12 @@ async function start() {
   };
   let current = nativeSetup(PLANT);
   const again = async (result: LoadResult) => {
-    const { configuration, ...told } = await reload(simulator, current, result, 'plant.yaml');
+    const { configuration, ...told } = await reload(
+      ownersRoom(simulator, pino({ level: 'silent' })),
+      current,
+      result,
+      'plant.yaml',
+    );
     current = configuration;
     return told;
   };

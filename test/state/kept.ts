@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { ownersRoom } from '../../src/control/room.js';
 import { type RestoredState, restoreState } from '../../src/service/state/restore-state.js';
 import { type FileSystem, StateFiles } from '../../src/service/state/state-files.js';
 import { StateKeeper } from '../../src/service/state/state-keeper.js';
@@ -47,7 +48,7 @@ export async function keep(
   const simulator = new Simulator(file, log);
   const files = new StateFiles(directory, fs);
   const now = () => times.now;
-  const restored = await restoreState({ simulator, files, file, log, now });
+  const restored = await restoreState({ room: ownersRoom(simulator, log), files, file, log, now });
   const keeper = new StateKeeper({ simulator, files, log, now, uptime: () => times.uptime }, file, restored);
   return { simulator, restored, keeper, warnings };
 }

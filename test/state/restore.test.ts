@@ -124,7 +124,9 @@ describe('after a restart', () => {
     expect(
       simulator.changes.createDevice('extra', { registers: { holding: [{ address: 0, value: 9 }] } }).ok,
     ).toBe(true);
-    expect(simulator.changes.addLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } }).ok).toBe(true);
+    expect((await simulator.changes.createLine('more', { tcp: { port: 0 }, units: { 1: 'extra' } })).ok).toBe(
+      true,
+    );
     set(simulator, 0, 42, 'meter-5');
     set(simulator, 0, 43, 'extra');
     simulator.faults.rules.remove('slow');

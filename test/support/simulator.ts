@@ -37,10 +37,11 @@ const running = new Set<RunningSimulator>();
 export async function startSimulator(
   configuration: Configuration,
   rules: ApiRules = { host: '127.0.0.1' },
+  writesIn?: string,
 ): Promise<RunningSimulator> {
   const log: LogEntry[] = [];
   const write = (entry: string) => void log.push(JSON.parse(entry) as LogEntry);
-  const rest = new Rest(configuration, rules, pino({ level: 'debug' }, { write }));
+  const rest = new Rest(configuration, rules, pino({ level: 'debug' }, { write }), writesIn);
   const { bench, simulator } = rest;
   await bench.start();
 

@@ -224,10 +224,16 @@ describe('damage', () => {
     expect(damaged(bytes, new AsciiFraming())).toBe('17 bytes that are no valid frame');
   });
 
+  it('a frame of another protocol than Modbus has its identifier named', () => {
+    expect(damaged(bytesOf('0001 0001 0006 01 03 0000 0001'), SOCKET)).toBe(
+      'not Modbus TCP: protocol identifier 1, expected 0',
+    );
+  });
+
   it.each([
     [bytesOf('01 03'), RTU],
     [new Uint8Array(300), RTU],
-    [bytesOf('0001 0007 0002 01 03'), SOCKET],
+    [bytesOf('0001 0000 0005 01 03'), SOCKET],
   ])('bytes that are no frame are counted', (bytes, framing) => {
     expect(damaged(bytes, framing)).toBe(`${bytes.length} bytes that are no valid frame`);
   });

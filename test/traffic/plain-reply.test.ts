@@ -106,6 +106,7 @@ const OTHERS: Readonly<Record<string, Partial<ReplyEvent>>> = {
   'an uncertainty': { report: reportOf({ uncertainty: 0 }) },
   'a fault': { acted: [{ rule: 'late', kind: 'delay' }] },
   'omitted faults': { omittedFaults: 1 },
+  'refused addresses': { refused: { address: 65_536, quantity: 2, why: 'read only' } },
 };
 
 test.each(Object.entries(OTHERS))(

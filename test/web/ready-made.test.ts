@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToldSchema } from '../../src/api/v1/schemas.js';
+import type { ToldSchema } from '../../src/api/v1/program.js';
 import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
 import { shapeOf } from '../../src/web/ui/schema-form/shape.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RegisterView } from '../../src/api/v1/value-view.js';
+import type { RegisterView } from '../../src/control/schemas/value.js';
 import type { Batch } from '../../src/web/live.js';
 import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
 import { type ObjectShape, shapeOf } from '../../src/web/ui/schema-form/shape.js';

@@ -30,7 +30,7 @@ export type LogIn =
   | { readonly ok: true; readonly client: Client; readonly cookie: string }
   | { readonly ok: false; readonly refusal: WrongToken };
 
-type WrongToken = Refusal<401 | 429>;
+type WrongToken = Refusal<'access.token' | 'access.too_many_attempts'>;
 
 const SESSION_PATH = '/api/v1/session';
 
@@ -85,7 +85,11 @@ export class Access {
     if (client === undefined) return this.#unknownClient(request);
     if (client.role === 'write' || method === 'GET' || method === 'HEAD') return undefined;
     if (OPEN_TO_READERS.has(`${method} ${url}`)) return undefined;
-    return { status: 403, path: 'method', message: 'a read-only token is for GET and HEAD alone' };
+    return {
+      code: 'access.read_only',
+      path: 'method',
+      message: 'a read-only token is for GET and HEAD alone',
+    };
   }
 
   /** The client of a request; undefined when it has neither a right token nor a session. */
@@ -136,7 +140,7 @@ export class Access {
     const message = `more than ${ALLOWED_ATTEMPTS} wrong tokens within ${WINDOW_S} s`;
     if (count === ALLOWED_ATTEMPTS + 1) this.#context.warn({ address }, message);
     return {
-      status: 429,
+      code: 'access.too_many_attempts',
       path: refusal.path,
       message: `${message} from this address`,
       headers: { 'retry-after': String(secondsLeft) },
@@ -145,10 +149,14 @@ export class Access {
 }
 
 const NO_TOKEN: WrongToken = {
-  status: 401,
+  code: 'access.token',
   path: 'Authorization',
   message: 'expected Bearer and the token of the configuration',
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-const WRONG_LOGIN: WrongToken = { status: 401, path: 'token', message: 'not a token of the configuration' };
+const WRONG_LOGIN: WrongToken = {
+  code: 'access.token',
+  path: 'token',
+  message: 'not a token of the configuration',
+};

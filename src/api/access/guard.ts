@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorAnswer } from '../error-answer.js';
+import { refusal } from '../../control/refusal.js';
+import { refuse } from '../answers.js';
 import type { Access } from './access.js';
 import { corsHeaders, isPreflight, PREFLIGHT_HEADERS } from './origins.js';
 import type { Refusal } from './refusal.js';
@@ -14,13 +15,17 @@ export function accessGuard(access: Access): Guard {
     const { raw } = request;
     reply.headers(SECURITY_HEADERS).headers(corsHeaders(raw.headers, origins));
     const misplaced = access.refusalOfPlace(raw);
-    if (misplaced) return refuse(request, reply, misplaced);
+    if (misplaced) return refuseAccess(request, reply, misplaced);
     if (isPreflight(raw, origins)) return reply.code(204).headers(PREFLIGHT_HEADERS).send();
-    const refusal = access.refusalOfClient(raw);
-    return refusal && refuse(request, reply, refusal);
+    const refused = access.refusalOfClient(raw);
+    return refused && refuseAccess(request, reply, refused);
   };
 }
 
-function refuse({ url }: FastifyRequest, reply: FastifyReply, { status, headers = {}, ...problem }: Refusal) {
-  return reply.code(status).headers(headers).send(errorAnswer(url, problem));
+function refuseAccess(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, path, message, headers = {} }: Refusal,
+) {
+  return refuse(request, reply.headers(headers), refusal(code, path, message));
 }

@@ -17,12 +17,13 @@ export function hostRefusal(
   names: ReadonlySet<string>,
 ): Refusal | undefined {
   const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host');
-  if (hosts.length > 1) return { status: 400, path: 'Host', message: `expected one, got ${hosts.length}` };
+  if (hosts.length > 1)
+    return { code: 'request.invalid', path: 'Host', message: `expected one, got ${hosts.length}` };
   if (host === undefined)
-    return { status: 400, path: 'Host', message: 'missing, expected a name of this machine' };
+    return { code: 'request.invalid', path: 'Host', message: 'missing, expected a name of this machine' };
   const name = hostName(host);
   if (name !== undefined && (names.has(name) || isIP(name))) return undefined;
-  return { status: 421, path: 'Host', message: 'not a name of this machine' };
+  return { code: 'request.host', path: 'Host', message: 'not a name of this machine' };
 }
 
 /** Name or address of a Host header, without port and brackets. */

@@ -18,7 +18,7 @@ export function originRefusal(
   if (origin === undefined || origin === `https://${host}` || allowed.has(origin)) return undefined;
   if (origin === `http://${host}` && !isSecure) return undefined;
   return {
-    status: 403,
+    code: 'request.origin',
     path: 'Origin',
     message: `pages of ${quote(origin)} are refused; api.origins lists the sites whose pages are let in`,
   };

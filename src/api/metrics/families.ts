@@ -1,17 +1,23 @@
-import type { Line } from '../../simulator/line.js';
-import type { Simulator } from '../../simulator/simulator.js';
+import type { LineMetrics, ProgramMetrics } from '../../control/program.js';
 import { COUNTERS, type LineCounters } from '../../traffic/counters.js';
 import type { FrameCounts } from '../../traffic/meters.js';
 import { counter, type Family, gauge, histogram, type Labelled } from './family.js';
 
 type FrameCount = 'requests' | 'replies' | 'foreignRequests' | 'foreignResponses';
 
-/**
- * The metrics of a simulator, each made when it is asked for. `metrics.ts` adds those of the process.
- * The names and meanings stand in docs/rest.md.
- */
-export function* simulatorFamilies({ lines, faults, traffic }: Simulator): Generator<Family> {
-  const all = [...lines.values()];
+/** What the histograms and gauges of the event loop of the lines are made for. */
+const QUANTILES = [0.5, 0.99, 1];
+
+/** The metrics of a simulator. The names and meanings stand in docs/rest.md. */
+export function* simulatorFamilies(
+  all: readonly LineMetrics[],
+  { hits, lastEvent, firstEvent, lag }: ProgramMetrics,
+): Generator<Family> {
+  yield gauge(
+    'event_loop_lag_seconds',
+    'How late timers were since the metrics were read last.',
+    lag?.map((seconds, i) => [{ quantile: QUANTILES[i] as number }, seconds]) ?? [],
+  );
   yield counter('requests', COUNTERS.requests, byFrame(all, 'requests'));
   yield counter('replies', COUNTERS.replies, byFrame(all, 'replies'));
   yield counter('foreign_requests', 'Requests between other devices.', byFrame(all, 'foreignRequests'));
@@ -29,41 +35,40 @@ export function* simulatorFamilies({ lines, faults, traffic }: Simulator): Gener
   yield histogram(
     'turnaround_seconds',
     'Time from the end of a request to the beginning of its reply.',
-    all.map((line) => [{ line: line.name }, line.meters.turnaround]),
+    all.map((line) => [{ line: line.name }, line.turnaround]),
   );
   yield histogram(
     'lateness_seconds',
     'How much later than planned each step of a reply began.',
-    all.map((line) => [{ line: line.name }, line.meters.lateness]),
+    all.map((line) => [{ line: line.name }, line.lateness]),
   );
-  const rules = faults.rules.list();
   yield counter(
     'rule_hits',
     'Requests that a fault rule acted on.',
-    rules.map(({ rule, hits }) => [{ rule: rule.name }, hits]),
+    hits.map(({ rule, hits }) => [{ rule }, hits]),
   );
   yield gauge(
     'line_open',
     'Whether the line is open (1) or not (0).',
-    all.map((line) => [{ line: line.name }, line.state.kind === 'open' ? 1 : 0]),
+    all.map((line) => [{ line: line.name }, line.isOpen ? 1 : 0]),
   );
   yield gauge(
     'clients',
     'Clients connected to the line now. Serial lines can not know theirs.',
     all.flatMap(({ name, clients }) => (clients === undefined ? [] : [[{ line: name }, clients]])),
   );
-  yield counter('traffic_events', 'Events of all lines in the stream of traffic.', [[{}, traffic.last]]);
+  yield counter('traffic_events', 'Events of all lines in the stream of traffic.', [[{}, lastEvent]]);
   yield counter(
     'traffic_events_dropped',
     'Events that are not kept any more: newer ones took their place, or they were cleared.',
-    [[{}, traffic.first - 1]],
+    [[{}, firstEvent - 1]],
   );
 }
 
 /** Counts by line, unit and function, without those that are 0. */
-function* byFrame(lines: readonly Line[], count: FrameCount): Labelled {
-  for (const { name, meters } of lines) {
-    for (const frames of meters.frames) {
+function* byFrame(lines: readonly LineMetrics[], count: FrameCount): Labelled {
+  for (const { name, frames: all } of lines) {
+    for (const frames of all) {
       if (frames[count] > 0) yield [{ line: name, ...frameLabels(frames) }, frames[count]];
     }
   }
@@ -73,9 +78,9 @@ function frameLabels({ unitId, functionCode }: FrameCounts) {
   return { unit: unitId ?? 'other', function: functionCode ?? 'other' };
 }
 
-function* exceptions(lines: readonly Line[]): Labelled {
-  for (const { name, meters } of lines) {
-    for (const [code, count] of meters.exceptions) yield [{ line: name, code }, count];
+function* exceptions(lines: readonly LineMetrics[]): Labelled {
+  for (const { name, exceptions } of lines) {
+    for (const [code, count] of exceptions) yield [{ line: name, code }, count];
   }
 }
 

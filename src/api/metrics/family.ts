@@ -1,5 +1,3 @@
-import type { Histogram } from '../../traffic/histogram.js';
-
 type Labels = Readonly<Record<string, string | number>>;
 
 interface Value {
@@ -16,6 +14,13 @@ export interface Family {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly values: readonly Value[];
   readonly aggregator: 'first';
+}
+
+/** Counts of values up to each bound, and of those above all of them. */
+interface Histogram {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
 }
 
 /** Values of a metric, each with its labels. */

@@ -1,8 +1,9 @@
 import type { FastifyPluginCallback } from 'fastify';
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { z } from 'zod';
-import type { Simulator } from '../../simulator/simulator.js';
-import { EventLoopLag } from './event-loop-lag.js';
+import { allParts } from '../../door/door.js';
+import { refuse } from '../answers.js';
+import type { Desk } from '../desk.js';
 import { simulatorFamilies } from './families.js';
 import type { Family } from './family.js';
 
@@ -15,21 +16,16 @@ const metrics = {
   },
 };
 
-/**
- * `/metrics`, for Prometheus.
- * @param takeTurn resolves when the lines have been served, and the next metric may be made
- */
-export function metricsRoutes(simulator: Simulator, takeTurn: () => Promise<void>): FastifyPluginCallback {
+/** `/metrics`, for Prometheus. */
+export function metricsRoutes({ door }: Desk): FastifyPluginCallback {
   return (app, _, done) => {
-    const lag = new EventLoopLag();
-    app.addHook('onClose', async () => lag.stop());
-    app.get('/metrics', { schema: metrics }, async (_, reply) => {
-      let text = await textOf(lag.family());
-      for (const family of simulatorFamilies(simulator)) {
-        await takeTurn();
-        text += await textOf(family);
-      }
-      return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(text);
+    app.get('/metrics', { schema: metrics }, async (request, reply) => {
+      const program = await door.call('program.metrics', undefined);
+      const lines = await allParts(await door.list('line.metrics', undefined));
+      if (!program.ok) return refuse(request, reply, program);
+      if ('ok' in lines) return refuse(request, reply, lines);
+      const texts = await Promise.all(Array.from(simulatorFamilies(lines, program.value), textOf));
+      return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(texts.join(''));
     });
     done();
   };

@@ -1,9 +1,10 @@
+import type { Code } from '../../control/refusal.js';
 import { isOpen } from '../access/access.js';
 import type { Operation } from './operation.js';
 
 /** An error that HTTP or the access to REST brings about, whatever the route. */
 export interface CommonError {
-  readonly status: number;
+  readonly code: Code;
   readonly description: string;
   /** What the body of the example says. */
   readonly path: string;
@@ -16,40 +17,40 @@ export interface CommonError {
 
 const OF_EVERY_REQUEST: readonly CommonError[] = [
   {
-    status: 400,
+    code: 'request.invalid',
     description:
       'The request has a mistake: no Host, a body that is not as expected, a parameter that does not fit.',
     path: 'Host',
     message: 'missing, expected a name of this machine',
   },
   {
-    status: 403,
+    code: 'access.read_only',
     description: 'A page of another site sent the request, or a read-only token tried to change something.',
     path: 'method',
     message: 'a read-only token is for GET and HEAD alone',
   },
   {
-    status: 408,
+    code: 'request.timeout',
     description: 'The request did not arrive completely within 10 s.',
     path: '',
     message: 'expected the whole request within 10 s',
     isBeforeRouting: true,
   },
   {
-    status: 421,
+    code: 'request.host',
     description: 'The Host of the request is no name of this machine.',
     path: 'Host',
     message: 'not a name of this machine',
   },
   {
-    status: 431,
+    code: 'request.header_too_long',
     description: 'The header of the request is too long.',
     path: '',
     message: 'the header of the request is too long',
     isBeforeRouting: true,
   },
   {
-    status: 500,
+    code: 'request.failed',
     description: 'A mistake of the simulator; its log has the reason.',
     path: '',
     message: 'internal error, see the log',
@@ -58,14 +59,14 @@ const OF_EVERY_REQUEST: readonly CommonError[] = [
 
 const WITHOUT_TOKEN: readonly CommonError[] = [
   {
-    status: 401,
+    code: 'access.token',
     description: 'A token is configured, and the request has none or a wrong one.',
     path: 'Authorization',
     message: 'expected Bearer and the token of the configuration',
     headers: { 'WWW-Authenticate': 'How to authenticate: `Bearer`.' },
   },
   {
-    status: 429,
+    code: 'access.too_many_attempts',
     description: 'More than 10 wrong tokens came from this address within a minute.',
     path: 'Authorization',
     message: 'more than 10 wrong tokens within 60 s from this address',
@@ -75,13 +76,13 @@ const WITHOUT_TOKEN: readonly CommonError[] = [
 
 const WITH_BODY: readonly CommonError[] = [
   {
-    status: 413,
+    code: 'request.too_long',
     description: 'The body has more than 256 KiB, or more than 4,096 names and values.',
     path: '',
     message: 'body: expected at most 262144 bytes',
   },
   {
-    status: 415,
+    code: 'request.media_type',
     description: 'The content type is not `application/json`.',
     path: '',
     message: 'content-type: expected application/json',

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
 import { isOpen } from '../access/access.js';
+import { Components, type JsonSchema } from '../schema-json.js';
 import type { Operation } from './operation.js';
 import { type MediaType, media, type Response, type ResponseReference, Responses } from './responses.js';
-import { Components, type Direction, type JsonSchema } from './schema-json.js';
 import { TAGS } from './tags.js';
 
 /** The parts of an OpenAPI 3.1 document that this interface needs (https://spec.openapis.org/oas/v3.1.1). */
@@ -64,24 +63,12 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/**
- * Describes operations as an OpenAPI document.
- * @param pause is awaited between two schemas, because converting one takes some milliseconds on a slow machine
- */
-export async function openApiDocument(
-  operations: readonly Operation[],
-  version: string,
-  pause: () => Promise<void>,
-): Promise<OpenApiDocument> {
+/** Describes operations as an OpenAPI document. */
+export function openApiDocument(operations: readonly Operation[], version: string): OpenApiDocument {
   const components = new Components();
   const responses = new Responses(components);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   for (const operation of operations) {
-    for (const [schema, io] of schemasOf(operation)) {
-      await pause();
-      components.convert(schema, io);
-    }
-    await pause();
     paths[operation.path] ??= {};
     (paths[operation.path] as Record<string, DescribedOperation>)[operation.method] = describe(
       operation,
@@ -106,7 +93,7 @@ export async function openApiDocument(
 function describe(operation: Operation, components: Components, responses: Responses): DescribedOperation {
   const { method, path, schema } = operation;
   const { summary = '', description = '', tags = [] } = schema;
-  const body = schema.body ?? schema.checkedBody;
+  const body = schema.body ?? schema.checkedBody ?? schema.describedBody;
   return {
     operationId: idOf(operation),
     summary,
@@ -131,17 +118,6 @@ function describe(operation: Operation, components: Components, responses: Respo
     }),
     responses: responses.of(operation),
   };
-}
-
-/** The schemas of an operation. The components keep them converted, so describing the operation is quick then. */
-function schemasOf({ schema }: Operation): [schema: z.ZodType, io: Direction][] {
-  const { params, querystring, headers, body = schema.checkedBody, yamlBody, response = {} } = schema;
-  const inputs = [params, querystring, headers, body, yamlBody].filter((each) => each !== undefined);
-  const outputs = Object.values(response).flatMap((each) => ('content' in each ? [] : [each]));
-  return [
-    ...inputs.map((each): [z.ZodType, Direction] => [each, 'input']),
-    ...outputs.map((each): [z.ZodType, Direction] => [each, 'output']),
-  ];
 }
 
 /** `postLinesNameStart` for `POST /api/v1/lines/{name}/start`. */

@@ -1,5 +1,5 @@
 import { isMapping } from '../../schema/parts.js';
-import type { Components, JsonSchema } from './schema-json.js';
+import type { Components, JsonSchema } from '../schema-json.js';
 
 /**
  * An example of what fits a schema: the first that it has, or one made of the examples of its parts. Undefined when a

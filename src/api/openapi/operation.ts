@@ -4,8 +4,10 @@ import type { z } from 'zod';
 declare module 'fastify' {
   // `summary`, `description`, `tags` and `hide` are declared by @fastify/swagger, which fastify-type-provider-zod refers to.
   interface FastifySchema {
-    /** The body, where the route checks it by itself: the document shows it, and Fastify does not look at it. */
+    /** The body, which is checked, but which the route gets as it was sent: the side of the lines reads it again. */
     readonly checkedBody?: z.ZodType;
+    /** The body, where the route or the simulator checks it: the document shows it. */
+    readonly describedBody?: z.ZodType;
     /** The same body as YAML, where the route takes that, too. */
     readonly yamlBody?: z.ZodType;
   }
@@ -36,6 +38,7 @@ interface OperationSchema {
   readonly headers?: z.ZodType;
   readonly body?: z.ZodType;
   readonly checkedBody?: z.ZodType;
+  readonly describedBody?: z.ZodType;
   readonly yamlBody?: z.ZodType;
   readonly response?: Readonly<Record<string, z.ZodType | DescribedContent>>;
 }

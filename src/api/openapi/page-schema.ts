@@ -1,6 +1,6 @@
 import { isMapping } from '../../schema/parts.js';
+import { idOfReference, type JsonSchema } from '../schema-json.js';
 import { type Html, html, prose } from './html.js';
-import { idOfReference, type JsonSchema } from './schema-json.js';
 
 /** A schema as HTML: its type in words, and a list of its fields where it has some. */
 export function schemaHtml(schema: JsonSchema): Html {

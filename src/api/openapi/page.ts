@@ -3,28 +3,18 @@ import { type Html, html, prose } from './html.js';
 import { schemaHtml, typeHtml } from './page-schema.js';
 import type { MediaType, Response } from './responses.js';
 
-/**
- * An OpenAPI document as a page of HTML. It has no script and no style of its own, as the Content-Security-Policy asks.
- * @param pause is awaited between two pieces of the page
- */
-export async function documentPage(document: OpenApiDocument, pause: () => Promise<void>): Promise<string> {
+/** An OpenAPI document as a page of HTML. It has no script and no style of its own, as the Content-Security-Policy asks. */
+export function documentPage(document: OpenApiDocument): string {
   const { info, tags, components } = document;
-  const sections: Html[] = [];
-  for (const tag of tags) {
-    const operations = await inPieces(operationsOf(document, tag.name), pause, ([path, method, operation]) =>
+  const sections = tags.map(({ name, description }) => {
+    const operations = operationsOf(document, name).map(([path, method, operation]) =>
       operationHtml(path, method, operation, components.responses),
     );
-    const { name, description } = tag;
-    sections.push(
-      html`<section id="tag-${name}"><h2>${name}</h2><p>${description}</p>${operations}</section>`,
-    );
-  }
-  const schemas = await inPieces(
-    Object.entries(components.schemas),
-    pause,
+    return html`<section id="tag-${name}"><h2>${name}</h2><p>${description}</p>${operations}</section>`;
+  });
+  const schemas = Object.entries(components.schemas).map(
     ([name, schema]) => html`<section id="schema-${name}"><h3>${name}</h3>${schemaHtml(schema)}</section>`,
   );
-  await pause();
   const links = [...tags.map(({ name }) => [`tag-${name}`, name]), ['schemas', 'schemas']].map(
     ([id = '', text = '']) => html`<li><a href="#${id}">${text}</a></li>`,
   );
@@ -47,19 +37,6 @@ ${info.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}<
 </body>
 </html>
 `.html;
-}
-
-async function inPieces<Item>(
-  items: readonly Item[],
-  pause: () => Promise<void>,
-  show: (item: Item) => Html,
-): Promise<Html[]> {
-  const pieces: Html[] = [];
-  for (const item of items) {
-    await pause();
-    pieces.push(show(item));
-  }
-  return pieces;
 }
 
 type CommonResponses = OpenApiDocument['components']['responses'];

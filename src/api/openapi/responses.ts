@@ -1,11 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import type { z } from 'zod';
-import { failure, failureSchema } from '../restapi/outcome.js';
-import { errorBody, errorSchema, PROBLEM_TYPE, problemDetails } from '../v1/problem.js';
+import { CODES, refusal } from '../../control/refusal.js';
+import { failure, failureSchema } from '../failure.js';
+import { errorBody, errorSchema, PROBLEM_TYPE, problemDetails } from '../problem.js';
+import { type Components, idOfReference, type JsonSchema } from '../schema-json.js';
 import { type CommonError, commonErrors } from './common-errors.js';
 import { exampleOf } from './example.js';
 import type { DescribedContent, Operation } from './operation.js';
-import { type Components, idOfReference, type JsonSchema } from './schema-json.js';
 
 /** A body by its media type. */
 export interface MediaType {
@@ -43,7 +44,10 @@ export class Responses {
   /** The answers of an operation by status: its own ones, and those that HTTP and the access bring about. */
   of(operation: Operation): Record<string, Response | ResponseReference> {
     const { path, schema } = operation;
-    const common = commonErrors(operation).map((error) => [error.status, this.#reference(path, error)]);
+    const common = commonErrors(operation).map((error) => [
+      CODES[error.code].status,
+      this.#reference(path, error),
+    ]);
     const own = Object.entries(schema.response ?? {}).map(([status, answer]) => [
       status,
       'content' in answer
@@ -55,7 +59,7 @@ export class Responses {
 
   #reference(path: string, error: CommonError): ResponseReference {
     const kind = errorKind(error.isBeforeRouting ? '/' : path);
-    const name = `${kind.name}${error.status}`;
+    const name = `${kind.name}${CODES[error.code].status}`;
     this.common[name] ??= commonResponse(kind, error, this.#components);
     return { $ref: `#/components/responses/${name}` };
   }
@@ -75,11 +79,11 @@ function errorKind(path: string): ErrorKind {
 }
 
 function commonResponse({ type, schema }: ErrorKind, error: CommonError, components: Components): Response {
-  const { status, description, headers = {}, message } = error;
+  const { code, description, headers = {}, message } = error;
   const text = error.path === '' ? message : `${error.path}: ${message}`;
   const example =
     type === PROBLEM_TYPE
-      ? problemDetails(status, errorBody([{ path: error.path, message }]))
+      ? problemDetails(CODES[code].status, errorBody(refusal(code, error.path, message)))
       : failure(text);
   const described = Object.entries(headers).map(([name, description]) => [
     name,

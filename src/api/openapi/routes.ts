@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { version } from '../../config/version.js';
+import { JSON_TYPE } from '../answers.js';
+import { madeOnce } from '../made.js';
 import { type OpenApiDocument, openApiDocument } from './document.js';
-import { JSON_TYPE, madeOnce } from './made.js';
 import type { Operation } from './operation.js';
 import { documentPage } from './page.js';
 
@@ -15,23 +16,11 @@ const text = z.string();
 /**
  * `/api/v1/openapi.json`, and `/api/v1/docs` for people: a page without scripts, made from the document.
  * @param operations the routes of the application, when all of them are there
- * @param pause resolves when a further piece of work may be done
  */
-export function openApiRoutes(
-  operations: readonly Operation[],
-  pause: () => Promise<void>,
-): FastifyPluginCallbackZod {
+export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCallbackZod {
   // Both are made when they are first asked for: the routes do not change while the program runs.
-  const json = madeOnce('openapi.json', async () => {
-    const document = await openApiDocument(operations, version(), pause);
-    await pause();
-    return document;
-  });
-  const page = once(async () => {
-    const text = await json();
-    await pause();
-    return documentPage(JSON.parse(text) as OpenApiDocument, pause);
-  });
+  const json = madeOnce('openapi.json', () => openApiDocument(operations, version()));
+  const page = once(async () => documentPage(JSON.parse(await json()) as OpenApiDocument));
 
   return (app, _, done) => {
     app.get(

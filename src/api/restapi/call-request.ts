@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { thousandths } from '../../control/thousandths.js';
 import { MAX_REPLY_BYTES, MAX_REPLY_MS } from '../../faults/budget.js';
 import { oneOf } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
-import { thousandths } from '../thousandths.js';
 import {
   anyValue,
   formFlag,

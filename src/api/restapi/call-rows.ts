@@ -3,9 +3,9 @@ import { type AddressRange, addressRanges } from '../../protocol/address-range.j
 import { concatBytes, hex } from '../../protocol/bytes.js';
 import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
 import type { EventOf } from '../../traffic/event.js';
+import type { KeptEvents } from '../../traffic/kept-events.js';
 import { newestFirst } from '../../traffic/reading.js';
 import { sentBytes } from '../../traffic/sent-bytes.js';
-import type { TrafficStream } from '../../traffic/stream.js';
 import type { MonitorRequest } from './call-request.js';
 
 /** A request or a response that was seen. */
@@ -33,11 +33,11 @@ type CallEvent = EventOf<'request' | 'broadcast' | 'reply'>;
 export class CallMonitor {
   /** The calls that `rows` returns. */
   filter: MonitorRequest;
-  readonly #stream: TrafficStream;
+  readonly #stream: KeptEvents;
   readonly #since: number;
   #until: number | undefined;
 
-  constructor(filter: MonitorRequest, stream: TrafficStream) {
+  constructor(filter: MonitorRequest, stream: KeptEvents) {
     this.filter = filter;
     this.#stream = stream;
     this.#since = stream.last;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import { callsSubmit, monitorRequest, simulateRequest } from './call-request.js';
-import { CallMonitor, type CallRow, callRowSchema } from './call-rows.js';
+import type { Desk } from '../desk.js';
+import { type Failure, mistakes } from '../failure.js';
+import { callsSubmit, monitorRequest, NO_SIMULATION, simulateRequest } from './call-request.js';
+import { CallMonitor, callRowSchema } from './call-rows.js';
 import { CALLS } from './examples.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
-import { mistakes, type Outcome } from './outcome.js';
 import { ResponseSimulation } from './simulation.js';
 
 const choiceSchema = z.object({ value: z.number(), text: z.string(), selected: z.boolean() });
@@ -37,23 +37,21 @@ export const callsAnswerSchema = z
   })
   .meta({ id: 'Calls', description: 'The simulation of responses, and the calls.', examples: [CALLS] });
 
-interface CallsAnswer extends Omit<z.infer<typeof callsAnswerSchema>, 'call_rows'> {
-  readonly call_rows: Iterable<CallRow>;
-}
+type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 
 /** POST /restapi/calls: the response simulation and the list of calls, for all lines together. */
 export class CallsEndpoint {
-  readonly #simulator: Simulator;
+  readonly #desk: Desk;
   readonly #simulation: ResponseSimulation;
   #monitor: CallMonitor | undefined;
   #stopped: CallMonitor | undefined;
 
-  constructor(simulator: Simulator) {
-    this.#simulator = simulator;
-    this.#simulation = new ResponseSimulation(simulator.faults);
+  constructor(desk: Desk) {
+    this.#desk = desk;
+    this.#simulation = new ResponseSimulation(desk.door);
   }
 
-  handle(body: unknown): Outcome<CallsAnswer> {
+  async handle(body: unknown): Promise<CallsAnswer | Failure> {
     const findings = new Findings();
     const request = new At(body, findings).check(callsSubmit);
     switch (request?.submit) {
@@ -62,7 +60,7 @@ export class CallsEndpoint {
       case 'Simulate':
         return this.#simulate(body);
       case 'Reset':
-        this.#simulation.stop();
+        await this.#simulation.stop();
         return this.#state();
       case 'Add':
       case 'Monitor':
@@ -72,33 +70,34 @@ export class CallsEndpoint {
     }
   }
 
-  #simulate(body: unknown): Outcome<CallsAnswer> {
+  async #simulate(body: unknown): Promise<CallsAnswer | Failure> {
     const findings = new Findings();
     const settings = new At(body, findings).check(simulateRequest);
     if (!settings) return mistakes(findings);
-    return this.#simulation.start(settings) ?? this.#state();
+    return (await this.#simulation.start(settings)) ?? this.#state();
   }
 
   /** Begins to list calls. When calls are already listed, this only replaces the filter. */
-  #watch(body: unknown): Outcome<CallsAnswer> {
+  #watch(body: unknown): Promise<CallsAnswer> | Failure {
     const findings = new Findings();
     const filter = new At(body, findings).check(monitorRequest);
     if (!filter) return mistakes(findings);
     if (this.#monitor) this.#monitor.filter = filter;
-    else this.#monitor = new CallMonitor(filter, this.#simulator.traffic);
+    else this.#monitor = new CallMonitor(filter, this.#desk.traffic);
     return this.#state();
   }
 
-  #stop(): CallsAnswer {
+  async #stop(): Promise<CallsAnswer> {
     this.#monitor?.stop();
     this.#stopped = this.#monitor ?? this.#stopped;
     this.#monitor = undefined;
-    return { ...this.#state(), foot: 'Stopped monitoring' };
+    return { ...(await this.#state()), foot: 'Stopped monitoring' };
   }
 
   /** Everything the web page of the original shows, whatever was asked for. */
-  #state(): CallsAnswer {
-    const { active, settings } = this.#simulation;
+  async #state(): Promise<CallsAnswer> {
+    const active = await this.#simulation.active();
+    const settings = active ?? NO_SIMULATION;
     const filter = this.#monitor?.filter;
     return {
       simulation_action: active ? 'ACTIVE' : '',
@@ -119,7 +118,7 @@ export class CallsEndpoint {
       function_response_junk: settings.junkLength,
       function_error: choices(ERROR_CODES, settings.errorCode),
       function_response_clear_after: settings.clearAfter,
-      call_rows: (this.#monitor ?? this.#stopped)?.rows() ?? [],
+      call_rows: [...((this.#monitor ?? this.#stopped)?.rows() ?? [])],
       foot: this.#monitor ? 'Monitoring active' : 'not active',
       result: 'ok',
     };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { thousandths } from '../../control/thousandths.js';
 import { MAX_REPLY_MS } from '../../faults/budget.js';
-import { thousandths } from '../thousandths.js';
 
 /*
  * The values of fields. `error` is the text that a message puts after "expected". Numbers arrive as numbers or, from

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
-import type { Simulator } from '../../simulator/simulator.js';
 import { EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { wantedNewestFirst, wantedOldestFirst } from '../../traffic/reading.js';
 import { DIRECTIONS, trafficView } from '../../traffic/view.js';
+import type { Desk } from '../desk.js';
+import { type Failure, mistakes } from '../failure.js';
 import { LOG } from './examples.js';
 import { logFilter, logRequest, logSubmit } from './log-request.js';
-import { mistakes, type Outcome } from './outcome.js';
 
 const logRowSchema = z.object({
   index: z.number().describe('The sequence number of the event.'),
@@ -35,12 +35,10 @@ export const logAnswerSchema = z
   })
   .meta({ id: 'Log', description: 'Events of the traffic, one row for each.', examples: [LOG] });
 
-interface LogAnswer extends Omit<z.infer<typeof logAnswerSchema>, 'log_rows'> {
-  readonly log_rows: Iterable<LogRow | undefined>;
-}
-
 /** Rows that a monitor lists. */
 const MAX_ROWS = 1000;
+/** Rows that are made without a pause. */
+const BATCH = 64;
 
 /** What is listed: everything that passed after one event and, once stopped, not after another. */
 interface Watch {
@@ -51,27 +49,27 @@ interface Watch {
 
 /** POST /restapi/log: everything that passed the lines, as rows. */
 export class LogEndpoint {
-  readonly #simulator: Simulator;
+  readonly #desk: Desk;
   #watch: Watch | undefined;
 
-  constructor(simulator: Simulator) {
-    this.#simulator = simulator;
+  constructor(desk: Desk) {
+    this.#desk = desk;
   }
 
-  handle(body: unknown): Outcome<LogAnswer> {
+  async handle(body: unknown): Promise<Failure | Readonly<Record<string, unknown>>> {
     const findings = new Findings();
     const request = new At(body, findings).check(logSubmit);
-    const { traffic } = this.#simulator;
+    const { traffic, door } = this.#desk;
     switch (request?.submit) {
       case undefined:
         return mistakes(findings);
       case 'Download': {
-        const filter = this.#filterOf(body, findings);
+        const filter = await this.#filterOf(body, findings);
         if (!filter) return mistakes(findings);
         return this.#answer('Everything that is kept, the oldest first', wantedOldestFirst(traffic, filter));
       }
       case 'Monitor': {
-        const filter = this.#filterOf(body, findings);
+        const filter = await this.#filterOf(body, findings);
         if (!filter) return mistakes(findings);
         const isActive = this.#watch !== undefined && this.#watch.until === undefined;
         this.#watch = { filter, after: isActive ? (this.#watch?.after ?? 0) : traffic.last };
@@ -81,29 +79,30 @@ export class LogEndpoint {
         if (this.#watch) this.#watch = { until: traffic.last, ...this.#watch };
         return this.#answer('Stopped monitoring', this.#watched());
       case 'Clear':
-        traffic.clear();
+        await door.call('traffic.clear', undefined);
         return this.#answer('Log cleared', []);
     }
   }
 
-  #filterOf(body: unknown, findings: Findings): TrafficFilter | undefined {
+  async #filterOf(body: unknown, findings: Findings): Promise<TrafficFilter | undefined> {
     const at = new At(body, findings);
     const request = at.check(logRequest);
     if (!request) return undefined;
-    const { lines } = this.#simulator;
-    if (request.line != null && !lines.has(request.line))
-      return at.key('line').wrong(unknownName('line', request.line, [...lines.keys()]));
+    const { map } = this.#desk;
+    await map.refresh();
+    if (request.line != null && !map.get(request.line))
+      return at.key('line').wrong(unknownName('line', request.line, [...map.names()]));
     return logFilter(request);
   }
 
   #watched(): Iterable<TrafficEvent | undefined> {
     if (!this.#watch) return [];
     const { filter, ...span } = this.#watch;
-    return firstOf(MAX_ROWS, wantedNewestFirst(this.#simulator.traffic, filter, span));
+    return firstOf(MAX_ROWS, wantedNewestFirst(this.#desk.traffic, filter, span));
   }
 
-  #answer(footer: string, events: Iterable<TrafficEvent | undefined>): LogAnswer {
-    const { traffic } = this.#simulator;
+  #answer(footer: string, events: Iterable<TrafficEvent | undefined>): Readonly<Record<string, unknown>> {
+    const { traffic } = this.#desk;
     return { result: 'ok', footer, log_rows: rowsOf(events, (seq) => traffic.read(seq)) };
   }
 }
@@ -116,28 +115,33 @@ function* firstOf(count: number, events: Iterable<TrafficEvent | undefined>) {
   }
 }
 
-function* rowsOf(
+async function* rowsOf(
   events: Iterable<TrafficEvent | undefined>,
   read: (seq: number) => TrafficEvent | undefined,
-): Generator<LogRow | undefined> {
+): AsyncGenerator<readonly LogRow[]> {
+  let rows: LogRow[] = [];
   for (const event of events) {
-    if (!event) {
-      yield undefined;
-      continue;
-    }
-    const { seq, time, line, kind, direction, text, ...view } = trafficView(event, read);
-    yield {
-      index: seq,
-      time,
-      line,
-      kind,
-      direction,
-      unit: view.unit ?? null,
-      fc: view.function ?? null,
-      address: view.address ?? null,
-      count: view.quantity ?? null,
-      data: view.bytes ?? '',
-      text,
-    };
+    if (event) rows.push(rowOf(event, read));
+    if (event && rows.length < BATCH) continue;
+    yield rows;
+    rows = [];
   }
+  yield rows;
+}
+
+function rowOf(event: TrafficEvent, read: (seq: number) => TrafficEvent | undefined): LogRow {
+  const { seq, time, line, kind, direction, text, ...view } = trafficView(event, read);
+  return {
+    index: seq,
+    time,
+    line,
+    kind,
+    direction,
+    unit: view.unit ?? null,
+    fc: view.function ?? null,
+    address: view.address ?? null,
+    count: view.quantity ?? null,
+    data: view.bytes ?? '',
+    text,
+  };
 }

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { CellBlock } from '../../control/cells.js';
+import type { Action } from '../../registers/actions.js';
 import { CELL_TYPES, type CellType } from '../../registers/cell-type.js';
-import type { RegisterImage } from '../../registers/image.js';
+import { isWritableMeta, orderOfMeta, typeOfMeta } from '../../registers/layout.js';
+import { valueOfWords } from '../../registers/value.js';
 import { accessText, actionText, typeText, valueText } from './register-text.js';
 
 /** A register as REST clients see it: every field is text. */
@@ -14,54 +17,42 @@ export const registerRowSchema = z.object({
   count_write: z.string(),
 });
 
-/**
- * The cells of one list of registers, numbered from 0. Cells from `image.size` up to `size` exist as addresses
- * but are not defined.
- */
-export interface RegisterList {
-  readonly image: RegisterImage;
-  readonly size: number;
-}
-
-/** Rows are written in pieces of about this many characters, which are some twenty rows. */
-const PIECE_LENGTH = 2048;
+/** Rows in a piece. */
+const ROWS = 256;
 
 /**
- * The JSON of one row for each register of the range, ends included, in pieces; each piece is made when it is asked for.
- * Rows are put together from texts, not from objects: JSON.stringify took five times as long.
+ * The JSON of one row for each register of a block, with commas between, in pieces. Rows are put together from texts, not
+ * from objects: JSON.stringify took five times as long.
  */
-export function* registerRows({ image }: RegisterList, start: number, end: number): Generator<string> {
-  let piece = '';
-  for (let address = start; address <= end; address++) {
-    image.refresh(address, 1);
-    if (piece !== '') piece += ',';
-    piece += registerRow(image, address);
-    if (piece.length < PIECE_LENGTH) continue;
-    yield piece;
-    piece = '';
+export function* registerRows(block: CellBlock): Generator<string> {
+  const actions = new Map(block.actions);
+  let rows = '';
+  for (let i = 0; i < block.count; i++) {
+    rows += (i === 0 ? '' : ',') + rowOf(block, i, actions);
+    if (i % ROWS !== ROWS - 1) continue;
+    yield rows;
+    rows = '';
   }
-  if (piece !== '') yield piece;
+  yield rows;
 }
 
-function registerRow(image: RegisterImage, address: number): string {
-  const type = image.typeAt(address);
-  if (type === 'invalid') return row(image, address, type, '', '0');
-  if (type === 'next') return row(image, address, type, '', String(image.wordAt(address)));
-  const span = image.valueSpan(address);
-  if (!span) return row(image, address, type, '', '0');
-  const last = span.cells > 1 ? `-${address + span.cells - 1}` : '';
-  const value = valueText(type, image.valueAt(span));
-  return row(image, address, type, last, type === 'string' ? jsonOfContent(value) : value);
-}
-
-/** @param value as it stands between the quotes of JSON */
-function row(image: RegisterImage, address: number, type: CellType, last: string, value: string): string {
-  const isWritable = address < image.size && image.isWritable(address);
-  const action = image.actionAt(address);
+function rowOf(block: CellBlock, i: number, actions: ReadonlyMap<number, Action>): string {
+  const { first, words, meta } = block;
+  const type = typeOfMeta(meta[i] as number);
+  const word = String(words[i]);
+  let [last, value] = ['', type === 'next' ? word : '0'];
+  if (type !== 'next' && type !== 'invalid') {
+    let end = i + 1;
+    while (end < meta.length && typeOfMeta(meta[end] as number) === 'next') end++;
+    if (end > i + 1) last = `-${first + end - 1}`;
+    const text = valueText(type, valueOfWords(type, words, orderOfMeta(meta[i] as number), i, end - i));
+    value = type === 'string' ? jsonOfContent(text) : text;
+  }
+  const isWritable = isWritableMeta(meta[i] as number);
+  const action = actions.get(first + i);
   const middle = action ? middleOf(type, isWritable, actionText(action)) : MIDDLES[type][isWritable ? 1 : 0];
-  const read = image.reads.get(address);
-  const written = image.writes.get(address);
-  return `{"index":"${address}${last}${middle}${value}","count_read":"${read}","count_write":"${written}"}`;
+  const { reads, writes } = block;
+  return `{"index":"${first + i}${last}${middle}${value}","count_read":"${reads[i]}","count_write":"${writes[i]}"}`;
 }
 
 /** The part of a row between its index and its value. */

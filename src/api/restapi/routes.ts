@@ -2,13 +2,13 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isMapping } from '../../schema/parts.js';
 import { expectedMessage, quote } from '../../schema/problem.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import type { LongAnswers } from '../long-answers.js';
+import { JSON_TYPE, sendJson, sendText } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { failure, failureSchema } from '../failure.js';
 import { callsRequest } from './call-request.js';
 import { CallsEndpoint, callsAnswerSchema } from './calls.js';
 import { LogEndpoint, logAnswerSchema } from './log.js';
 import { logBody } from './log-request.js';
-import { failure, failureSchema } from './outcome.js';
 import { registersRequest } from './register-request.js';
 import { handleRegisters, registersAnswerSchema } from './registers.js';
 import { handleServer, serverAnswerSchema } from './server.js';
@@ -19,10 +19,11 @@ const TAGS = ['pymodbus'];
 interface Endpoint {
   readonly summary: string;
   readonly description: string;
-  readonly checkedBody?: z.ZodType;
+  readonly describedBody?: z.ZodType;
   /** What it answers besides failures. */
   readonly answer: z.ZodType;
-  readonly handle: (body: object) => object | Promise<object>;
+  /** @returns the answer, or its JSON in pieces */
+  readonly handle: (body: object) => Promise<object | Iterable<string>>;
 }
 
 /**
@@ -30,37 +31,37 @@ interface Endpoint {
  * `result: "error"`. HTTP's own errors keep their status, with the same kind of body. For this reason the endpoints
  * check bodies, not the schemas of the routes.
  */
-export function restapiRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const calls = new CallsEndpoint(simulator);
-  const log = new LogEndpoint(simulator);
+export function restapiRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const calls = new CallsEndpoint(desk);
+  const log = new LogEndpoint(desk);
   const endpoints: Readonly<Record<string, Endpoint>> = {
     registers: {
       summary: 'Read registers, or set one',
       description:
         'Reading runs no action and counts nothing. Setting does not ask whether clients may write.',
-      checkedBody: registersRequest,
+      describedBody: registersRequest,
       answer: registersAnswerSchema,
-      handle: (body) => handleRegisters(simulator, body),
+      handle: (body) => handleRegisters(desk.door, body),
     },
     calls: {
       summary: 'Simulate responses, or list calls',
       description: 'Every answer is the whole state. The simulation acts on all lines.',
-      checkedBody: callsRequest,
+      describedBody: callsRequest,
       answer: callsAnswerSchema,
       handle: (body) => calls.handle(body),
     },
     server: {
       summary: 'Show, start, stop or change lines',
       description: '`Set` takes settings by the names that pymodbus has for them.',
-      checkedBody: serverRequest,
+      describedBody: serverRequest,
       answer: serverAnswerSchema,
-      handle: (body) => handleServer(simulator, body),
+      handle: (body) => handleServer(desk.door, body),
     },
     log: {
       summary: 'List the traffic',
       description:
         '`Download` lists everything that is kept, `Monitor` what passes from now on. `Clear` forgets all traffic.',
-      checkedBody: logBody,
+      describedBody: logBody,
       answer: logAnswerSchema,
       handle: (body) => log.handle(body),
     },
@@ -71,12 +72,12 @@ export function restapiRoutes(simulator: Simulator, answers: LongAnswers): Fasti
         200: z.union([answer, failureSchema]).describe('What was asked for, or what is wrong.'),
         400: failureSchema,
       };
-      app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, ({ body }, reply) => {
+      app.post(`/${name}`, { schema: { ...described, tags: TAGS, response } }, async ({ body }, reply) => {
         if (body === undefined) reply.code(400);
-        if (!isMapping(body)) return reply.send(failure(`body: ${expectedMessage('a JSON object', body)}`));
-        const answer = handle(body);
-        if (answer instanceof Promise) return answer.then((made) => answers.send(reply, made));
-        return answers.send(reply, answer);
+        if (!isMapping(body)) return failure(`body: ${expectedMessage('a JSON object', body)}`);
+        const answer = await handle(body);
+        if (Symbol.iterator in answer) return sendText(reply, JSON_TYPE, answer);
+        return sendJson(reply, answer as Readonly<Record<string, unknown>>) as never;
       });
     }
     const unknown = {

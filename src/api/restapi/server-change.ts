@@ -1,9 +1,18 @@
-import type { LineDefinition } from '../../config/configuration.js';
-import type { LineSource } from '../../config/native/line-source.js';
+import type { LineView } from '../../control/schemas/line.js';
 import type { At } from '../../schema/at.js';
 import { sectionOf } from '../../schema/parts.js';
-import type { Issue, Path } from '../../schema/problem.js';
+import type { Path } from '../../schema/problem.js';
 import type { ServerSettings } from './server-request.js';
+
+type LineSource = Readonly<Record<string, unknown>>;
+
+/** What a line runs on: the key of its settings that says so. */
+export type LineKind = 'serial' | 'tcp' | 'udp' | 'tls';
+
+/** The kind of a line. */
+export function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
+  return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
+}
 
 /** Maps the flat setting names of this interface to their places in a line of the native file. */
 type Places = ReadonlyMap<string, Path>;
@@ -21,7 +30,7 @@ const SERIAL_PLACES: Places = new Map([
   ['units', ['units']],
 ]);
 
-function placesOf({ kind }: LineDefinition): Places {
+function placesOf(kind: LineKind): Places {
   if (kind === 'serial') return SERIAL_PLACES;
   return new Map([
     ['host', [kind, 'host']],
@@ -32,36 +41,37 @@ function placesOf({ kind }: LineDefinition): Places {
 }
 
 /** The settings as a change of the native line. Reports the request's fields that this line can't have. */
-export function nativeChange(definition: LineDefinition, settings: ServerSettings, request: At): LineSource {
-  const places = placesOf(definition);
+export function nativeChange(line: LineView, settings: ServerSettings, request: At): LineSource {
+  const kind = kindOf(line);
+  const places = placesOf(kind);
   const change: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(settings)) {
     if (value === undefined) continue;
     const [section, key] = (places.get(field) ?? []) as [section?: string, key?: string];
-    const native = nativeValue(definition, request.key(field), value);
+    const native = nativeValue(kind, request.key(field), value);
     if (section === undefined) {
-      const other = definition.kind === 'serial' ? 'with a socket' : 'on a serial port';
+      const other = kind === 'serial' ? 'with a socket' : 'on a serial port';
       request.key(field).wrong(`only a line ${other} has this`);
     } else if (key === undefined) change[section] = native;
     else change[section] = { ...(change[section] as object | undefined), [key]: native };
   }
-  return withoutLeftovers(definition, change);
+  return withoutLeftovers(line, change);
 }
 
 /**
  * Removes the settings that only a virtual line or only a real port can have when a line changes from one to the other.
  */
-function withoutLeftovers(definition: LineDefinition, change: LineSource): LineSource {
+function withoutLeftovers({ settings }: LineView, change: LineSource): LineSource {
   const path = sectionOf(change.serial, 'path');
-  if (definition.kind !== 'serial' || path === undefined) return change;
-  const wasVirtual = definition.path === 'virtual';
+  if (path === undefined) return change;
+  const wasVirtual = sectionOf(settings.serial, 'path') === 'virtual';
   if (wasVirtual === (path === 'virtual')) return change;
   const leftovers = wasVirtual ? { link: null, pacing: null } : { rs485: null, parityMarks: null };
   return { ...change, serial: { ...(change.serial as object), ...leftovers } };
 }
 
 /** Converts form text to the value of the native file. Other text is left for the file's schema to refuse. */
-function nativeValue({ kind }: LineDefinition, at: At, value: unknown): unknown {
+function nativeValue(kind: LineKind, at: At, value: unknown): unknown {
   const [field] = at.path;
   // FramerTLS of pymodbus is its FramerSocket under another name.
   if (field === 'framer' && value === 'tls') {
@@ -72,12 +82,7 @@ function nativeValue({ kind }: LineDefinition, at: At, value: unknown): unknown 
   return field === 'port' && isNumber ? Number(value) : value;
 }
 
-/** A mistake in a native line, at the flat name of its setting. */
-export function flatIssue(definition: LineDefinition, { path, message }: Issue): Issue {
-  for (const [field, place] of placesOf(definition)) {
-    if (place.every((part, i) => path[i] === part)) {
-      return { path: [field, ...path.slice(place.length)], message };
-    }
-  }
-  return { path, message };
+/** The flat names of the settings by their paths, for the mistakes in a native line. */
+export function flatNames(line: LineView): ReadonlyMap<string, string> {
+  return new Map(Array.from(placesOf(kindOf(line)), ([field, path]) => [path.join('.'), field]));
 }

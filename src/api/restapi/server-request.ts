@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { unitsWithinReason } from '../../control/schemas/units.js';
 import { oneOf, section } from '../../schema/parts.js';
-import { unitsWithinReason } from '../units.js';
 import { integer, milliseconds } from './fields.js';
 
 /** Checked first, because the other expected fields depend on it. */

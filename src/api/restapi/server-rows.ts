@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { LineDefinition } from '../../config/configuration.js';
-import type { Line } from '../../simulator/line.js';
-import { lineStatus } from '../../simulator/line-status.js';
-import { thousandths } from '../thousandths.js';
+import type { LineView } from '../../control/schemas/line.js';
+import { kindOf } from './server-change.js';
 
 /** A line as REST clients see it; what a line of its kind has not is null. Times are in ms, the uptime in seconds. */
 export const serverRowSchema = z.object({
@@ -44,48 +42,61 @@ export const serverRowSchema = z.object({
 
 export type ServerRow = z.infer<typeof serverRowSchema>;
 
-const PARITY_LETTERS = { none: 'N', even: 'E', odd: 'O' } as const;
+const PARITY_LETTERS: Readonly<Record<string, string>> = { none: 'N', even: 'E', odd: 'O' };
 
-export function serverRow(line: Line): ServerRow {
-  const { definition } = line;
-  const { state, reason, place, clients, uptime, times } = lineStatus(line);
+export function serverRow(line: LineView): ServerRow {
+  const { state, reason, place, clients, uptime, times, units } = line;
+  const { framing } = line.settings as { framing: ServerRow['framer'] };
   return {
     line: line.name,
-    comm: definition.kind,
-    framer: definition.framing,
+    comm: kindOf(line),
+    framer: framing,
     state,
     error: reason ?? '',
     place,
-    ...settingsOf(definition),
-    t1_5: times ? thousandths(times.t15) : null,
-    t3_5: times ? thousandths(times.t35) : null,
-    gap: times ? thousandths(times.gap) : null,
+    ...settingsOf(line),
+    t1_5: times?.t15 ?? null,
+    t3_5: times?.t35 ?? null,
+    gap: times?.gap ?? null,
     clients: clients ?? null,
-    uptime: uptime === undefined ? null : thousandths(uptime),
-    units: Object.fromEntries(line.bus.units),
+    uptime,
+    units,
     ...countsOf(line),
   };
 }
 
-function settingsOf(definition: LineDefinition) {
-  if (definition.kind !== 'serial') {
-    const { host, port } = definition;
+/** As the native file has them. */
+interface NativeSettings {
+  readonly serial?: {
+    readonly path: string;
+    readonly baudRate: number;
+    readonly dataBits: number;
+    readonly parity: string;
+    readonly stopBits: number;
+  };
+  readonly timing?: { readonly turnaround: string | number };
+}
+
+function settingsOf(line: LineView) {
+  const { serial, timing } = line.settings as NativeSettings;
+  if (!serial) {
+    const { host, port } = line.settings[kindOf(line)] as { host: string; port: number };
     return { host, port, baudrate: null, bytesize: null, parity: null, stopbits: null, turnaround: null };
   }
-  const { path, baudRate, dataBits, parity, stopBits, timing } = definition;
+  const { path, baudRate, dataBits, parity, stopBits } = serial;
   return {
     host: null,
     port: path,
     baudrate: baudRate,
     bytesize: dataBits,
-    parity: PARITY_LETTERS[parity],
+    parity: PARITY_LETTERS[parity] ?? null,
     stopbits: stopBits,
-    turnaround: timing.turnaround,
+    turnaround: timing?.turnaround ?? null,
   };
 }
 
 /** The counters, named in the manner of the register rows. */
-function countsOf({ counters }: Line) {
+function countsOf({ counters }: LineView) {
   return {
     count_requests: counters.requests,
     count_broadcasts: counters.broadcasts,

@@ -1,17 +1,16 @@
 import { z } from 'zod';
+import type { Outcome as Came } from '../../control/refusal.js';
+import type { LineView } from '../../control/schemas/line.js';
+import { allParts, type Door } from '../../door/door.js';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
 import { expectedMessage } from '../../schema/problem.js';
-import { describeLine } from '../../simulator/describe-line.js';
-import type { Line, LineOutcome } from '../../simulator/line.js';
-import { lineStatus } from '../../simulator/line-status.js';
-import type { Simulator } from '../../simulator/simulator.js';
+import { type Failure, failure, mistakes, refused } from '../failure.js';
 import { SERVER } from './examples.js';
-import { type Failure, failure, mistakes, type Outcome } from './outcome.js';
-import { flatIssue, nativeChange } from './server-change.js';
+import { flatNames, nativeChange } from './server-change.js';
 import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
-import { type ServerRow, serverRow, serverRowSchema } from './server-rows.js';
+import { serverRow, serverRowSchema } from './server-rows.js';
 
 /** Names to choose from, as register_types and register_actions are. */
 const SERVER_STATES = { open: 0, waiting: 1, stopped: 2, failed: 3 };
@@ -31,110 +30,106 @@ export const serverAnswerSchema = z
   })
   .meta({ id: 'Server', description: 'The lines.', examples: [SERVER] });
 
-interface ServerAnswer extends Omit<z.infer<typeof serverAnswerSchema>, 'server_rows'> {
-  readonly server_rows: Iterable<ServerRow>;
-}
+type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 
 /** POST /restapi/server: how the lines are; starts and stops them, and changes their settings while they serve. */
-export async function handleServer(simulator: Simulator, body: object): Promise<Outcome<ServerAnswer>> {
+export async function handleServer(door: Door, body: object): Promise<ServerAnswer | Failure> {
   const findings = new Findings();
   const fields = withoutEmptyFields(body);
   const at = new At(fields, findings);
   const request = at.check(serverSubmit);
-  if (request?.submit === 'Set') return setLine(simulator, fields);
+  if (request?.submit === 'Set') return setLine(door, fields);
   const parsed = request && at.check(commandRequest);
   if (!parsed) return mistakes(findings);
-  if (request.submit === 'Status' && parsed.line == null) {
-    const lines = [...simulator.lines.values()];
-    return answer(lines, statesText(lines));
-  }
-  if (request.submit === 'Restart' && parsed.line == null) return restartAll(simulator);
-  const line = findLine(simulator, parsed.line);
+  const lines = await allParts(await door.list('line.list', undefined));
+  if ('ok' in lines) return refused(lines);
+  if (request.submit === 'Status' && parsed.line == null) return answer(lines, statesText(lines));
+  if (request.submit === 'Restart' && parsed.line == null) return restartAll(door, lines);
+  const line = findLine(lines, parsed.line);
   if (typeof line === 'string') return failure(line);
   switch (request.submit) {
     case 'Status':
       return answer([line], lineText(line));
     case 'Start':
-      return outcome(line, await line.start());
+      return outcome(line, await door.call('line.start', { line: line.name }));
     case 'Restart':
-      return outcome(line, await line.restart());
+      return outcome(line, await door.call('line.restart', { line: line.name }));
     case 'Stop':
-      await line.stop();
-      return answer([line], lineText(line));
+      return outcome(line, await door.call('line.stop', { line: line.name }));
   }
 }
 
 /** Restarts every line, also after one that could not be opened again. */
-async function restartAll(simulator: Simulator): Promise<Outcome<ServerAnswer>> {
-  const lines = [...simulator.lines.values()];
-  const results = await Promise.all(lines.map(async (line) => outcome(line, await line.restart())));
+async function restartAll(door: Door, lines: readonly LineView[]): Promise<ServerAnswer | Failure> {
+  const results = await Promise.all(
+    lines.map(async (line) => outcome(line, await door.call('line.restart', { line: line.name }))),
+  );
   const errors = results.flatMap((result) => (result.result === 'error' ? result.error : []));
-  return errors.length > 0 ? failure(errors.join('; ')) : answer(lines, statesText(lines));
+  if (errors.length > 0) return failure(errors.join('; '));
+  const now = await allParts(await door.list('line.list', undefined));
+  return 'ok' in now ? refused(now) : answer(now, statesText(now));
 }
 
 async function setLine(
-  simulator: Simulator,
+  door: Door,
   fields: Readonly<Record<string, unknown>>,
-): Promise<Outcome<ServerAnswer>> {
+): Promise<ServerAnswer | Failure> {
   const findings = new Findings();
   const at = new At(fields, findings);
   const request = at.check(setRequest);
   if (!request) return mistakes(findings);
   const { submit, line: name, ...settings } = request;
-  const line = findLine(simulator, name);
+  const lines = await allParts(await door.list('line.list', undefined));
+  if ('ok' in lines) return refused(lines);
+  const line = findLine(lines, name);
   if (typeof line === 'string') return failure(line);
-  const { definition } = line;
-  const change = nativeChange(definition, settings, at);
+  const change = nativeChange(line, settings, at);
   if (findings.count > 0) return mistakes(findings);
   if (Object.keys(change).length === 0)
     return failure('body: nothing to set, expected a setting of the line');
-  const changed = await simulator.changes.changeLine(line, change);
-  if (changed.ok || 'error' in changed) return outcome(line, changed);
-  const { listed, more } = changed.issues;
-  return mistakes({ listed: listed.map((issue) => flatIssue(definition, issue)), more });
+  return outcome(line, await door.call('line.change', { line: line.name, settings: change }));
 }
 
 /** The line with this name, or an error message. Without a name, the only line is used. */
-function findLine({ lines }: Simulator, name: string | null | undefined): Line | string {
-  const known = [...lines.keys()];
-  const [first, second] = lines.values();
+function findLine(lines: readonly LineView[], name: string | null | undefined): LineView | string {
+  const known = lines.map((line) => line.name);
+  const [first, second] = lines;
   if (name == null) {
     return first && !second
       ? first
       : `line: ${expectedMessage(known.length > 0 ? `one of ${known.join(', ')}` : 'a line', undefined)}`;
   }
-  return lines.get(name) ?? `line: ${unknownName('line', name, known)}`;
+  return lines.find((line) => line.name === name) ?? `line: ${unknownName('line', name, known)}`;
 }
 
-function outcome(line: Line, result: LineOutcome): ServerAnswer | Failure {
-  return result.ok ? answer([line], lineText(line)) : failure(`line ${line.name}: ${result.error}`);
+/** @param line as it was before */
+function outcome(line: LineView, came: Came<LineView>): ServerAnswer | Failure {
+  if (came.ok) return answer([came.value], lineText(came.value));
+  const [first] = came.problems;
+  if (first?.path === '') return failure(`line ${line.name}: ${first.message}`);
+  return refused(came, flatNames(line));
 }
 
-function answer(lines: readonly Line[], footer: string): ServerAnswer {
+function answer(lines: readonly LineView[], footer: string): ServerAnswer {
   return {
     result: 'ok',
     footer,
     server_states: SERVER_STATES,
     server_framers: SERVER_FRAMERS,
     server_parities: SERVER_PARITIES,
-    server_rows: serverRows(lines),
+    server_rows: lines.map(serverRow),
   };
 }
 
-function* serverRows(lines: readonly Line[]): Generator<ServerRow> {
-  for (const line of lines) yield serverRow(line);
-}
-
 /** `line bench: open, RTU on /dev/ttyUSB0 9600 8E1, …`, `line bench: failed, …`. */
-function lineText(line: Line): string {
-  const { state, reason } = lineStatus(line);
-  return [`line ${line.name}: ${state}`, reason ?? describeLine(line)].join(', ');
+function lineText({ name, state, reason, description }: LineView): string {
+  return [`line ${name}: ${state}`, reason ?? description].join(', ');
 }
 
 /** `3 lines: 2 open, 1 stopped`. */
-function statesText(lines: readonly Line[]): string {
+function statesText(lines: readonly LineView[]): string {
   const counts = new Map<string, number>();
-  for (const { state } of lines) counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
+  for (const { state } of lines) counts.set(state, (counts.get(state) ?? 0) + 1);
   const parts = Array.from(counts, ([state, count]) => `${count} ${state}`);
   return `${lines.length === 1 ? '1 line' : `${lines.length} lines`}: ${parts.join(', ') || 'none'}`;
 }

@@ -1,55 +1,46 @@
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
-import { TOO_MANY_RULES } from '../../faults/rules.js';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
-import type { FaultControl } from '../../simulator/fault-control.js';
-import { NO_SIMULATION, type Simulation } from './call-request.js';
+import type { Door } from '../../door/door.js';
+import { type Failure, refused } from '../failure.js';
+import type { Simulation } from './call-request.js';
 import { inMs } from './fields.js';
-import { type Failure, failure, mistakes } from './outcome.js';
 
 /** The fault rule that a simulation is; it shows up among the others under this name. */
 const RULE = 'restapi-calls';
 
 /** The response simulation of /restapi/calls: settings, and the one fault rule that carries them out. */
 export class ResponseSimulation {
-  readonly #faults: FaultControl;
-  #started: { readonly settings: Simulation; readonly rule: FaultRule } | undefined;
+  readonly #door: Door;
+  /** The seed was drawn for the rule, so it shows whether the rule is still ours. */
+  #started: { readonly settings: Simulation; readonly seed: number } | undefined;
 
-  constructor(faults: FaultControl) {
-    this.#faults = faults;
+  constructor(door: Door) {
+    this.#door = door;
   }
 
   /** The settings in force, with the responses left in `clearAfter`; undefined when it is off or used up. */
-  get active(): Simulation | undefined {
-    if (!this.#started) return undefined;
-    const status = this.#faults.rules.get(RULE);
-    // Another client may have replaced or removed the rule.
-    if (status?.rule !== this.#started.rule || !status.remaining) return undefined;
-    return { ...this.#started.settings, clearAfter: status.remaining };
+  async active(): Promise<Simulation | undefined> {
+    const started = this.#started;
+    const rule = await this.#ownRule();
+    return started && rule?.remaining ? { ...started.settings, clearAfter: rule.remaining } : undefined;
   }
 
-  get settings(): Simulation {
-    return this.active ?? NO_SIMULATION;
-  }
-
-  /**
-   * Starts a simulation. Returns why it can't start, with nothing changed: there are too many fault rules, or the
-   * settings make no valid rule.
-   */
-  start(settings: Simulation): Failure | undefined {
-    if (!this.#faults.rules.hasRoomFor(RULE)) return failure(TOO_MANY_RULES);
-    const findings = new Findings();
-    const written = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
-    const rule = new At(written, findings).check(ruleSchema);
-    if (!rule) return mistakes(findings);
-    this.#faults.rules.set(rule);
-    this.#started = { settings, rule };
+  /** Starts a simulation. Returns why it can't start, with nothing changed. */
+  async start(settings: Simulation): Promise<Failure | undefined> {
+    const rule = { name: RULE, when: { count: settings.clearAfter }, do: faultsOf(settings) };
+    const came = await this.#door.call('rule.replace', { rule });
+    if (!came.ok) return refused(came);
+    this.#started = { settings, seed: came.value.seed };
     return undefined;
   }
 
-  stop(): void {
-    if (this.#faults.rules.get(RULE)?.rule === this.#started?.rule) this.#faults.rules.remove(RULE);
+  async stop(): Promise<void> {
+    if (await this.#ownRule()) await this.#door.call('rule.remove', { name: RULE });
     this.#started = undefined;
+  }
+
+  /** The rule, unless another client has replaced or removed it. */
+  async #ownRule() {
+    const rule = this.#started && (await this.#door.call('rule.get', { name: RULE }));
+    return rule?.ok && rule.value.seed === this.#started?.seed ? rule.value : undefined;
   }
 }
 

@@ -1,14 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { captureLines } from '../../simulator/capture-lines.js';
-import type { Simulator } from '../../simulator/simulator.js';
+import { refusal } from '../../control/refusal.js';
 import { Capture } from '../../traffic/capture/capture.js';
-import { capturePieces } from '../../traffic/capture/capture-pieces.js';
 import { TrafficCursor } from '../../traffic/reading.js';
-import type { TrafficStream } from '../../traffic/stream.js';
-import type { LongAnswers } from '../long-answers.js';
-import { errorBody, errorSchema } from './problem.js';
+import { refuse, sendBytes } from '../answers.js';
+import { MAX_CONNECTIONS } from '../connection-limit.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
 import { captureQuery, filterOf } from './traffic-query.js';
 
 /** Live captures at a time. They stay connected, so they must not take all connections. */
@@ -19,6 +18,10 @@ const TICK_MS = 50;
 /** A live capture of a quiet line says so often that it goes on, before its connection is taken for a dead one. */
 const QUIET_MS = 10_000;
 
+/** Bytes of a piece, and events that are looked at without a pause. */
+const PIECE = 64 * 1024;
+const PAUSE_AFTER = 4096;
+
 /** There is no registered media type. */
 const PCAPNG = 'application/x-pcapng';
 
@@ -27,22 +30,16 @@ const captureAnswer = {
   content: { [PCAPNG]: { schema: z.string().meta({ format: 'binary' }) } },
 };
 
-/** One capture: its file, and where it stands in the stream. */
-interface Captured {
-  readonly traffic: TrafficStream;
-  readonly capture: Capture;
-  readonly cursor: TrafficCursor;
-  /** Names of the lines to describe; all of them when undefined. */
-  readonly names: Iterable<string> | undefined;
-}
-
 /** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark. */
-export function captureRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic, lines } = simulator;
+export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const { traffic } = desk;
   let followers = 0;
 
   return (app, _, done) => {
-    const limit = Math.max(1, Math.min(MAX_FOLLOWERS, app.server.maxConnections * SHARE_OF_CONNECTIONS));
+    const limit = Math.max(
+      1,
+      Math.min(MAX_FOLLOWERS, (app.server.maxConnections || MAX_CONNECTIONS) * SHARE_OF_CONNECTIONS),
+    );
     app.get(
       '/capture.pcapng',
       {
@@ -60,57 +57,68 @@ export function captureRoutes(simulator: Simulator, answers: LongAnswers): Fasti
           },
         },
       },
-      async ({ query }, reply) => {
-        const { form, after, follow } = query;
-        const isLive = follow !== 'false';
+      async (request, reply) => {
+        const { query } = request;
+        const isLive = query.follow !== 'false';
         if (isLive && followers + 1 > limit) {
           const message = `expected at most ${Math.floor(limit)} live captures, and so many are running`;
-          return reply.code(503).send(errorBody([{ path: 'follow', message }]));
+          return refuse(request, reply, refusal('readers.too_many', 'follow', message));
         }
-        const filter = filterOf(query);
-        const begin = after ?? (isLive ? traffic.last : traffic.first - 1);
-        const captured = {
-          traffic,
-          capture: new Capture(form, captureLines(lines)),
-          cursor: new TrafficCursor(traffic, filter, begin),
-          names: filter.lines,
-        };
         reply.header('content-disposition', 'attachment; filename="capture.pcapng"');
-        if (!isLive) return answers.sendBytes(reply, PCAPNG, wholeCapture(captured));
+        if (!isLive) return sendBytes(reply, PCAPNG, captured(desk, query));
         followers++;
-        try {
-          await answers.sendBytes(reply, PCAPNG, liveCapture(captured));
-        } catch {
-          // A reader that goes away is the usual end of a live capture.
-        } finally {
-          followers--;
-        }
+        reply.raw.once('close', () => followers--);
+        return sendBytes(reply, PCAPNG, captured(desk, query));
       },
     );
     done();
   };
 }
 
-/** What is in the stream now. */
-async function* wholeCapture(captured: Captured): AsyncGenerator<Iterable<Uint8Array>> {
-  const { traffic, capture, cursor, names } = captured;
-  const { last } = traffic;
-  yield capture.header(names);
-  yield capturePieces(capture, cursor, last);
+type Asked = z.infer<ReturnType<typeof captureQuery>>;
+
+/** What is in the traffic now; with `follow`, what comes as well. The client reads at its own pace. */
+async function* captured({ traffic, map, now }: Desk, query: Asked): AsyncGenerator<Uint8Array> {
+  const isLive = query.follow !== 'false';
+  const filter = filterOf(query);
+  const cursor = new TrafficCursor(
+    traffic,
+    filter,
+    query.after ?? (isLive ? traffic.last : traffic.first - 1),
+  );
+  const capture = new Capture(query.form, map);
+  await map.refresh();
+  yield Buffer.concat(capture.header(filter.lines));
+  if (!isLive) {
+    yield* packets(capture, cursor, traffic.last);
+    return;
+  }
+  for (let saidAt = now(); ; await wait(TICK_MS)) {
+    if (!cursor.isAtEnd) {
+      await map.refresh();
+      yield* packets(capture, cursor, traffic.last);
+    }
+    if (now() - saidAt < QUIET_MS) continue;
+    saidAt = now();
+    yield Buffer.concat(capture.stillAlive(Date.now()));
+  }
 }
 
-/** What is in the stream behind the cursor, and what comes. */
-async function* liveCapture(captured: Captured): AsyncGenerator<Iterable<Uint8Array>> {
-  const { traffic, capture, cursor, names } = captured;
-  yield capture.header(names);
-  let saidAt = performance.now();
-  while (true) {
-    if (!cursor.isAtEnd) yield capturePieces(capture, cursor, traffic.last);
-    const now = performance.now();
-    if (now - saidAt >= QUIET_MS) {
-      saidAt = now;
-      yield capture.stillAlive(now + traffic.wallOffset);
+/** The packets of the events up to `until`, in pieces of about `PIECE` bytes. */
+async function* packets(capture: Capture, cursor: TrafficCursor, until: number): AsyncGenerator<Uint8Array> {
+  let [blocks, size]: [Uint8Array[], number] = [[], 0];
+  let looked = 0;
+  for (const event of cursor.events(until)) {
+    capture.missed(cursor.missed);
+    for (const block of event ? capture.blocksOf(event) : []) {
+      blocks.push(block);
+      size += block.length;
     }
-    await wait(TICK_MS);
+    if (size < PIECE && ++looked % PAUSE_AFTER !== 0) continue;
+    if (size > 0) yield Buffer.concat(blocks);
+    [blocks, size] = [[], 0];
+    // Other requests get their turn.
+    await nextTurn();
   }
+  if (size > 0) yield Buffer.concat(blocks);
 }

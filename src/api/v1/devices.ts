@@ -1,142 +1,145 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Device } from '../../device/device.js';
-import { At } from '../../schema/at.js';
-import { duration } from '../../schema/duration.js';
-import { Findings } from '../../schema/findings.js';
-import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
-import { MAX_SPEED } from '../../signals/clock.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import { definedIn, deviceParams, deviceViewSchema, unknownDevice, viewDevice } from './device-view.js';
-import { errorSchema, issuesBody } from './problem.js';
+import {
+  clockRequest,
+  deviceViewSchema,
+  newDevice,
+  powerRequest,
+  removal,
+} from '../../control/schemas/device.js';
+import { refuse, send, sendJson } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
 
-const WEEK_MS = 7 * 86_400_000;
-
-const powerRequest = section({
-  state: oneOf(['on', 'off', 'cycle']),
-  forMs: duration(0, WEEK_MS).optional(),
-  bootMs: duration(0, WEEK_MS).default(0),
+export const deviceParams = z.object({
+  name: z.string().meta({ description: 'Name of the device.', examples: ['meter'] }),
 });
 
-export type PowerRequest = z.input<typeof powerRequest>;
-
-/** How long a supply that is cycled is off when nothing is said. */
-const USUAL_CYCLE_MS = 1000;
-
-const clockRequest = section({
-  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
-  pause: flag.optional(),
-  step: duration(0, 10 * 365 * 86_400_000).default(0),
+const leavingDevice = z.object({
+  name: z.string().meta({ description: 'Name of the device.', examples: ['old-meter'] }),
 });
-
-export type ClockRequest = z.input<typeof clockRequest>;
 
 const deviceList = z.object({ devices: z.array(deviceViewSchema) }).describe('The devices.');
 
-/** What the document says about POST /devices/{name}/{command}. */
-const DESCRIBED = {
-  power: {
-    summary: 'Switch the supply of a device',
-    description: '`cycle` switches it off and on again. A device without supply answers nothing.',
-    checkedBody: powerRequest.meta({ examples: [{ state: 'cycle', forMs: 200, bootMs: 100 }] }),
-  },
-  clock: {
-    summary: 'Set the clock of a device',
-    description: 'Lets its signals run faster, slower or not at all, or go on by a step.',
-    checkedBody: clockRequest.meta({ examples: [{ speed: 60, step: '1h' }] }),
-  },
-  reset: {
-    summary: 'Restart a device',
-    description:
-      'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
-  },
-};
-
-type Command = keyof typeof DESCRIBED;
-
-/** What POST /devices/{name}/{command} does with its body; undefined after telling mistakes. */
-const COMMANDS: Readonly<Record<Command, (device: Device, body: At) => true | undefined>> = {
-  power(device, body) {
-    const request = body.check(powerRequest);
-    if (!request) return undefined;
-    const { state, forMs, bootMs } = request;
-    if (state === 'on') device.restore(bootMs);
-    else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
-    return true;
-  },
-  clock(device, body) {
-    const request = body.check(clockRequest);
-    if (!request) return undefined;
-    const { speed, pause, step } = request;
-    device.setClock(
-      { ...(speed !== undefined && { speed }), ...(pause !== undefined && { paused: pause }) },
-      step,
-    );
-    return true;
-  },
-  reset(device) {
-    device.restart();
-    return true;
-  },
-};
-
 /** `/api/v1/devices`: the devices, their supply and their clocks. */
-export function deviceRoutes(simulator: Simulator): FastifyPluginCallbackZod {
-  return (app, _, done) => {
-    const view = (device: Device) => viewDevice(simulator, device);
+export function deviceRoutes({ door }: Desk): FastifyPluginCallbackZod {
+  const shared = { tags: ['devices'] };
+  const command = {
+    ...shared,
+    params: deviceParams,
+    response: { 200: deviceViewSchema, 400: errorSchema, 404: errorSchema },
+  };
 
+  return (app, _, done) => {
     app.get(
       '/devices',
       {
         schema: {
+          ...shared,
           summary: 'List the devices',
           description: 'Every device, with its supply, its clock and the lines where it answers.',
-          tags: ['devices'],
           response: { 200: deviceList },
         },
       },
-      () => ({ devices: Array.from(simulator.devices.values(), view) }),
+      async (request, reply) => {
+        const devices = await door.list('device.list', undefined);
+        return devices.ok ? sendJson(reply, { devices: devices.value }) : refuse(request, reply, devices);
+      },
     );
 
     app.get(
       '/devices/:name',
       {
         schema: {
+          ...shared,
           summary: 'Get a device',
           description:
             'Its supply, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
-          tags: ['devices'],
           params: deviceParams,
           response: { 200: deviceViewSchema, 404: errorSchema },
         },
       },
-      async ({ params: { name } }, reply) => {
-        const device = simulator.devices.get(name);
-        return device
-          ? { ...view(device), defined: definedIn(device) }
-          : reply.code(404).send(unknownDevice(simulator, name));
+      (request, reply) => send(request, reply, door.call('device.get', { device: request.params.name })),
+    );
+
+    app.post(
+      '/devices',
+      {
+        schema: {
+          ...shared,
+          summary: 'Add a device',
+          description: 'It answers when a line has it among its units.',
+          body: newDevice,
+          response: { 201: deviceViewSchema, 400: errorSchema, 409: errorSchema },
+        },
+      },
+      (request, reply) => send(request, reply, door.call('device.add', request.body), 201),
+    );
+
+    app.delete(
+      '/devices/:name',
+      {
+        schema: {
+          ...shared,
+          summary: 'Remove a device',
+          description: 'A device that lines serve stays, unless `force` takes it from them.',
+          params: leavingDevice,
+          querystring: removal,
+          response: {
+            204: z.null().describe('There is no such thing any more.'),
+            400: errorSchema,
+            404: errorSchema,
+            409: errorSchema,
+          },
+        },
+      },
+      (request, reply) => {
+        const { params, query } = request;
+        const force = query.force !== 'false';
+        return send(request, reply, door.call('device.remove', { device: params.name, force }), 204);
       },
     );
 
-    for (const [command, carryOut] of Object.entries(COMMANDS)) {
-      app.post(
-        `/devices/:name/${command}`,
-        {
-          schema: {
-            ...DESCRIBED[command as Command],
-            tags: ['devices'],
-            params: deviceParams,
-            response: { 200: deviceViewSchema, 400: errorSchema, 404: errorSchema },
-          },
+    app.post(
+      '/devices/:name/power',
+      {
+        schema: {
+          ...command,
+          summary: 'Switch the supply of a device',
+          description: '`cycle` switches it off and on again. A device without supply answers nothing.',
+          body: powerRequest.meta({ examples: [{ state: 'cycle', forMs: 200, bootMs: 100 }] }),
         },
-        async ({ params: { name }, body }, reply) => {
-          const device = simulator.devices.get(name);
-          if (!device) return reply.code(404).send(unknownDevice(simulator, name));
-          const at = new At(body, new Findings());
-          return carryOut(device, at) ? view(device) : reply.code(400).send(issuesBody(at.findings));
+      },
+      (request, reply) =>
+        send(request, reply, door.call('device.power', { device: request.params.name, ...request.body })),
+    );
+
+    app.post(
+      '/devices/:name/clock',
+      {
+        schema: {
+          ...command,
+          summary: 'Set the clock of a device',
+          description: 'Lets its signals run faster, slower or not at all, or go on by a step.',
+          body: clockRequest.meta({ examples: [{ speed: 60, step: '1h' }] }),
         },
-      );
-    }
+      },
+      (request, reply) =>
+        send(request, reply, door.call('device.clock', { device: request.params.name, ...request.body })),
+    );
+
+    app.post(
+      '/devices/:name/reset',
+      {
+        schema: {
+          ...command,
+          summary: 'Restart a device',
+          description:
+            'Registers and signals are as configured, except retained values. Its clock begins again at 0.',
+        },
+      },
+      (request, reply) => send(request, reply, door.call('device.reset', { device: request.params.name })),
+    );
     done();
   };
 }

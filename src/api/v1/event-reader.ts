@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { LongAnswers } from '../long-answers.js';
 import { type EventMessages, INTERVAL_MS, idLine, type Message } from './event-messages.js';
 
 const SUMMARY_INTERVAL_MS = 1000;
@@ -13,52 +12,48 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** What a reader is told. */
-export interface Told {
+/** What a reader wants. */
+export interface Wanted {
   /** The reader knows everything up to this sequence number. */
   readonly after: number;
-  /** The message that follows a sequence number; undefined for a reader that is told no traffic. */
+  /** The message that follows a sequence number; undefined for a reader that wants no traffic. */
   readonly messageAfter: ((after: number) => Promise<Message>) | undefined;
-  /** How everything is now, as JSON; undefined for a reader that is not told. */
-  readonly summary: (() => string) | undefined;
+  /** How everything is now, as JSON; undefined for a reader that does not want it. */
+  readonly summary: (() => Promise<string>) | undefined;
 }
 
 /**
  * Sends what happens as server-sent events until the reader disconnects. A message is asked for only when the reader
- * has read the one before. So nothing is kept for a reader that is slow; it is told how many events it has missed. Each
- * message is written in a turn of its own, however many readers there are.
+ * has read the one before. So nothing is kept for a reader that is slow; it learns how many events it has missed.
  */
 export async function sendEvents(
   response: ServerResponse,
-  { after, messageAfter, summary }: Told,
+  { after, messageAfter, summary }: Wanted,
   messages: Pick<EventMessages, 'until'>,
-  answers: Pick<LongAnswers, 'turn'>,
 ): Promise<void> {
   response.writeHead(200, HEADERS);
   // The reader learns where it is before the first event, and comes back a second after a broken connection.
   response.write(`retry: 1000\n${idLine(after)}\n`);
   let sentAt = performance.now();
   let summaryAt = sentAt;
-  const send = async (message: () => string | Buffer) => {
-    await answers.turn();
+  const send = (message: string | Buffer) => {
     if (response.destroyed) return;
-    response.write(message());
+    response.write(message);
     sentAt = performance.now();
   };
   while (!response.destroyed) {
     await pause(response, untilNext(INTERVAL_MS));
     if (response.destroyed || response.writableNeedDrain) continue;
     if (summary && performance.now() >= summaryAt) {
-      await send(() => `event: summary\ndata: ${summary()}\n\n`);
+      send(`event: summary\ndata: ${await summary()}\n\n`);
       summaryAt = performance.now() + untilNext(SUMMARY_INTERVAL_MS);
     }
     if (messageAfter && after < messages.until) {
       const { bytes, until } = await messageAfter(after);
-      if (bytes) await send(() => bytes);
+      if (bytes) send(bytes);
       after = until;
     }
-    if (performance.now() - sentAt >= HEARTBEAT_MS)
-      await send(() => `: nothing happened\n${idLine(after)}\n`);
+    if (performance.now() - sentAt >= HEARTBEAT_MS) send(`: nothing happened\n${idLine(after)}\n`);
   }
 }
 

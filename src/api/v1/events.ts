@@ -1,14 +1,13 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Simulator } from '../../simulator/simulator.js';
-import type { LongAnswers } from '../long-answers.js';
+import { refusal } from '../../control/refusal.js';
+import { refuse } from '../answers.js';
+import { MAX_CONNECTIONS } from '../connection-limit.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
 import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
-import { errorBody, errorSchema } from './problem.js';
-import { sharedTexts } from './shared-texts.js';
-import { summaryTexts } from './summary.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
-import { namedViews } from './traffic-view.js';
 
 /** Readers stay connected, so they must not take all connections. */
 const MAX_READERS = 16;
@@ -28,14 +27,14 @@ const eventsAnswer = {
 };
 
 /** `/api/v1/events`: what passes the lines, as it happens. */
-export function eventRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic } = simulator;
-  const messages = new EventMessages(traffic, sharedTexts(namedViews(simulator)), answers);
-  const summary = summaryTexts(simulator);
+export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const { traffic } = desk;
+  const messages = new EventMessages(desk);
+  const summary = summaryTexts(desk);
   let readers = 0;
 
   return (app, _, done) => {
-    const share = Math.floor(app.server.maxConnections * SHARE_OF_CONNECTIONS);
+    const share = Math.floor((app.server.maxConnections || MAX_CONNECTIONS) * SHARE_OF_CONNECTIONS);
     const limit = Math.max(1, Math.min(MAX_READERS, share));
     app.get(
       '/events',
@@ -56,10 +55,11 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
           },
         },
       },
-      async ({ query, headers, log }, reply) => {
+      async (request, reply) => {
+        const { query, headers, log } = request;
         if (readers >= limit) {
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
-          return reply.code(503).send(errorBody([{ path: '', message }]));
+          return refuse(request, reply, refusal('readers.too_many', '', message));
         }
         const { after = traffic.last, tell = ['traffic'], ...wanted } = query;
         const known = lastEventId(headers['last-event-id']) ?? after;
@@ -77,7 +77,6 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
               summary: tell.includes('summary') ? summary : undefined,
             },
             messages,
-            answers,
           );
         } catch (error) {
           log.error(error, 'the events could not be told');
@@ -89,6 +88,23 @@ export function eventRoutes(simulator: Simulator, answers: LongAnswers): Fastify
       },
     );
     done();
+  };
+}
+
+/** Readers ask at the same moments: one answer does for all that ask within so many ms. */
+const FRESH_MS = 25;
+
+/** How everything is now, as JSON. */
+function summaryTexts({ door }: Desk): () => Promise<string> {
+  let [text, madeAt] = [Promise.resolve(''), Number.NEGATIVE_INFINITY];
+  return () => {
+    if (performance.now() - madeAt > FRESH_MS) {
+      text = door
+        .call('program.summary', undefined)
+        .then((came) => JSON.stringify(came.ok ? came.value : {}));
+      madeAt = performance.now();
+    }
+    return text;
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { orderSchema } from '../../testing/examine/read-order.js';
+import { CHECK, EXAMINATION } from '../../control/schemas/examples.js';
+import { orderSchema } from '../../testing/examine/order-schema.js';
 import { examinationShape } from '../../testing/report/examination-json.js';
-import { CHECK, EXAMINATION } from './examples.js';
 
 export const examinationParams = z.object({
   id: z.string().meta({

@@ -1,51 +1,10 @@
 import { z } from 'zod';
+import { EXCHANGE } from '../../control/schemas/examples.js';
+import { replySchema } from '../../control/schemas/reply.js';
 import { hex } from '../../protocol/bytes.js';
 import type { ReplyEvent } from '../../traffic/event.js';
 import { replyView } from '../../traffic/reply-view.js';
 import { isoTime } from '../../traffic/time.js';
-import { EXCHANGE } from './examples.js';
-
-/** One step of a reply. Times are in µs since the last byte of the request was received. */
-const stepSchema = z.object({
-  kind: z.enum(['bytes', 'break', 'close']),
-  bytes: z.string().optional().describe('Hexadecimal bytes of a `bytes` step.'),
-  plannedUs: z.number(),
-  achievedUs: z.number().nullable(),
-  endedUs: z
-    .number()
-    .nullable()
-    .describe('When its last character had left, or its break had ended, if it began at `achievedUs`.'),
-  uncertaintyUs: z
-    .number()
-    .nullable()
-    .describe(
-      'The true moment is between `achievedUs` and this many µs later; null when nothing is known about the port.',
-    ),
-  outcome: z.enum(['achieved', 'not achieved']),
-  reason: z.string().optional(),
-});
-
-/** What became of a reply. */
-export const replySchema = {
-  silence: z.string().nullable().describe('Why nothing was sent; null when a reply was sent.'),
-  faults: z
-    .array(
-      z.object({
-        rule: z.string(),
-        kind: z.string(),
-        outcome: z.enum(['applied', 'not achieved']),
-        reason: z.string().optional(),
-      }),
-    )
-    .describe('The faults that were to act on the reply, in order.'),
-  omittedFaults: z.number().describe('Faults that are not shown: those between the 63rd and the last one.'),
-  steps: z.array(stepSchema),
-  omittedSteps: z.number().describe('Steps that are not shown: those after the 64th.'),
-  omittedBytes: z.number().describe('Bytes omitted from the shown steps: those after the 1024th.'),
-  ended: z
-    .enum(['complete', 'not sent', 'superseded', 'disconnected'])
-    .describe('`not sent`: the plan was played to its end, but no byte of it was sent.'),
-};
 
 export const exchangeViewSchema = z
   .object({
@@ -54,20 +13,24 @@ export const exchangeViewSchema = z
     time: z.string().describe('When the request was received.'),
     line: z.string(),
     client: z.string().nullable(),
-    unitId: z.number(),
+    unit: z.number().describe('Unit identifier of the request, as in events of the traffic.'),
+    function: z.number().describe('Function code of the request, as in events of the traffic.'),
+    unitId: z.number().describe('The same as `unit`, for clients that know this name.'),
     request: z.string(),
     ...replySchema,
   })
   .meta({ id: 'Exchange', description: 'A request and what became of it.', examples: [EXCHANGE] });
 
 export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
-  const { seq, request, line, client, unitId, requestAdu, requestedAt, at, time } = exchange;
+  const { seq, request, line, client, unitId, functionCode, requestAdu, requestedAt, at, time } = exchange;
   return {
     id: seq,
     requestId: request,
     time: isoTime(time - at + requestedAt),
     line,
     client: client ?? null,
+    unit: unitId,
+    function: functionCode,
     unitId,
     request: hex(requestAdu),
     ...replyView(exchange),

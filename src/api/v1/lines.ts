@@ -1,146 +1,131 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { quote } from '../../schema/problem.js';
-import type { LineChange } from '../../simulator/changes.js';
-import type { Line, LineOutcome } from '../../simulator/line.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import type { LongAnswers } from '../long-answers.js';
-import { unitsWithinReason } from '../units.js';
-import { lineView, lineViewSchema } from './line-view.js';
-import { type ErrorBody, errorBody, errorSchema, issuesBody } from './problem.js';
-import { wrongLink } from './writable-place.js';
+import { lineName, lineSettings, lineViewSchema, newLine } from '../../control/schemas/line.js';
+import { refuse, send, sendJson } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
 
-const lineName = z.object({ name: z.string().meta({ description: 'Name of the line.', examples: ['lan'] }) });
 const lineList = z.object({ lines: z.array(lineViewSchema) }).describe('The lines.');
 
-/** Which settings there are depends on what the line is: the simulator checks them. */
-const settingsOfLine = z
-  .looseObject(
-    { units: unitsWithinReason.optional() },
-    { error: 'settings of the line, such as {"serial": {"baudRate": 9600}}' },
-  )
-  .meta({
-    description:
-      'Settings of the line as in the configuration. Those that are left out stay; null restores a default.',
-    examples: [{ units: { 1: 'meter', 2: 'meter' } }],
-  });
+const leavingLine = z.object({
+  name: z.string().meta({ description: 'Name of the line.', examples: ['old-lan'] }),
+});
 
 /** What the document says about POST /lines/{name}/{command}. */
-const DESCRIBED = {
+const COMMANDS = {
   start: { summary: 'Open a line', description: 'A line that is open stays as it is.' },
   restart: {
     summary: 'Close a line and open it again',
     description: 'Registers stay. Certificates are read anew.',
   },
   stop: { summary: 'Close a line', description: 'Replies that wait are given up.' },
-};
-
-type Command = keyof typeof DESCRIBED;
-
-/** The commands of POST /lines/{name}/{command}. Starting an open line changes nothing. */
-const COMMANDS: Readonly<Record<Command, (line: Line) => Promise<LineOutcome>>> = {
-  start: (line) => line.start(),
-  restart: (line) => line.restart(),
-  stop: async (line) => {
-    await line.stop();
-    return { ok: true };
-  },
-};
+} as const;
 
 /** `/api/v1/lines`: how the lines are, and what they are to be. */
-export function lineRoutes(
-  simulator: Simulator,
-  answers: LongAnswers,
-  writesIn: string,
-): FastifyPluginCallbackZod {
-  const unknownLine = (name: string) => errorBody([{ path: 'name', message: `no line ${quote(name)}` }]);
+export function lineRoutes({ door }: Desk): FastifyPluginCallbackZod {
+  const shared = { tags: ['lines'] };
 
   return (app, _, done) => {
     app.get(
       '/lines',
       {
         schema: {
+          ...shared,
           summary: 'List the lines',
           description:
             'Every line: whether it is open, its settings, its counters and what is known of its port.',
-          tags: ['lines'],
           response: { 200: lineList },
         },
       },
-      async (_, reply) => answers.send(reply, { lines: lineViews(simulator) }),
+      async (request, reply) => {
+        const lines = await door.list('line.list', undefined);
+        return lines.ok ? sendJson(reply, { lines: lines.value }) : refuse(request, reply, lines);
+      },
     );
 
     app.get(
       '/lines/:name',
       {
         schema: {
+          ...shared,
           summary: 'Get a line',
           description: 'Whether it is open, its settings, its counters and what is known of its port.',
-          tags: ['lines'],
           params: lineName,
           response: { 200: lineViewSchema, 404: errorSchema },
         },
       },
-      async ({ params: { name } }, reply) => {
-        const line = simulator.lines.get(name);
-        return line ? lineView(line) : reply.code(404).send(unknownLine(name));
+      (request, reply) => send(request, reply, door.call('line.get', { line: request.params.name })),
+    );
+
+    app.post(
+      '/lines',
+      {
+        schema: {
+          ...shared,
+          summary: 'Add a line',
+          description: 'It is opened at once. When that fails, there is no new line.',
+          body: newLine,
+          response: { 201: lineViewSchema, 400: errorSchema, 409: errorSchema },
+        },
       },
+      (request, reply) => send(request, reply, door.call('line.add', request.body), 201),
     );
 
     app.put(
       '/lines/:name',
       {
         schema: {
+          ...shared,
           summary: 'Change a line while it serves',
           description: 'Registers stay. When the port refuses the new settings, the line stays as it was.',
-          tags: ['lines'],
           params: lineName,
-          body: settingsOfLine,
+          body: lineSettings,
           response: { 200: lineViewSchema, 400: errorSchema, 404: errorSchema, 409: errorSchema },
         },
       },
-      async ({ params: { name }, body }, reply) => {
-        const line = simulator.lines.get(name);
-        if (!line) return reply.code(404).send(unknownLine(name));
-        const { definition } = line;
-        const wrong = await wrongLink(writesIn, body, 'link' in definition ? definition.link : undefined);
-        if (wrong) return reply.code(400).send(wrong);
-        const changed = await simulator.changes.changeLine(line, body);
-        if (changed.ok) return lineView(line);
-        return 'issues' in changed
-          ? reply.code(400).send(issuesBody(changed.issues))
-          : reply.code(409).send(refused(changed));
+      (request, reply) => {
+        const { params, body } = request;
+        return send(request, reply, door.call('line.change', { line: params.name, settings: body }));
       },
     );
 
-    for (const [command, carryOut] of Object.entries(COMMANDS)) {
+    app.delete(
+      '/lines/:name',
+      {
+        schema: {
+          ...shared,
+          summary: 'Remove a line',
+          description: 'It is closed first. The last line stays.',
+          params: leavingLine,
+          response: {
+            204: z.null().describe('There is no such thing any more.'),
+            404: errorSchema,
+            409: errorSchema,
+          },
+        },
+      },
+      (request, reply) => send(request, reply, door.call('line.remove', { line: request.params.name }), 204),
+    );
+
+    for (const command of Object.keys(COMMANDS) as (keyof typeof COMMANDS)[]) {
       app.post(
         `/lines/:name/${command}`,
         {
           schema: {
-            ...DESCRIBED[command as Command],
-            tags: ['lines'],
+            ...shared,
+            ...COMMANDS[command],
             params: lineName,
             response: { 200: lineViewSchema, 404: errorSchema, 409: errorSchema },
           },
         },
-        async ({ params: { name } }, reply) => {
-          const line = simulator.lines.get(name);
-          if (!line) return reply.code(404).send(unknownLine(name));
-          const outcome = await carryOut(line);
-          return outcome.ok ? lineView(line) : reply.code(409).send(refused(outcome));
-        },
+        (request, reply) =>
+          send(
+            request,
+            reply,
+            door.call(`line.${command}`, { line: (request.params as { name: string }).name }),
+          ),
       );
     }
     done();
   };
-}
-
-function* lineViews({ lines }: Simulator): Generator<ReturnType<typeof lineView>> {
-  for (const line of lines.values()) yield lineView(line);
-}
-
-/** The answer when the port or the system refused. */
-function refused({ error }: Extract<LineChange, { error: string }>): ErrorBody {
-  return errorBody([{ path: '', message: error }]);
 }

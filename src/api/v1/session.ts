@@ -1,8 +1,10 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { refusal } from '../../control/refusal.js';
 import { secret, section } from '../../schema/parts.js';
 import type { Access } from '../access/access.js';
-import { errorBody, errorSchema } from './problem.js';
+import { refuse } from '../answers.js';
+import { errorSchema } from '../problem.js';
 
 const sessionView = z
   .object({
@@ -45,20 +47,19 @@ export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
           },
         },
       },
-      async ({ raw, body: { token } }, reply) => {
+      async (request, reply) => {
+        const { raw, body } = request;
         if (!access.needsToken) {
-          return reply.code(409).send(errorBody([{ path: '', message: 'no token is configured' }]));
+          return refuse(request, reply, refusal('access.no_token_configured', '', 'no token is configured'));
         }
-        const login = access.logIn(raw, token);
+        const login = access.logIn(raw, body.token);
         if (login.ok) {
           reply.header('set-cookie', login.cookie);
           return login.client;
         }
-        const { status, headers = {}, ...problem } = login.refusal;
-        return reply
-          .code(status)
-          .headers(headers)
-          .send(errorBody([problem]));
+        const { code, path, message, headers = {} } = login.refusal;
+        reply.headers(headers);
+        return refuse(request, reply, refusal(code, path, message));
       },
     );
 

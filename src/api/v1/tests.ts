@@ -2,17 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { TextParser, type TextRead } from '../../config/text/text-parser.js';
+import { parseText } from '../../config/text/parse-text.js';
+import type { Refusal } from '../../control/refusal.js';
+import { TEST } from '../../control/schemas/examples.js';
 import { MOST_LISTED } from '../../schema/findings.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import type { LineLeases } from '../../testing/line-leases.js';
-import { viewOnDemand } from '../../testing/report/view.js';
-import { type KnownTest, TestRuns } from '../../testing/scenario/test-runs.js';
-import { MAX_BYTES, MAX_PARTS, readText } from '../json-body.js';
-import type { LongAnswers } from '../long-answers.js';
-import { TEST } from './examples.js';
-import { errorBody, errorSchema, issuesBody, problemsBody } from './problem.js';
-import { reportRoutes } from './report-files.js';
+import type { Problem } from '../../schema/problem.js';
+import type { Run } from '../../testing/commands.js';
+import { refuse, send } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { MAX_PARTS, readText } from '../json-body.js';
+import { errorSchema } from '../problem.js';
+import { asError } from '../validation.js';
+import { reportRoutes, sendRun } from './reports.js';
 
 const testParams = z.object({
   id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),
@@ -66,15 +67,8 @@ const scenario = z.record(z.string(), z.unknown()).meta({
 
 const YAML = 'application/yaml';
 
+/** A text of so many bytes takes 0.2 s to parse, and a second on a slow machine. */
 const MAX_YAML_BYTES = 16 * 1024;
-
-/** A text of so many bytes takes 0.2 s, and a second on a slow machine. */
-const PARSING_LIMITS = {
-  mostValues: MAX_PARTS,
-  mostBytes: MAX_BYTES,
-  mostProblems: MOST_LISTED,
-  ms: 10_000,
-};
 
 const scenarioText = z.string().meta({
   description: `The same as YAML, of at most ${MAX_YAML_BYTES} bytes.`,
@@ -83,70 +77,60 @@ const scenarioText = z.string().meta({
 
 /** A body of YAML, and what it says. */
 class YamlText {
-  readonly text: string;
-  readonly read: TextRead;
+  readonly read: ReturnType<typeof parseText>;
 
-  constructor(text: string, read: TextRead) {
-    this.text = text;
-    this.read = read;
+  constructor(text: string) {
+    this.read = parseText(text, MAX_PARTS);
   }
 }
 
 /** `/api/v1/tests`: scenarios on the lines that are running. */
-export function testRoutes(
-  simulator: Simulator,
-  leases: LineLeases,
-  answers: LongAnswers,
-): FastifyPluginCallbackZod {
-  const runs = new TestRuns(simulator, leases);
-  const parser = new TextParser(PARSING_LIMITS);
-  const unknownTest = (id: string) => errorBody([{ path: 'id', message: `no test ${id}` }]);
+export function testRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const { door } = desk;
+  const shared = { tags: ['tests'] };
 
   return (app, _, done) => {
-    app.addHook('onClose', async () => runs.stopAll());
-    app.addHook('onClose', () => parser.end());
     app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
       const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
-      if (body.ok) return new YamlText(body.text, await parser.parse(body.text));
-      throw Object.assign(new Error(body.error), { statusCode: body.status });
+      if (body.ok) return new YamlText(body.text);
+      throw asError(body);
     });
 
     app.get(
       '/tests',
       {
         schema: {
+          ...shared,
           summary: 'List the tests',
           description: 'Those that run and the newest that are over.',
-          tags: ['tests'],
           response: { 200: testList },
         },
       },
-      () => ({ tests: runs.list().map(summary) }),
+      async (request, reply) => {
+        const runs = await door.call('test.list', undefined);
+        return runs.ok ? { tests: runs.value.map(summary) } : refuse(request, reply, runs);
+      },
     );
 
     app.post(
       '/tests',
       {
         schema: {
+          ...shared,
           summary: 'Start a test',
           description: 'It runs on lines that are open. Only one test can run on a line at a time.',
-          tags: ['tests'],
-          checkedBody: scenario,
+          describedBody: scenario,
           yamlBody: scenarioText,
           response: { 201: testSummarySchema, 400: errorSchema, 409: errorSchema },
         },
       },
-      async ({ body }, reply) => {
-        const yaml = body instanceof YamlText ? body : undefined;
-        if (yaml?.read.ok === false) return reply.code(400).send(problemsBody(yaml.read));
-        const started = await answers.work(runs.starting(yaml ? yaml.read.value : body));
-        if (started.ok) return reply.code(201).send(summary(started.test));
-        if ('issues' in started) {
-          const { issues } = started;
-          const told = yaml ? errorBody(await parser.locate(yaml.text, issues.listed)) : {};
-          return reply.code(400).send({ ...issuesBody(issues), ...told });
-        }
-        return reply.code(409).send(errorBody([{ path: '', message: started.busy }]));
+      async (request, reply) => {
+        const { body } = request;
+        const yaml = body instanceof YamlText ? body.read : undefined;
+        if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
+        const started = await door.call('test.start', { scenario: yaml ? yaml.source.value : body });
+        if (started.ok) return reply.code(201).send(summary(started.value));
+        return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
       },
     );
 
@@ -154,48 +138,62 @@ export function testRoutes(
       '/tests/:id',
       {
         schema: {
+          ...shared,
           summary: 'Read a test',
           description: 'What is known of it by now, with the frames that show it.',
-          tags: ['tests'],
           params: testParams,
           response: { 200: testSchema, 404: errorSchema },
         },
       },
-      async ({ params: { id } }, reply) => {
-        const test = runs.get(Number(id));
-        if (!test) return reply.code(404).send(unknownTest(id));
-        const report = viewOnDemand(test.report, (seq) => simulator.traffic.read(seq));
-        return answers.send(reply, {
-          ...summary(test),
-          report: { ...report, findings: report.findings.values() },
-        });
-      },
+      (request, reply) => sendRun(desk, 'test', request, reply, summary),
     );
 
     app.delete(
       '/tests/:id',
       {
         schema: {
+          ...shared,
           summary: 'Stop a test',
           description: 'Its faults are removed. What it has found stays readable.',
-          tags: ['tests'],
           params: testParams,
           querystring: stopQuery,
           response: { 204: z.null().describe('It is over.'), 400: errorSchema, 404: errorSchema },
         },
       },
-      async ({ params: { id }, query: { failure } }, reply) => {
-        if (!runs.get(Number(id))) return reply.code(404).send(unknownTest(id));
-        runs.stop(Number(id), failure);
-        return reply.code(204).send(null);
-      },
+      (request, reply) =>
+        send(
+          request,
+          reply,
+          door.call('test.stop', { id: Number(request.params.id), ...request.query }),
+          204,
+        ),
     );
-    app.register(reportRoutes('tests', { simulator, answers, get: (id) => runs.get(id) }));
+    app.register(reportRoutes('tests', desk));
     done();
   };
 }
 
-function summary({ id, isOver, lines, report }: KnownTest): TestSummary {
+function wrongText(problems: readonly Problem[]): Refusal {
+  const listed = problems.slice(0, MOST_LISTED).map((each) => ({ ...each, code: 'test.invalid' as const }));
+  return { ok: false, code: 'test.invalid', problems: listed, more: problems.length - listed.length };
+}
+
+/** Mistakes with their lines and columns in the text. */
+function located(
+  started: Refusal,
+  locate: Extract<ReturnType<typeof parseText>, { ok: true }>['source']['locate'],
+): Refusal {
+  const { problems } = started;
+  const codes = new Map(problems.map(({ message, code }) => [message, code]));
+  if (problems.some(({ parts }) => parts === undefined)) return started;
+  const found = locate(problems.map(({ parts = [], message }) => ({ path: parts, message })));
+  return {
+    ...started,
+    problems: found.map((each) => ({ ...each, code: codes.get(each.message) ?? 'test.invalid' })),
+  };
+}
+
+function summary({ id, isOver, lines, report }: Run): TestSummary {
   return {
     id,
     name: report.name,

@@ -1,4 +1,4 @@
-import type { NamedView } from './traffic-view.js';
+import type { NamedView } from '../line-map.js';
 
 type Row = Partial<NamedView>;
 
@@ -29,10 +29,12 @@ const COLUMNS: Readonly<Record<string, (row: Row) => unknown>> = {
   text: ({ text }) => text,
 };
 
-/** The header and a row for each event, as RFC 4180 has it. */
-export function* csvOf(views: Iterable<Row | undefined>): Generator<string> {
-  yield rowOf(Object.keys(COLUMNS));
-  for (const view of views) yield view ? rowOf(Object.values(COLUMNS).map((cell) => cell(view))) : '';
+/** The first row, as RFC 4180 has it. */
+export const CSV_HEADER = rowOf(Object.keys(COLUMNS));
+
+/** A row for each event. */
+export function csvOf(views: readonly Row[]): string {
+  return views.map((view) => rowOf(Object.values(COLUMNS).map((cell) => cell(view)))).join('');
 }
 
 function rowOf(cells: readonly unknown[]): string {

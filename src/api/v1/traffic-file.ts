@@ -2,10 +2,12 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { trafficFileSchema } from '../../config/native/schema.js';
 import { trafficFile } from '../../config/native/traffic.js';
-import type { Simulator } from '../../simulator/simulator.js';
-import { TRAFFIC_FILE } from './examples.js';
-import { errorBody, errorSchema } from './problem.js';
-import { whyNotIn } from './writable-place.js';
+import { refusal } from '../../control/refusal.js';
+import { whyNotIn } from '../../control/remote-files.js';
+import { TRAFFIC_FILE } from '../../control/schemas/examples.js';
+import { refuse } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
 
 const viewSchema = z
   .object({
@@ -33,8 +35,7 @@ const viewSchema = z
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
 /** `/api/v1/traffic/file`: traffic is written to disk, or not. */
-export function trafficFileRoutes(simulator: Simulator, writesIn: string): FastifyPluginCallbackZod {
-  const { trafficFiles } = simulator;
+export function trafficFileRoutes({ files, writesIn }: Desk): FastifyPluginCallbackZod {
   return (app, _, done) => {
     app.get(
       '/traffic/file',
@@ -46,7 +47,7 @@ export function trafficFileRoutes(simulator: Simulator, writesIn: string): Fasti
           response: { 200: viewSchema },
         },
       },
-      () => view(simulator),
+      () => view(files),
     );
 
     app.put(
@@ -61,12 +62,14 @@ export function trafficFileRoutes(simulator: Simulator, writesIn: string): Fasti
           response: { 200: viewSchema, 400: errorSchema, 409: errorSchema },
         },
       },
-      async ({ body }, reply) => {
-        const message = await whyNotIn(writesIn, body.file);
-        if (message !== undefined) return reply.code(400).send(errorBody([{ path: 'file', message }]));
-        const problem = await trafficFiles.start(trafficFile(body, writesIn));
-        if (problem === undefined) return view(simulator);
-        return reply.code(409).send(errorBody([{ path: 'file', message: problem }]));
+      async (request, reply) => {
+        const { body } = request;
+        const outside = await whyNotIn(writesIn, body.file);
+        if (outside !== undefined) return refuse(request, reply, refusal('file.outside', 'file', outside));
+        const problem = await files.start(trafficFile(body, writesIn));
+        return problem === undefined
+          ? view(files)
+          : refuse(request, reply, refusal('file.refused', 'file', problem));
       },
     );
 
@@ -77,14 +80,14 @@ export function trafficFileRoutes(simulator: Simulator, writesIn: string): Fasti
       response: { 200: viewSchema },
     };
     app.delete('/traffic/file', { schema: stopping }, async () => {
-      await trafficFiles.stop();
-      return view(simulator);
+      await files.stop();
+      return view(files);
     });
     done();
   };
 }
 
-function view({ trafficFiles: { status } }: Simulator): z.infer<typeof viewSchema> {
+function view({ status }: Desk['files']): z.infer<typeof viewSchema> {
   if (!status) return { writing: false };
   const { definition, path = null, problem = null, missed } = status;
   const { directory, format, size, files } = definition;

@@ -1,8 +1,9 @@
 import type { TrafficEvent } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
+import type { KeptEvents } from '../../traffic/kept-events.js';
 import { beginningOfNewest, TrafficCursor } from '../../traffic/reading.js';
-import type { TrafficStream } from '../../traffic/stream.js';
-import { leftOut } from './traffic-view.js';
+import type { LineMap, NamedView } from '../line-map.js';
+import { type LeftOut, leftOut } from './traffic-view.js';
 
 /** Which part of the traffic a client asks for. */
 interface Asked {
@@ -12,25 +13,76 @@ interface Asked {
   readonly limit: number;
 }
 
+/** Some events, and how many before the first of them were gone before they could be read. */
+interface Batch {
+  readonly events: readonly TrafficEvent[];
+  readonly missed: number;
+  /** Everything up to this sequence number is in this batch or those before it. */
+  readonly until: number;
+}
+
+type ShowEvents = (events: readonly TrafficEvent[]) => readonly unknown[] | Promise<readonly unknown[]>;
+
+/** So many events are shown at a time. */
+const BATCH = 64;
+
+/**
+ * The wanted events of a cursor in batches; an empty batch is a pause in a long search. A gap begins a batch of its own.
+ * @param cursor where the events come from
+ */
+export function* batchesOf(
+  events: Iterable<TrafficEvent | undefined>,
+  cursor: { readonly missed: number; readonly after: number },
+): Generator<Batch> {
+  let batch: TrafficEvent[] = [];
+  let [missed, before, until] = [0, cursor.missed, cursor.after];
+  const take = (gap: number) => {
+    const made = { events: batch, missed, until };
+    [batch, missed] = [[], gap];
+    return made;
+  };
+  for (const event of events) {
+    const gap = cursor.missed - before;
+    before = cursor.missed;
+    if (gap > 0) yield take(gap);
+    until = cursor.after;
+    if (event) batch.push(event);
+    if (!event || batch.length >= BATCH) yield take(0);
+  }
+  const gap = cursor.missed - before;
+  if (gap > 0) yield take(gap);
+  until = cursor.after;
+  yield take(0);
+}
+
+/** Events as REST shows them, with what is missing where it is missing. */
+export async function streamed(
+  { events, missed }: Batch,
+  map: LineMap,
+): Promise<readonly (NamedView | LeftOut)[]> {
+  const views = await map.views(events);
+  return missed > 0 ? [leftOut(missed), ...views] : views;
+}
+
 /**
  * A part of the traffic, the oldest event first. What happens after it was asked for belongs to the next page, which
  * begins after `next`.
  */
 export class TrafficPage {
-  readonly #stream: TrafficStream;
+  readonly #traffic: KeptEvents;
   readonly #asked: Asked;
   readonly #until: number;
   #cursor: TrafficCursor;
 
-  constructor(stream: TrafficStream, asked: Asked) {
-    this.#stream = stream;
+  constructor(traffic: KeptEvents, asked: Asked) {
+    this.#traffic = traffic;
     this.#asked = asked;
-    this.#until = stream.last;
-    this.#cursor = new TrafficCursor(stream, asked.filter, asked.after ?? this.#until);
+    this.#until = traffic.last;
+    this.#cursor = new TrafficCursor(traffic, asked.filter, asked.after ?? this.#until);
   }
 
   /** What a client should pass as `after` to go on; true when all events were read. */
-  get next(): number {
+  get after(): number {
     return this.#cursor.after;
   }
 
@@ -39,12 +91,31 @@ export class TrafficPage {
     return this.#cursor.missed;
   }
 
-  /** The wanted events. Yields undefined in a long search, so that the lines get their turn. */
-  *events(): Generator<TrafficEvent | undefined> {
+  /** The wanted events in batches. */
+  batches(): Generator<Batch> {
+    return batchesOf(this.#events(), this);
+  }
+
+  /** The answer as an object for JSON. @param key under which the events are */
+  answer(key: string, view: ShowEvents) {
+    return {
+      [key]: this.#views(view),
+      next: () => this.after,
+      first: () => this.#traffic.first,
+      last: () => this.#traffic.last,
+      missed: () => this.missed,
+    };
+  }
+
+  async *#views(view: ShowEvents): AsyncGenerator<readonly unknown[]> {
+    for (const { events } of this.batches()) yield await view(events);
+  }
+
+  *#events(): Generator<TrafficEvent | undefined> {
     const { filter, limit, after } = this.#asked;
     if (after === undefined) {
-      const begin = yield* beginningOfNewest(this.#stream, filter, limit, this.#until);
-      this.#cursor = new TrafficCursor(this.#stream, filter, begin);
+      const begin = yield* beginningOfNewest(this.#traffic, filter, limit, this.#until);
+      this.#cursor = new TrafficCursor(this.#traffic, filter, begin);
     }
     let left = limit;
     for (const event of this.#cursor.events(this.#until)) {
@@ -52,50 +123,4 @@ export class TrafficPage {
       if (event && --left === 0) return;
     }
   }
-
-  /** The answer as an object for JSON. @param key under which the events are */
-  answer<View>(key: string, view: (event: TrafficEvent) => View): object {
-    return {
-      [key]: this.views(view),
-      next: () => this.next,
-      first: () => this.#stream.first,
-      last: () => this.#stream.last,
-      missed: () => this.missed,
-    };
-  }
-
-  /** A line of JSON for each event. A line that tells of missing events stands where they are missing. */
-  *ndjson(view: (event: TrafficEvent) => object): Generator<string> {
-    const text = (event: TrafficEvent) => JSON.stringify(view(event));
-    for (const each of withGaps(this.events(), this, text)) {
-      yield each.map((line) => `${line}\n`).join('');
-    }
-  }
-
-  /** Like `events`, as a client sees them. */
-  *views<View>(view: (event: TrafficEvent) => View): Generator<View | undefined> {
-    for (const event of this.events()) yield event && view(event);
-  }
-}
-
-/**
- * Events as JSON, each together with what is missing before it, so that nobody can stop between the two. An empty list
- * is a pause in a long search.
- * @param text an event as JSON
- * @param told how many missing events were told before
- */
-export function* withGaps(
-  events: Iterable<TrafficEvent | undefined>,
-  counted: { readonly missed: number },
-  text: (event: TrafficEvent) => string,
-  told = 0,
-): Generator<readonly string[]> {
-  let before = told;
-  const gap = () => {
-    const count = counted.missed - before;
-    before = counted.missed;
-    return count > 0 ? [JSON.stringify(leftOut(count))] : [];
-  };
-  for (const event of events) yield event ? [...gap(), text(event)] : [];
-  yield gap();
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inQuery } from '../../control/schemas/value.js';
 import type { AddressRange } from '../../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { unknownName } from '../../schema/nearest.js';
@@ -9,7 +10,6 @@ import { EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
 import { DIRECTIONS } from '../../traffic/view.js';
 import { moment } from '../moment.js';
-import { inQuery } from './query.js';
 
 const MAX_UNIT = 255;
 const MAX_FUNCTION = 127;

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import type { Simulator } from '../../simulator/simulator.js';
-import { valueNames } from '../../simulator/value-names.js';
-import { EVENT_KINDS, type TrafficEvent } from '../../traffic/event.js';
-import { DIRECTIONS, type TrafficView, trafficView } from '../../traffic/view.js';
-import { EVENT, LEFT_OUT } from './examples.js';
-import { replySchema } from './exchange-view.js';
+import { EVENT, LEFT_OUT } from '../../control/schemas/examples.js';
+import { replySchema } from '../../control/schemas/reply.js';
+import { EVENT_KINDS } from '../../traffic/event.js';
+import { DIRECTIONS } from '../../traffic/view.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 
@@ -87,25 +85,6 @@ export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 export type StreamedView = z.infer<typeof streamedViewSchema>;
 
 export type LeftOut = z.infer<typeof leftOutSchema>;
-
-/** An event as REST shows it: with the names of the registers that it is about. */
-export interface NamedView extends TrafficView {
-  readonly names?: readonly string[];
-}
-
-/** Shows events with the names of the registers that they are about. */
-export function namedViews(simulator: Simulator): (event: TrafficEvent) => NamedView {
-  const { traffic } = simulator;
-  const read = (seq: number) => traffic.read(seq);
-  return (event: TrafficEvent) => {
-    const view = trafficView(event, read);
-    const { line, unit, function: functionCode, address, quantity } = view;
-    if (unit === undefined || functionCode === undefined || address === undefined || quantity === undefined)
-      return view;
-    const names = valueNames(simulator, { line, unitId: unit, functionCode, address, quantity });
-    return names.length > 0 ? { ...view, names } : view;
-  };
-}
 
 /** Tells that events are missing: `1,240 left out`. */
 export function leftOut(count: number): LeftOut {

@@ -1,15 +1,17 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Simulator } from '../../simulator/simulator.js';
-import type { LongAnswers } from '../long-answers.js';
-import { errorSchema } from './problem.js';
-import { csvOf } from './traffic-csv.js';
-import { TrafficPage } from './traffic-page.js';
-import { filterOf, trafficQuery } from './traffic-query.js';
-import { namedViews, streamedViewSchema, trafficViewSchema } from './traffic-view.js';
+import type { ReplyEvent, TrafficEvent } from '../../traffic/event.js';
+import { send, sendJson, sendText } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
+import { exchangeView, exchangeViewSchema } from './exchange-view.js';
+import { CSV_HEADER, csvOf } from './traffic-csv.js';
+import { streamed, TrafficPage } from './traffic-page.js';
+import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
+import { streamedViewSchema, trafficViewSchema } from './traffic-view.js';
 
 /** What every page of traffic says besides its events. */
-export const pageFields = {
+const pageFields = {
   next: z.number().meta({ description: '`after` of the next page.', examples: [12] }),
   first: z.number().meta({ description: 'Sequence number of the oldest event that is kept.', examples: [1] }),
   last: z.number().meta({ description: 'Sequence number of the newest event.', examples: [12] }),
@@ -38,48 +40,96 @@ const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-/** `/api/v1/traffic`: everything that passed the lines, as long as it is kept. */
-export function trafficRoutes(simulator: Simulator, answers: LongAnswers): FastifyPluginCallbackZod {
-  const { traffic } = simulator;
-  const view = namedViews(simulator);
+const REPLIES = new Set(['reply'] as const);
+
+const exchangeList = z
+  .object({ exchanges: z.array(exchangeViewSchema), ...pageFields })
+  .describe('A page of exchanges.');
+
+/**
+ * `/api/v1/traffic`: everything that passed the lines, as long as it is kept. `/api/v1/exchanges`: the requests to our units
+ * with what became of them.
+ */
+export function trafficRoutes({ door, traffic, map }: Desk): FastifyPluginCallbackZod {
+  const shared = { tags: ['traffic'] };
+  const views = (events: readonly TrafficEvent[]) => map.views(events);
 
   return (app, _, done) => {
     app.get(
       '/traffic',
       {
         schema: {
+          ...shared,
           summary: 'Read the traffic',
           description:
             'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
-          tags: ['traffic'],
           querystring: trafficQuery(traffic.lineNames),
           response: { 200: trafficAnswer, 400: errorSchema },
         },
       },
-      async ({ query, headers }, reply) => {
+      ({ query, headers }, reply) => {
         const { after, limit, format = acceptedFormat(headers.accept) } = query;
         const page = new TrafficPage(traffic, { filter: filterOf(query), after, limit });
         switch (format) {
           case 'json':
-            return answers.send(reply, page.answer('events', view));
+            return sendJson(reply, page.answer('events', views));
           case 'ndjson':
-            return answers.sendText(reply, CONTENT_TYPES.ndjson, page.ndjson(view));
+            return sendText(reply, CONTENT_TYPES.ndjson, ndjsonOf(page));
           case 'csv':
-            return answers.sendText(reply, CONTENT_TYPES.csv, csvOf(page.views(view)));
+            return sendText(reply, CONTENT_TYPES.csv, csvPieces(page));
         }
       },
     );
 
-    const clearing = {
-      summary: 'Forget the traffic',
-      description: 'Exchanges are forgotten with it. Sequence numbers go on.',
-      tags: ['traffic'],
-      response: { 204: z.null().describe('Nothing is kept any more.') },
-    };
-    app.delete('/traffic', { schema: clearing }, async (_, reply) => {
-      traffic.clear();
-      return reply.code(204).send(null);
-    });
+    /** A line of JSON for each event. A line that says that events are missing stands where they are missing. */
+    async function* ndjsonOf(page: TrafficPage): AsyncGenerator<string> {
+      for (const batch of page.batches()) {
+        const lines = await streamed(batch, map);
+        yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      }
+    }
+
+    async function* csvPieces(page: TrafficPage): AsyncGenerator<string> {
+      yield CSV_HEADER;
+      for (const { events } of page.batches()) yield csvOf(await map.views(events));
+    }
+
+    app.get(
+      '/exchanges',
+      {
+        schema: {
+          ...shared,
+          summary: 'List the exchanges',
+          description:
+            'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
+          querystring: exchangesQuery(traffic.lineNames),
+          response: { 200: exchangeList, 400: errorSchema },
+        },
+      },
+      ({ query }, reply) => {
+        const { after, limit } = query;
+        const filter = { ...filterOf(query), kinds: REPLIES };
+        const page = new TrafficPage(traffic, { filter, after, limit });
+        // Only replies pass the filter.
+        return sendJson(
+          reply,
+          page.answer('exchanges', (events) => (events as ReplyEvent[]).map(exchangeView)),
+        );
+      },
+    );
+
+    app.delete(
+      '/traffic',
+      {
+        schema: {
+          ...shared,
+          summary: 'Forget the traffic',
+          description: 'Exchanges are forgotten with it. Sequence numbers go on.',
+          response: { 204: z.null().describe('Nothing is kept any more.') },
+        },
+      },
+      (request, reply) => send(request, reply, door.call('traffic.clear', undefined), 204),
+    );
     done();
   };
 }

@@ -4,8 +4,8 @@ import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Given, Values } from './scan.js';
-import { sourceOf } from './source.js';
-import { REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem, wholeNumber } from './values.js';
+import { FREE_PORTS_OPTION, sourceOf } from './source.js';
+import { FREE_PORTS_REMOTE, REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem, wholeNumber } from './values.js';
 
 /** Find out how a client behaves. */
 export interface ExamineCommand {
@@ -53,6 +53,7 @@ interface WrittenWitness {
 
 export const EXAMINE_OPTIONS = {
   config: { type: 'string' },
+  ...FREE_PORTS_OPTION,
   unit: { type: 'string' },
   checks: { type: 'string' },
   limit: { type: 'string' },
@@ -125,6 +126,7 @@ function remoteProblem(values: Values<Name>): string | undefined {
   const problem = urlProblem(url);
   if (problem !== undefined) return problem;
   if (config !== undefined) return '--config has no effect with --url: the simulator there has its own';
+  if (values['free-ports'] !== undefined) return FREE_PORTS_REMOTE;
   const foreign = (['witness-url', 'witness-command'] as const).find((name) => values[name] !== undefined);
   return foreign && `--${foreign} can't be used with --url; use --witness-register`;
 }

@@ -3,7 +3,7 @@ import type { ApiOverrides } from '../api-definition.js';
 import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Values } from './scan.js';
-import { SOURCE_OPTIONS, sourceOf } from './source.js';
+import { FREE_PORTS_OPTION, SOURCE_OPTIONS, sourceOf } from './source.js';
 import { wholeNumber } from './values.js';
 
 /** Levels of pymodbus.simulator's --log. */
@@ -35,6 +35,7 @@ export interface ServeCommand {
 
 export const SERVE_OPTIONS = {
   ...SOURCE_OPTIONS,
+  ...FREE_PORTS_OPTION,
   http_host: { type: 'string' },
   http_port: { type: 'string' },
   log: { type: 'string' },

@@ -10,8 +10,20 @@ export const SOURCE_OPTIONS = {
   modbus_device: { type: 'string' },
 } as const;
 
+/** The option that puts all lines on free ports. */
+export const FREE_PORTS_OPTION = { 'free-ports': { type: 'boolean' } } as const;
+
+type Name = keyof typeof SOURCE_OPTIONS | keyof typeof FREE_PORTS_OPTION;
+
 /** The configuration that the options name; the demo without any. @returns what is wrong, as a sentence */
-export function sourceOf(values: Values<keyof typeof SOURCE_OPTIONS>): ConfigurationSource | string {
+export function sourceOf(values: Values<Name>): ConfigurationSource | string {
+  const source = namedBy(values);
+  return typeof source === 'string' || values['free-ports'] === undefined
+    ? source
+    : { ...source, freePorts: true };
+}
+
+function namedBy(values: Values<keyof typeof SOURCE_OPTIONS>): ConfigurationSource | string {
   if (values.json_file === undefined) {
     for (const option of ['modbus_server', 'modbus_device'] as const) {
       if (values[option] !== undefined)

@@ -1,6 +1,7 @@
 import { compact } from '../compact.js';
 import type { Given } from './scan.js';
-import { REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem } from './values.js';
+import { FREE_PORTS_OPTION } from './source.js';
+import { FREE_PORTS_REMOTE, REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem } from './values.js';
 
 /** Run scenarios. */
 export interface TestCommand {
@@ -8,6 +9,8 @@ export interface TestCommand {
   readonly files: readonly string[];
   /** Parameters of the scenarios, as `name=value`. */
   readonly settings: readonly string[];
+  /** The lines of each bench are on free ports, whatever its configuration says. */
+  readonly freePorts?: boolean;
   /** Where reports are written; absent reports are not. */
   readonly junit?: string;
   readonly html?: string;
@@ -19,6 +22,7 @@ export interface TestCommand {
 
 export const TEST_OPTIONS = {
   set: { type: 'string' },
+  ...FREE_PORTS_OPTION,
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
 } as const;
@@ -29,10 +33,12 @@ export function parseTest(given: Given<keyof typeof TEST_OPTIONS>): TestCommand 
   const { junit, html, json, url, token = given.token } = given.values;
   const problem = url === undefined ? undefined : urlProblem(url);
   if (problem !== undefined) return problem;
+  const freePorts = given.values['free-ports'] === undefined ? undefined : true;
+  if (freePorts && url !== undefined) return FREE_PORTS_REMOTE;
   return {
     kind: 'test',
     files: given.words,
     settings: given.options.flatMap(([name, value]) => (name === 'set' ? value : [])),
-    ...compact({ junit, html, json, url, token }),
+    ...compact({ freePorts, junit, html, json, url, token }),
   };
 }

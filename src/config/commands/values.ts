@@ -15,6 +15,9 @@ export function wholeNumber(text: string, max: number): number {
   return number <= max ? number : Number.NaN;
 }
 
+/** Says that `--free-ports` can't stand beside `--url`. */
+export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the simulator there has its ports';
+
 /** The options that name a simulator which runs already. */
 export const REMOTE_OPTIONS = { url: { type: 'string' }, token: { type: 'string' } } as const;
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
+import { namesIn } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
+import { usableRule } from '../../faults/usable-rule.js';
 import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
@@ -38,6 +38,10 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const nothing = { devices: [], lines: [], faults: [], api: DEFAULT_API, directory };
   if (isPymodbus(at)) {
     at.wrong('this is a file of pymodbus.simulator: use it with --json_file');
+    return nothing;
+  }
+  if (at.key('steps').value !== undefined) {
+    at.wrong('this is a scenario: run it with modbus-sim test');
     return nothing;
   }
   if (!at.entries('a mapping with devices and lines')) return nothing;
@@ -147,19 +151,29 @@ function readFaults(
   const names = new Set<string>();
   return entries.flatMap((_, i) => {
     const entry = at.key(i);
-    const rule = entry.check(ruleSchema);
-    if (!rule) return [];
-    if (names.has(rule.name)) entry.key('name').wrong(`there is a rule ${rule.name} already`);
-    names.add(rule.name);
+    const checked = entry.check(ruleSchema);
+    if (checked && names.has(checked.name))
+      entry.key('name').wrong(`there is a rule ${checked.name} already`);
+    if (checked) names.add(checked.name);
+    const rule = checked ?? namesIn(entry);
+    hintAtQuantities(rule.when, entry.key('when').key('quantity'));
     const mayMeanBroken = broken.lines.some((name) => aimsAt(rule.when, name));
-    for (const { path, message } of mayMeanBroken ? [] : lineProblems(rule, lines.map(faultLine))) {
-      entry.below(path).wrong(message);
-    }
-    const resolved = broken.devices ? ({ ok: true, rule } as const) : resolveNames(rule, find);
-    if (resolved.ok) return [resolved.rule];
-    entry.below(resolved.issue.path).wrong(resolved.issue.message);
+    const usable = usableRule(rule, {
+      lines: mayMeanBroken ? undefined : lines.map(faultLine),
+      find: broken.devices ? undefined : find,
+    });
+    if (usable.ok) return checked ? [usable.rule] : [];
+    for (const { path, message } of usable.issues) entry.below(path).wrong(message);
     return [];
   });
+}
+
+/** A list of two addresses is a range. */
+function hintAtQuantities({ quantity }: FaultRule['when'], at: At): void {
+  if (!Array.isArray(quantity) || quantity.length !== 2) return;
+  const [low = 0, high = 0] = quantity.toSorted((a, b) => a - b);
+  if (high - low < 2) return;
+  at.warn(`means ${low} or ${high}, and nothing between them: a list of quantities is no range`);
 }
 
 function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {

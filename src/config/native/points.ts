@@ -36,6 +36,7 @@ export function pointsOf(
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
   const { writable = false } = entry;
+  hintAtValue(entry, scale);
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   return Array.from({ length: quantity }, (_, i) => ({
     table,
@@ -47,6 +48,27 @@ export function pointsOf(
     ...compact({ name, unit, description, labels, signal }),
     ...(reactions.length > 0 && { reactions }),
   }));
+}
+
+/** A value that has no effect, or that no client could write. */
+function hintAtValue({ at, values }: PlacedValues, scale: number): void {
+  const place = at.key('value');
+  if (place.value === undefined) return;
+  if (at.key('signal').value !== undefined) place.warn('has no effect beside a signal, which sets the value');
+  const bound = (key: 'min' | 'max', none: number) => {
+    const { value } = at.key('limits').key(key);
+    return typeof value === 'number' ? value : none;
+  };
+  const [min, max] = [bound('min', Number.NEGATIVE_INFINITY), bound('max', Number.POSITIVE_INFINITY)];
+  const outside = values.map((value) => Number(value) * scale).find((value) => value < min || value > max);
+  if (outside !== undefined)
+    place.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
+}
+
+/** `10 to 20`, `at least 10`, `at most 20`. */
+function rangeText(min: number, max: number): string {
+  if (min === Number.NEGATIVE_INFINITY) return `at most ${max}`;
+  return max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
 }
 
 function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {

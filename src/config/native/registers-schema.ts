@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { REACTIONS } from '../../reactions/kinds.js';
 import { ACTION_NAMES } from '../../registers/actions.js';
-import { CELL_TYPES, type ValueType } from '../../registers/cell-type.js';
+import { CELL_TYPES, PADDINGS, type ValueType } from '../../registers/cell-type.js';
 import { flag, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 import { TIME_NAME } from '../../signals/expression/parse.js';
 import { seedSchema } from './device-schema.js';
@@ -51,6 +51,7 @@ export const registerEntrySchema = section({
   length: wholeNumber(1, ADDRESSES).optional(),
   wordOrder: oneOf(['big', 'little']).optional(),
   byteOrder: oneOf(['big', 'little']).optional(),
+  padding: oneOf(PADDINGS).optional(),
   unit: text('a unit, such as "V"').optional(),
   scale: number.refine((scale) => scale !== 0, { error: 'expected a number other than 0' }).optional(),
 });

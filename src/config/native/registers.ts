@@ -26,15 +26,36 @@ export function nativeTable(table: TableName, at: At, recordings: OpenRecording)
   return at.unlessWrong(() => {
     const placed = items.flatMap((item) => placeEntry(item, isBits) ?? []);
     const entries = withoutOverlaps(placed);
+    hintAtNumbers(table, placed);
     const builder = new LayoutBuilder(entries.reduce((size, { last }) => Math.max(size, last + 1), 0));
     for (const entry of entries) definePlaced(builder, entry);
     return { layout: builder.build(), points: placed.flatMap((entry) => pointsOf(table, entry, recordings)) };
   });
 }
 
+/** Numbers of registers in manuals, by their table: the first of them is address 0. */
+const FIRST_NUMBER = { coils: 1, discrete: 10_001, input: 30_001, holding: 40_001 } as const;
+const NUMBERS = 9999;
+
+/** SunSpec's registers begin at 40000, and a table that has lower addresses too has addresses. */
+function hintAtNumbers(table: TableName, entries: readonly PlacedValues[]): void {
+  const number = FIRST_NUMBER[table];
+  const [first] = entries;
+  const areNumbers = entries.every((each) => each.first >= number && each.last < number + NUMBERS);
+  if (table === 'coils' || !first || !areNumbers) return;
+  const what =
+    table === 'discrete' ? 'a discrete input' : `${table === 'input' ? 'an' : 'a'} ${table} register`;
+  first.at
+    .key('address')
+    .warn(
+      `if ${first.first} is the number of ${what} in a manual, its address on the wire is ${first.first - number}`,
+    );
+}
+
 /** What an entry defines; undefined when its addresses can't be determined. */
 function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
-  const entry: RegisterEntry | undefined = at.check(isBits ? bitEntrySchema : registerEntrySchema);
+  const schema = isBits ? bitEntrySchema : registerEntrySchema;
+  const entry: RegisterEntry | undefined = at.check(schema) ?? withoutMistakes(at);
   if (!entry) return undefined;
   const type: ValueType = isBits ? 'bit' : (entry.type ?? 'uint16');
   const value = at.key('value');
@@ -55,6 +76,9 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
   if (type !== 'string' && entry.length !== undefined) {
     at.key('length').wrong('only a string has a length; quantity is a number of values');
   }
+  if (type !== 'string' && entry.padding !== undefined) {
+    at.key('padding').wrong('only a string has a padding');
+  }
   const cells = type === 'string' ? (entry.length ?? longestString(inputs)) : CELLS_PER_VALUE[type];
   const last = entry.address + quantity * cells - 1;
   if (last >= ADDRESSES) {
@@ -67,10 +91,23 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
     type,
     cells,
     values: inputs.map((input) => readValue(type, input, { cells, scale: entry.scale })),
-    order: { wordOrder: entry.wordOrder ?? 'big', byteOrder: entry.byteOrder ?? 'big' },
+    order: {
+      wordOrder: entry.wordOrder ?? 'big',
+      byteOrder: entry.byteOrder ?? 'big',
+      padding: entry.padding,
+    },
     writable: entry.write ?? false,
     action: actionOf(type, entry, at),
   };
+}
+
+/** The parts of an entry without the mistakes that were reported; undefined where one is in the place or type of the value. */
+function withoutMistakes(at: At): RegisterEntry | undefined {
+  const entry = at.fitting(registerEntrySchema);
+  const decisive = ['type', 'quantity', 'length'] as const;
+  const isPlaced = decisive.every((key) => entry[key] !== undefined || at.key(key).value === undefined);
+  const { address } = entry;
+  return address === undefined || !isPlaced ? undefined : { ...entry, address };
 }
 
 /**

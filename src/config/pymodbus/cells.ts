@@ -1,5 +1,6 @@
 import { RANDOM_MAX } from '../../registers/actions/random.js';
 import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
+import { BIG_ENDIAN, CELLS_PER_VALUE, type ValueOrder } from '../../registers/cell-type.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { integerRange, type Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
@@ -11,6 +12,9 @@ import { IGNORED_IN_ENTRIES, withoutIgnored } from './ignored.js';
 import { type CellRange, readList, readRange } from './ranges.js';
 import { cellEntrySchema, type PymodbusType } from './schema.js';
 import { type CellDefault, readActionName } from './setup.js';
+
+/** pymodbus fills strings with spaces. */
+const AS_PYMODBUS: ValueOrder = { ...BIG_ENDIAN, padding: 'space' };
 
 /** What a section of a type defines, and whether some entry's addresses could not be read. */
 export interface TypeSection {
@@ -26,9 +30,10 @@ export function readTypeSection(
   size: number,
 ): TypeSection {
   const items = readList(section);
-  const entries = items.flatMap((item) => readEntry(type, item, cellDefault, size) ?? []);
+  const read = items.map((item) => readEntry(type, item, cellDefault, size));
+  const entries = read.flatMap((entry) => (entry === undefined || entry === 'empty' ? [] : [entry]));
   const isList = section.value === undefined || Array.isArray(section.value);
-  return { entries, complete: isList && entries.length === items.length };
+  return { entries, complete: isList && !read.includes(undefined) };
 }
 
 function readEntry(
@@ -36,20 +41,18 @@ function readEntry(
   item: At,
   cellDefault: CellDefault,
   size: number,
-): PlacedValues | undefined {
+): PlacedValues | 'empty' | undefined {
   const at = withoutIgnored(item, IGNORED_IN_ENTRIES);
   const isPlain = !isMapping(at.value);
   const entry = isPlain ? {} : at.check(cellEntrySchema);
   if (!entry) return undefined;
   const address = isPlain ? at : at.key('addr');
-  const range = readRange(address, size);
+  const range = readRange(address, size, true);
   if (!range) return undefined;
+  if (range.last < range.first) return 'empty';
   const cells = cellsPerValue(type, range);
-  const quantity = range.last - range.first + 1;
-  if (quantity % cells !== 0) {
-    const found = `${quantity} (${range.first} to ${range.last})`;
-    return address.wrong(`expected two registers for each ${type}, got ${found}`);
-  }
+  const last = wholeValuesTo(type, cells, range, address, size);
+  if (last === undefined) return undefined;
   const value = readValue(type, at, cellDefault, cells);
   const named = at.key('action');
   const name = named.value === undefined ? cellDefault.action : readActionName(named);
@@ -57,12 +60,29 @@ function readEntry(
   if (parameters && kwargs) at.key('kwargs').warn('kwargs has no effect beside parameters');
   const bounds = at.key(parameters || !kwargs ? 'parameters' : 'kwargs');
   const action = name && withBounds(type, name, parameters ?? kwargs ?? {}, bounds);
-  return { at, ...range, type, cells, values: [value], action };
+  return { at, first: range.first, last, type, cells, values: [value], order: AS_PYMODBUS, action };
 }
 
 function cellsPerValue(type: PymodbusType, { first, last }: CellRange): number {
-  if (type === 'string') return last - first + 1;
-  return type === 'uint32' || type === 'float32' ? 2 : 1;
+  return type === 'string' ? last - first + 1 : CELLS_PER_VALUE[type];
+}
+
+/** Where a range ends whose last value may need more registers than it has. pymodbus takes them. */
+function wholeValuesTo(
+  type: PymodbusType,
+  cells: number,
+  { first, last }: CellRange,
+  at: At,
+  size: number,
+): number | undefined {
+  const quantity = last - first + 1;
+  const end = first + Math.ceil(quantity / cells) * cells - 1;
+  if (end === last) return last;
+  const words = cells === 2 ? 'two' : 'four';
+  const found = `expected ${words} registers for each ${type}, got ${quantity} (${first} to ${last})`;
+  if (end >= size) return at.wrong(`${found}, and pymodbus would need address ${end}`);
+  at.warn(`${found}; as in pymodbus, it reaches to ${end}`);
+  return end;
 }
 
 /**

@@ -6,11 +6,25 @@ import { definePlaced, withoutOverlaps } from '../place-values.js';
 import { readTypeSection } from './cells.js';
 import { readList, readRange } from './ranges.js';
 import { applyRepeats } from './repeat.js';
-import { PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
+import { byType, PYMODBUS_TYPES, pymodbusDeviceSections } from './schema.js';
 import { type PymodbusSetup, readSetup } from './setup.js';
+
+/** Types of a branch of pymodbus (May 2024) that no release has. The files beside it name version 3.1.0. */
+const BITFIELDS = ['bitfield16', 'bitfield32', 'bitfield64'] as const;
+
+/** Whether a device has the types of that branch. */
+export function hasBitfields(at: At): boolean {
+  const values = at.key('setup').key('defaults').key('value');
+  return BITFIELDS.some((type) => at.key(type).value !== undefined || values.key(type).value !== undefined);
+}
 
 /** The registers of a device of a pymodbus file; undefined after telling its mistakes. */
 export function pymodbusDevice(at: At): DeviceRegisters | undefined {
+  if (hasBitfields(at)) {
+    return at.wrong(
+      `${BITFIELDS.join(', ')} are types of a pymodbus that was never released, whose files name version 3.1.0: rename bitfield16 to bits, bitfield32 to uint32 and bitfield64 to uint64, in setup.defaults too`,
+    );
+  }
   return at.unlessWrong(() => {
     at.check(pymodbusDeviceSections);
     if (!isMapping(at.value)) return undefined;
@@ -26,17 +40,14 @@ const NO_DEFAULT = { value: 0, action: undefined };
 const UNKNOWN_SETUP: Pick<PymodbusSetup, 'size' | 'defaults'> = {
   size: 4 * 65536,
   defaults: {
-    bits: NO_DEFAULT,
-    uint16: NO_DEFAULT,
-    uint32: NO_DEFAULT,
-    float32: NO_DEFAULT,
+    ...byType(() => NO_DEFAULT),
     string: { value: '', action: undefined },
   },
 };
 
 function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 'defaults'>): RegisterLayout {
   // Cells are invalid until a section defines them, so the section `invalid` changes nothing, as in pymodbus.
-  for (const item of readList(device.key('invalid'))) readRange(item, size);
+  for (const item of readList(device.key('invalid'))) readRange(item, size, true);
   const sections = PYMODBUS_TYPES.map((type) =>
     readTypeSection(type, device.key(type), defaults[type], size),
   );
@@ -54,7 +65,7 @@ function readCells(device: At, { size, defaults }: Pick<PymodbusSetup, 'size' | 
  */
 function allowWrites(builder: LayoutBuilder, section: At, complete: boolean): void {
   for (const item of readList(section)) {
-    const range = readRange(item, builder.size);
+    const range = readRange(item, builder.size, true);
     if (!range) continue;
     for (let address = range.first; address <= range.last; address++) {
       if (builder.isDefined(address)) builder.allowWrite(address);

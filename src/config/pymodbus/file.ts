@@ -2,7 +2,7 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { type ApiOverrides, resolveApi } from '../api-definition.js';
 import type { Configuration, DeviceRegisters } from '../configuration.js';
-import { pymodbusDevice } from './device.js';
+import { hasBitfields, pymodbusDevice } from './device.js';
 import { pymodbusFileSections } from './schema.js';
 import { pymodbusServer } from './server.js';
 
@@ -27,6 +27,7 @@ export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configura
   const device = choose(DEVICES, file.devices, choice.device, '--modbus_device', at);
   const deviceName = device?.name ?? '';
   const registers = device && pymodbusDevice(device.content);
+  if (device && !registers) nameOthers(device.name, file.devices, at);
   const served = server && pymodbusServer(server.name, deviceName, server.content);
   const api = resolveApi({}, choice, at, PYMODBUS_API);
   if (!registers || !served) return undefined;
@@ -37,6 +38,17 @@ export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configura
     api,
     directory: '.',
   };
+}
+
+/** Says how to start although a device can't be read. */
+function nameOthers(name: string, devices: Entries, at: At): void {
+  const others = (devices ?? []).flatMap(([each, content]) =>
+    each === name || hasBitfields(content) ? [] : [each],
+  );
+  if (others.length === 0) return;
+  at.key('device_list').wrong(
+    `to start without device ${name}, choose another one with --modbus_device: ${others.join(', ')}`,
+  );
 }
 
 /** The registers of one device of a pymodbus file's data; undefined after telling why not. */
@@ -50,7 +62,10 @@ export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceReg
 export function checkPymodbus(at: At): void {
   const file = readSections(at);
   for (const [name, content] of file?.servers ?? []) pymodbusServer(name, '', content);
-  for (const [, content] of file?.devices ?? []) pymodbusDevice(content);
+  const devices = (file?.devices ?? []).map(([, content]) => content);
+  // One sentence says all that is wrong with these.
+  const [first] = devices.filter(hasBitfields);
+  for (const content of devices) if (content === first || !hasBitfields(content)) pymodbusDevice(content);
 }
 
 /** Is this the data of a pymodbus file, by its top-level keys? */

@@ -1,24 +1,32 @@
 import type { At } from '../../schema/at.js';
 import { describeFound } from '../../schema/problem.js';
 
-/** Cells from `first` to `last`, both included. */
+/** Cells from `first` to `last`, both included; none when `last` is before `first`. */
 export interface CellRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** `5` or `[5, 9]`, within a list of `size` cells; undefined after telling what is wrong. */
-export function readRange(at: At, size: number): CellRange | undefined {
+/**
+ * `5` or `[5, 9]`, within a list of `size` cells; undefined after telling what is wrong.
+ * @param mayBeEmpty `[9, 5]` is no cells, with a warning: pymodbus takes it so
+ */
+export function readRange(at: At, size: number, mayBeEmpty = false): CellRange | undefined {
   const { value } = at;
-  if (Array.isArray(value) && value.length === 2) return readPair(at, value, size);
-  if (typeof value === 'number') return readPair(at, [value, value], size);
+  if (Array.isArray(value) && value.length === 2) return readPair(at, value, size, mayBeEmpty);
+  if (typeof value === 'number') return readPair(at, [value, value], size, mayBeEmpty);
   const expected = 'an address or a list [first, last]';
   return Array.isArray(value)
     ? at.wrong(`expected ${expected}, got a list of ${value.length}`)
     : at.expected(expected);
 }
 
-function readPair(at: At, [first, last]: readonly unknown[], size: number): CellRange | undefined {
+function readPair(
+  at: At,
+  [first, last]: readonly unknown[],
+  size: number,
+  mayBeEmpty: boolean,
+): CellRange | undefined {
   for (const address of [first, last]) {
     if (isAddress(address) && address < size) continue;
     const range = size === 0 ? 'no address, all sizes are 0' : `an address from 0 to ${size - 1}`;
@@ -26,6 +34,10 @@ function readPair(at: At, [first, last]: readonly unknown[], size: number): Cell
   }
   if (!isAddress(first) || !isAddress(last)) return undefined;
   if (first <= last) return { first, last };
+  if (mayBeEmpty) {
+    at.warn(`got ${first} before ${last}, so as in pymodbus it stands for no register`);
+    return { first, last };
+  }
   return at.wrong(`expected a list [first, last], got ${first} before ${last}`);
 }
 

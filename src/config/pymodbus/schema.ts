@@ -2,16 +2,34 @@ import { z } from 'zod';
 import { flag, identityText, number, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 
 /*
- * The file of pymodbus.simulator 3.2 to 3.12, part by part (its documentation: "Pymodbus simulator", "Configuring").
+ * The file of pymodbus.simulator 3.2 to 3.15, part by part (its documentation: "Pymodbus simulator", "Configuring").
  * A key that it would refuse or overlook is a mistake here, but for those that stand in files of its own (ignored.ts).
  */
 
-/** Sections of a device that define cells, in the order in which they take effect. */
-export const PYMODBUS_TYPES = ['bits', 'uint16', 'uint32', 'float32', 'string'] as const;
+/** Sections of a device that define cells. Releases of pymodbus have no other types than bits, uint16, uint32, float32, string. */
+export const PYMODBUS_TYPES = [
+  'bits',
+  'int16',
+  'uint16',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'float32',
+  'float64',
+  'string',
+] as const;
 
 export type PymodbusType = (typeof PYMODBUS_TYPES)[number];
 
 const content = z.unknown().optional();
+
+/** Something for each type. */
+export function byType<Item>(itemOf: (type: PymodbusType) => Item): Record<PymodbusType, Item> {
+  return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, itemOf(type)])) as Record<PymodbusType, Item>;
+}
+
+const contents = byType(() => content);
 
 export const pymodbusFileSections = section({ server_list: content, device_list: content });
 
@@ -19,23 +37,11 @@ export const pymodbusDeviceSections = section({
   setup: content,
   invalid: content,
   write: content,
-  bits: content,
-  uint16: content,
-  uint32: content,
-  float32: content,
-  string: content,
+  ...contents,
   repeat: content,
 });
 
 const size = wholeNumber(0, 65536);
-
-const byType = section({
-  bits: content,
-  uint16: content,
-  uint32: content,
-  float32: content,
-  string: content,
-});
 
 export const setupSchema = section({
   'co size': size,
@@ -44,7 +50,7 @@ export const setupSchema = section({
   'ir size': size,
   'shared blocks': flag,
   'type exception': flag.default(false),
-  defaults: section({ value: byType.optional(), action: byType.optional() }).optional(),
+  defaults: section({ value: section(contents).optional(), action: section(contents).optional() }).optional(),
 });
 
 const parameters = section({ minval: number.optional(), maxval: number.optional() });

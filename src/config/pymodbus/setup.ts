@@ -3,7 +3,7 @@ import { parseValue } from '../../registers/parse-value.js';
 import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { expectedMessage } from '../../schema/problem.js';
-import { PYMODBUS_TYPES, type PymodbusType, setupSchema } from './schema.js';
+import { byType, type PymodbusType, setupSchema } from './schema.js';
 
 /** The section `setup` of a device. Sizes are in cells of 16 bits. */
 export interface PymodbusSetup {
@@ -46,10 +46,7 @@ function readDefaults(at: At): Record<PymodbusType, CellDefault> {
     const action = readActionName(at.key('action').key(type));
     return { value: parsed.ok ? parsed.value : none, action };
   };
-  return Object.fromEntries(PYMODBUS_TYPES.map((type) => [type, read(type)])) as Record<
-    PymodbusType,
-    CellDefault
-  >;
+  return byType(read);
 }
 
 /** Cells; whether a default string fits is seen where it is used. */

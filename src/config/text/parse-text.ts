@@ -21,7 +21,7 @@ const MOST_LEXEMES = 1_000_000;
 
 /**
  * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. Takes
- * about a millisecond for 1 KiB, so a text that arrives while lines are served goes to a `TextParser`.
+ * about a millisecond for 1 KiB, so it is not for the side of the lines while these are served.
  * @param mostValues the most values, with aliases followed
  */
 export function parseText(text: string, mostValues?: number): ParsedText {

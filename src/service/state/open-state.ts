@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { StateOptions } from '../../config/commands/serve.js';
 import type { Configuration } from '../../config/configuration.js';
-import type { Simulator } from '../../simulator/simulator.js';
+import type { Room } from '../../control/room.js';
 import { restoreState } from './restore-state.js';
 import { StateFiles } from './state-files.js';
 import { StateKeeper } from './state-keeper.js';
 
 interface Wanted {
-  readonly simulator: Simulator;
+  readonly room: Room;
   readonly configuration: Configuration;
   readonly log: Logger;
   readonly options: StateOptions;
@@ -31,7 +31,7 @@ type OpenState =
  * no directory for it.
  */
 export async function openState({
-  simulator,
+  room,
   configuration,
   log,
   options,
@@ -48,8 +48,8 @@ export async function openState({
   const files = new StateFiles(resolve(directory));
   const now = () => Date.now();
   try {
-    const restored = await restoreState({ simulator, files, file: configuration, log, now });
-    const kept = { simulator, files, log, now, uptime: () => performance.now() };
+    const restored = await restoreState({ room, files, file: configuration, log, now });
+    const kept = { simulator: room.simulator, files, log, now, uptime: () => performance.now() };
     const keeper = new StateKeeper(kept, configuration, restored);
     return { ok: true, keeper, lines: restored.lines, description: describe(files.directory, restored) };
   } catch (error) {

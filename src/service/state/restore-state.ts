@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { At } from '../../schema/at.js';
-import { Findings } from '../../schema/findings.js';
+import { problemText } from '../../control/refusal.js';
+import type { Room } from '../../control/room.js';
+import { restoreSignal } from '../../control/values.js';
 import { pathText } from '../../schema/problem.js';
-import type { Simulator } from '../../simulator/simulator.js';
 import type { FileContent } from '../../state/bench-state.js';
 import { restoreDevice } from '../../state/device-state.js';
 import { restoreBench } from '../../state/restore-bench.js';
@@ -31,7 +31,7 @@ export interface RestoredState {
 }
 
 interface Surroundings {
-  readonly simulator: Simulator;
+  readonly room: Room;
   readonly files: StateFiles;
   /** What the configuration says. */
   readonly file: FileContent;
@@ -42,11 +42,12 @@ interface Surroundings {
 
 /** Gives a simulator that is not started yet what was changed in an earlier run. Nothing that is wrong is fatal. */
 export async function restoreState(surroundings: Surroundings): Promise<RestoredState> {
-  const { simulator, files, file } = surroundings;
+  const { room, files, file } = surroundings;
+  const { simulator } = room;
   const names = await files.open();
   const reader = new StateReader(surroundings);
   const bench = names.includes(BENCH_FILE) ? await reader.read(BENCH_FILE, benchStateSchema) : undefined;
-  const restored = bench && (await restoreBench(simulator, file, bench));
+  const restored = bench && (await restoreBench(room, file, bench));
   if (restored && restored.problems.length > 0) await reader.unfitting(BENCH_FILE, restored.problems);
   const clock = names.includes(CLOCK_FILE) ? await reader.read(CLOCK_FILE, clockStateSchema) : undefined;
 
@@ -67,12 +68,7 @@ export async function restoreState(surroundings: Surroundings): Promise<Restored
     const kept = { device, definition: simulator.definitionOf(state.device) };
     const problems = restoreDevice(kept, state, {
       uptime,
-      placeSignal: (point, { signal }) => {
-        if (signal === null) device.points.setSignal(point, undefined);
-        return signal === null
-          ? undefined
-          : mistakesIn(signal, (at) => simulator.changes.changeSignal(device, point, at));
-      },
+      placeSignal: (point, { signal }) => problemText(restoreSignal(room, device, point, signal)),
     });
     if (problems.length > 0) await reader.unfitting(name, problems);
     else devices.add(state.device);
@@ -87,15 +83,6 @@ export async function restoreState(surroundings: Surroundings): Promise<Restored
 function missed({ ended, at }: ClockState, now: number): number {
   if (ended) return 0;
   return now > at ? Math.min(now - at, CLOCK_INTERVAL_MS) : CLOCK_INTERVAL_MS;
-}
-
-function mistakesIn(value: unknown, read: (at: At) => unknown): string | undefined {
-  const findings = new Findings();
-  read(new At(value, findings));
-  if (findings.count === 0) return undefined;
-  return findings.listed
-    .map(({ path, message }) => [pathText(path), message].filter(Boolean).join(': '))
-    .join('; ');
 }
 
 /** Reads the files of a state, and sets aside those that can't be used. */

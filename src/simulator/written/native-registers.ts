@@ -16,7 +16,17 @@ const VALUES_AT_ONCE = 128;
 const LONGEST_AS_WRITTEN = 1024;
 
 /** Keys of an entry that mean the same for each of its values, so that it may be divided. */
-const DIVISIBLE = ['address', 'value', 'quantity', 'length', 'type', 'write', 'wordOrder', 'byteOrder'];
+const DIVISIBLE = [
+  'address',
+  'value',
+  'quantity',
+  'length',
+  'type',
+  'write',
+  'wordOrder',
+  'byteOrder',
+  'padding',
+];
 
 /** The registers of an entry: where they begin, and where they end (exclusive), as addresses of the table. */
 interface EntryPlace {

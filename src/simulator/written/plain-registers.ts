@@ -83,13 +83,14 @@ function* valuesOf({ tables }: Device, table: TableName): Generator<Found> {
 }
 
 function entryOf({ address, first, values, quantity }: Run): Readonly<Record<string, unknown>> {
-  const { type, cells, writable, action } = first;
+  const { type, cells, writable, action, padding } = first;
   return {
     address,
     ...(type !== 'bit' && type !== 'uint16' && { type }),
     value: values.length === 1 ? values[0] : values,
     ...(values.length < quantity && { quantity }),
     ...(type === 'string' && { length: cells }),
+    ...(padding && { padding }),
     ...(writable && { write: true }),
     ...(action && actionKeys(action, quantity)),
   };

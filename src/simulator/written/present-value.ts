@@ -11,6 +11,8 @@ export interface PresentValue {
   readonly written: Value;
   readonly writable: boolean;
   readonly action?: Action | undefined;
+  /** Of a string that is padded with spaces. */
+  readonly padding?: 'space';
   /** True when the registers hold bytes that `written` does not give again. */
   readonly inexact?: boolean;
 }
@@ -25,7 +27,8 @@ export function presentValue(image: RegisterImage, place: PlacedValue): PresentV
     return { type, cells, written: image.wordAt(address), writable, action };
   }
   const value = image.valueAt(place);
-  const written = writtenValue(place, value);
+  const isPadded = type === 'string' && image.orderAt(address).padding === 'space';
+  const written = writtenValue(place, value, isPadded);
   const mayDiffer = typeof value === 'string' || Number.isNaN(value);
   return {
     type,
@@ -33,6 +36,7 @@ export function presentValue(image: RegisterImage, place: PlacedValue): PresentV
     written,
     writable,
     action,
+    ...(isPadded && { padding: 'space' }),
     ...(mayDiffer && !isExact(image, place, written) && { inexact: true }),
   };
 }
@@ -43,9 +47,9 @@ function isExact(image: RegisterImage, { address, cells, type }: PlacedValue, wr
   return words.every((word, i) => word === image.wordAt(address + i));
 }
 
-function writtenValue({ type, cells }: PlacedValue, value: Value): Value {
+function writtenValue({ type, cells }: PlacedValue, value: Value, isPadded: boolean): Value {
   if (typeof value === 'string') {
-    const text = value.replace(/ +$/, '');
+    const text = isPadded ? value.replace(/ +$/, '') : value;
     // The sign for a byte that is no text takes three bytes, which may be more than there are.
     return Buffer.byteLength(text) > 2 * cells ? text.replaceAll('\ufffd', '?') : text;
   }

@@ -73,6 +73,7 @@ function continues(before: Repetition | undefined, next: Repetition): boolean {
     one.type === other.type &&
     one.cells === other.cells &&
     one.writable === other.writable &&
+    one.padding === other.padding &&
     isSameAction(one.action, other.action)
   );
 }

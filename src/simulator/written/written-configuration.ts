@@ -1,10 +1,9 @@
 import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
-import { lineProblems } from '../../faults/line-problems.js';
 import type { FindValue } from '../../faults/named-value.js';
-import { resolveNames } from '../../faults/resolve-names.js';
 import type { RuleStatus } from '../../faults/rules.js';
+import { usableRule } from '../../faults/usable-rule.js';
 import { quote } from '../../schema/problem.js';
 import { flow, key } from './flow.js';
 import { deviceText, type WrittenDevice } from './written-device.js';
@@ -64,8 +63,8 @@ function whyUnusable(
   faultLines: readonly FaultLine[],
   findValue: FindValue,
 ): string | undefined {
-  const resolved = resolveNames(rule, findValue);
-  return lineProblems(rule, faultLines)[0]?.message ?? (resolved.ok ? undefined : resolved.issue.message);
+  const usable = usableRule(rule, { lines: faultLines, find: findValue });
+  return usable.ok ? undefined : usable.issues[0]?.message;
 }
 
 /** A rule as it would stand in a file, with the seed of its random values. */

@@ -19,7 +19,7 @@ export interface KnownExamination {
 type ExaminationStart =
   | { readonly ok: true; readonly examination: KnownExamination }
   | { readonly ok: false; readonly issues: Mistakes }
-  | { readonly ok: false; readonly busy: string };
+  | { readonly ok: false; readonly busy: string; readonly code: 'line.not_open' | 'line.under_test' };
 
 /** The examinations on a running bench. */
 export class ExaminationRuns {
@@ -38,9 +38,11 @@ export class ExaminationRuns {
     const order = readOrder(new At(source, findings), this.#bench);
     if (!order) return { ok: false, issues: findings };
     const { name, state } = order.line;
-    if (state.kind !== 'open') return { ok: false, busy: `line ${name} is not open` };
+    if (state.kind !== 'open') {
+      return { ok: false, busy: `line ${name} is not open`, code: 'line.not_open' };
+    }
     const lease = this.#leases.take([name], 'examination');
-    if (typeof lease === 'string') return { ok: false, busy: lease };
+    if (typeof lease === 'string') return { ok: false, busy: lease, code: 'line.under_test' };
     const { id } = lease;
     const progress = new Progress(this.#bench, [name], id);
     const run = new Examination(this.#bench, order, (finding, number) => progress.ended(finding, number));

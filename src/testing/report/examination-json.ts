@@ -73,7 +73,11 @@ type ExaminationJson = z.infer<typeof examinationSchema>;
 type Summary = z.infer<z.ZodObject<typeof examinationShape>>;
 
 /** What an examination has found by now, without frames. */
-export function examinationSummary(report: Report | ReportView): Summary {
+export function examinationSummary(
+  report: Pick<Report, 'name' | 'line' | 'seed' | 'verdict' | 'conclusions' | 'found'> & {
+    readonly findings: readonly Omit<FindingView, 'frames' | 'strip'>[];
+  },
+): Summary {
   const { name, line = '', seed, verdict, conclusions, found, findings } = report;
   return {
     name,

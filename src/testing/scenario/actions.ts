@@ -1,6 +1,6 @@
+import { writeValue } from '../../control/device-value.js';
 import type { Device } from '../../device/device.js';
 import type { FaultRules } from '../../faults/rules.js';
-import { writeValue } from '../../simulator/values.js';
 import type { Step } from './scenario.js';
 
 /** Does what steps ask for, and takes it back. */
@@ -17,11 +17,6 @@ export class Actions {
   /** How often the faults of the running step have acted. */
   get hits(): number {
     return this.#names.reduce((sum, name) => sum + (this.#rules.get(name)?.hits ?? 0), 0);
-  }
-
-  /** Names of the fault rules of the running step. */
-  get rules(): readonly string[] {
-    return this.#names;
   }
 
   /** @returns why the bench can't do it, undefined when it is done */

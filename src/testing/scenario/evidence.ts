@@ -50,13 +50,13 @@ export class Evidence {
     return [...frames.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  /** What came, for the message of a step that has failed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
+  /** What came, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
   instead(): string {
     if (this.#recent.length === 0) return 'nothing came at all';
     const told = this.#recent.slice(-MOST_TOLD).map((event) => {
       const { text } = decodeEvent(event, this.#read);
       return `+${durationText(Math.max(0, event.at - this.#startedAt))} ${text} (frame ${event.seq})`;
     });
-    return `last came ${told.join('; ')}`;
+    return `counted from the beginning of the step, last came ${told.join('; ')}`;
   }
 }

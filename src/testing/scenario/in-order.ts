@@ -1,40 +1,57 @@
 import type { Ended, GoalWatch } from './goal.js';
 import { matches } from './matcher.js';
+import { NearestMiss } from './nearest-miss.js';
+import type { NextPoll, PollIntervals } from './poll-intervals.js';
 import type { Expected } from './scenario.js';
-import type { Seen } from './seen.js';
+import { questionOf, type Seen } from './seen.js';
 import { durationText, rangeOfTimes, timesText } from './words.js';
 
 interface Start {
   /** ms of `performance.now()`. */
   readonly at: number;
   readonly within: number;
-  /** Look only from the first request on that a fault of the step acted on. */
-  readonly fromFault: boolean;
+  /** Of a step with a fault, which looks from the first request on that the fault acted on. */
+  readonly polls?: Pick<PollIntervals, 'after'>;
+}
+
+/** The first request that a fault acted on. */
+interface Spoilt {
+  readonly seen: Seen;
+  /** When the client would have polled the same again; undefined where too little is known. */
+  readonly nextPoll: NextPoll | undefined;
 }
 
 /** Waits for requests or replies in the order of a list; others may come between them. */
 export class InOrder implements GoalWatch {
   readonly matched: Seen[] = [];
-  readonly deadline: number;
   readonly #items: readonly Expected[];
   readonly #start: Start;
   #index = 0;
   #count = 0;
   /** The request that a fault acted on, or the last one that matched. */
   #before: Seen | undefined;
-  /** The first request that a fault acted on. */
-  #spoilt: Seen | undefined;
+  #spoilt: Spoilt | undefined;
+  /** Of the requests since the last one that matched. */
+  #nearest: NearestMiss;
 
   constructor(items: readonly Expected[], start: Start) {
     this.#items = items;
     this.#start = start;
-    this.deadline = start.at + start.within;
+    this.#nearest = this.#newNearest();
+  }
+
+  /** A retry with a bound has to come by then; the step may then be over sooner or later than its own time. */
+  get deadline(): number {
+    const { within } = this.#current;
+    if (this.#before && within !== Number.POSITIVE_INFINITY) return this.#before.at + within;
+    return this.#start.at + this.#start.within;
   }
 
   see(seen: Seen, spoilt: boolean): Ended | undefined {
+    const { polls } = this.#start;
     const isFirstSpoilt = spoilt && this.#spoilt === undefined;
-    if (isFirstSpoilt) this.#spoilt = seen;
-    if (this.#start.fromFault && this.#spoilt === undefined) return undefined;
+    if (isFirstSpoilt) this.#spoilt = { seen, nextPoll: polls?.after(seen) };
+    if (polls && this.#spoilt === undefined) return undefined;
     if (isFirstSpoilt && this.#current.same) {
       this.#before = seen;
       this.matched.push(seen);
@@ -44,12 +61,13 @@ export class InOrder implements GoalWatch {
   }
 
   timeUp(): Ended {
-    if (this.#start.fromFault && this.#spoilt === undefined) {
-      return { verdict: 'inconclusive', text: 'the fault never acted: no request met its conditions' };
-    }
+    // The step says why its fault did not act.
+    if (this.#start.polls && this.#spoilt === undefined) return { verdict: 'inconclusive', text: '' };
     if (this.#isLast && this.#count >= this.#current.min) return this.#passed();
     const missing = this.#count === 0 ? 'it did not come' : `it came ${timesText(this.#count)}`;
-    return this.#failed(`${missing} within ${durationText(this.#start.within)}`);
+    const nearest = this.#current.same ? undefined : this.#nearest.text('met all conditions');
+    const by = nearest === undefined ? '' : `; ${nearest}`;
+    return this.#failed(`${missing} within ${this.#allowed()}${by}`);
   }
 
   get #current(): Expected {
@@ -58,6 +76,10 @@ export class InOrder implements GoalWatch {
 
   get #isLast(): boolean {
     return this.#index === this.#items.length - 1;
+  }
+
+  #newNearest(): NearestMiss {
+    return new NearestMiss([this.#current.matcher]);
   }
 
   #look(seen: Seen): Ended | undefined {
@@ -70,7 +92,10 @@ export class InOrder implements GoalWatch {
       return this.#take(seen);
     }
     if (this.#isMeant(current, seen)) return this.#take(seen);
-    if (!isNext) return undefined;
+    if (!isNext) {
+      this.#nearest.see(seen);
+      return undefined;
+    }
     return this.#failed(`after ${timesText(this.#count)} came ${next.matcher.text}`);
   }
 
@@ -79,17 +104,20 @@ export class InOrder implements GoalWatch {
   }
 
   #take(seen: Seen): Ended | undefined {
-    const { after, max, min } = this.#current;
+    const { after, within, max, min, same } = this.#current;
     const since = this.#before?.at ?? this.#start.at;
+    // A request may have come before the step has begun, right after the one that ended the step before.
+    const gap = Math.max(0, seen.at - since);
     this.matched.push(seen);
     this.#count++;
-    // A request may have come before the step has begun, right after the one that ended the step before.
-    if (this.#count === 1 && after > 0 && seen.at - since < after) {
-      return this.#failed(
-        `it came after ${durationText(Math.max(0, seen.at - since))}, which is less than ${durationText(after)}`,
-      );
-    }
+    const isBounded = this.#count === 1 || same;
+    const came = `it came ${durationText(gap)} after ${this.#beforeText()}`;
+    if (isBounded && gap < after) return this.#failed(`${came}, sooner than ${durationText(after)}`);
+    if (gap > within) return this.#failed(`${came}, later than ${durationText(within)}`);
+    const doubt = same ? this.#doubt(seen) : undefined;
+    if (doubt !== undefined) return { verdict: 'inconclusive', text: doubt };
     this.#before = seen;
+    this.#nearest = this.#newNearest();
     if (this.#count > max) return this.#failed(`it came ${timesText(this.#count)}`);
     // With a limit, one too many may still come.
     return this.#isLast && this.#count >= min && max === Number.POSITIVE_INFINITY
@@ -97,14 +125,38 @@ export class InOrder implements GoalWatch {
       : undefined;
   }
 
+  /** Why a request may be the next poll of the client and no retry; undefined when it is surely a retry. */
+  #doubt(seen: Seen): string | undefined {
+    if (!this.#spoilt || !isSame(this.#spoilt.seen, seen)) return undefined;
+    const { after, within } = this.#current;
+    const { nextPoll, seen: spoilt } = this.#spoilt;
+    const gap = seen.at - spoilt.at;
+    const came = `it came ${durationText(gap)} after the spoilt request (frame ${spoilt.event.seq})`;
+    if (!nextPoll) {
+      if (within !== Number.POSITIVE_INFINITY) return undefined;
+      return `${came}, and how often the client polls this is not known, so it may be the next poll; let a step before this one see it polled five times, or give a bound, as in {retry: {within: 500ms}}`;
+    }
+    if (gap < nextPoll.earliest || (this.#count === 1 && after >= nextPoll.latest)) return undefined;
+    return `${came} and may be the next poll, because the client polls this every ${durationText(nextPoll.usual)}: ${shownBy(nextPoll)}`;
+  }
+
   #passed(): Ended {
-    const first = this.matched[0] as Seen;
-    const last = this.matched.at(-1) as Seen;
-    const took = durationText(Math.max(0, last.at - this.#start.at));
+    const [first, last] = [this.matched[0] as Seen, this.matched.at(-1) as Seen];
+    const spoilt = this.#spoilt?.seen;
+    const took = durationText(Math.max(0, last.at - (spoilt?.at ?? this.#start.at)));
+    const since = `${took} after ${spoilt ? 'the spoilt request' : 'the step began'}`;
     const count = this.matched.length;
-    if (count === 1) return { verdict: 'pass', text: `came after ${took} (frame ${first.event.seq})` };
-    const frames = `frames ${first.event.seq} to ${last.event.seq}`;
-    return { verdict: 'pass', text: `${count} frames within ${took} (${frames})` };
+    const text =
+      count === 1
+        ? `came ${since} (frame ${first.event.seq})`
+        : `${count} frames, the last ${since} (frames ${first.event.seq} to ${last.event.seq})`;
+    const isRetry = this.#spoilt && !this.#spoilt.nextPoll && this.#items.some(({ same }) => same);
+    return {
+      verdict: 'pass',
+      text: isRetry
+        ? `${text}; by the bound alone, because how often the client polls this is not known`
+        : text,
+    };
   }
 
   #failed(instead: string): Ended {
@@ -117,14 +169,36 @@ export class InOrder implements GoalWatch {
     const times = rangeOfTimes(min, max);
     return `${same ? 'the same request again' : matcher.text}${times === '' ? '' : ` ${times}`}${place}`;
   }
+
+  /** `500 ms of the spoilt request (frame 7)`: how long the current entry was waited for, and from when. */
+  #allowed(): string {
+    const { within } = this.#current;
+    if (this.#before && within !== Number.POSITIVE_INFINITY)
+      return `${durationText(within)} of ${this.#beforeText()}`;
+    const { at, within: whole } = this.#start;
+    const spoilt = this.#spoilt?.seen;
+    const since =
+      spoilt &&
+      `; the spoilt request (frame ${spoilt.event.seq}) came ${durationText(spoilt.at - at)} after that`;
+    return `${durationText(whole)} of the beginning of the step${since ?? ''}`;
+  }
+
+  /** What bounds count from. */
+  #beforeText(): string {
+    const before = this.#before;
+    if (!before) return 'the beginning of the step';
+    const what = before === this.#spoilt?.seen ? 'the spoilt request' : 'the one before';
+    return `${what} (frame ${before.event.seq})`;
+  }
+}
+
+/** What would have shown a retry. */
+function shownBy({ earliest }: NextPoll): string {
+  const soon = earliest > 0 ? `what comes within ${durationText(earliest)} is a retry, and ` : '';
+  return `${soon}a bound that leaves the next poll out decides`;
 }
 
 /** The same request on the same line; a transaction identifier may be another. */
 function isSame(before: Seen, seen: Seen): boolean {
-  return (
-    before.line === seen.line &&
-    before.unitId === seen.unitId &&
-    before.event.seq !== seen.event.seq &&
-    Buffer.compare(before.pdu, seen.pdu) === 0
-  );
+  return before.event.seq !== seen.event.seq && questionOf(before) === questionOf(seen);
 }

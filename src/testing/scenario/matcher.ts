@@ -1,4 +1,4 @@
-import { type Condition, matchesRequest } from '../../faults/condition.js';
+import { type Condition, matchesRequest, type RequestFacts } from '../../faults/condition.js';
 import type { NamedValue } from '../../faults/named-value.js';
 import type { Seen } from './seen.js';
 import { matchesWrite, type WantedWrite } from './wanted-write.js';
@@ -22,8 +22,14 @@ const NONE: ReadonlySet<never> = new Set();
 /** Whether an event is what the matcher means: a reply where the matcher says something of it, otherwise a request. */
 export function matches({ condition, values, writes, exceptions }: Matcher, seen: Seen): boolean {
   if (exceptions === undefined ? seen.reply !== undefined : !isAnsweredBy(exceptions, seen)) return false;
-  const facts = { ...seen, line: { name: seen.line, abilities: NONE } };
-  return matchesRequest(condition, values, facts) && writes.every((write) => matchesWrite(write, seen));
+  return (
+    matchesRequest(condition, values, factsOf(seen)) && writes.every((write) => matchesWrite(write, seen))
+  );
+}
+
+/** What conditions ask of a request. */
+export function factsOf(seen: Seen): RequestFacts {
+  return { ...seen, line: { name: seen.line, abilities: NONE } };
 }
 
 function isAnsweredBy(exceptions: readonly number[], { reply }: Seen): boolean {

@@ -1,12 +1,12 @@
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
+import { parseChange, valueNamed, whyUnchangeable } from '../../control/device-value.js';
+import { namesIn } from '../../faults/resolve-names.js';
 import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { usableRule } from '../../faults/usable-rule.js';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { parseChange, valueNamed, whyUnchangeable } from '../../simulator/values.js';
 import { namedEntries, oneOrMore } from './one-or-more.js';
 import type { PowerChange, ValueChange } from './scenario.js';
 import { powerSchema } from './schema.js';
@@ -28,13 +28,14 @@ function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule |
   if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
   const number = numbers.next++;
   const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
-  if (!written) return undefined;
-  const rule = aimedAt(numbers.line, written);
-  for (const { path, message } of lineProblems(rule, bench.faultLines)) at.below(path).wrong(message);
-  const resolved = resolveNames(rule, bench.findValue);
-  if (!resolved.ok) return at.below(resolved.issue.path).wrong(resolved.issue.message);
+  const rule = aimedAt(numbers.line, written ?? namesIn(at));
+  const usable = usableRule(rule, bench.ruleHome);
+  if (!usable.ok) {
+    for (const { path, message } of usable.issues) at.below(path).wrong(message);
+    return undefined;
+  }
   if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
-  return { seed: (numbers.seed + number) % (MAX_SEED + 1), ...resolved.rule };
+  return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
 }
 
 /** The rule for these lines, unless it names others. */

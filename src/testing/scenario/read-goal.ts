@@ -22,8 +22,9 @@ export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | und
   const items = oneOrMore(at);
   if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
-  const sources = items.map((item) => item.check(expectedSchema));
-  return at.unlessWrong(() => {
+  const { count } = at.findings;
+  const sources = items.map((item) => item.check(expectedSchema) ?? item.fitting(expectedSchema));
+  const goal = at.unlessWrong((): Goal | undefined => {
     const [first] = sources;
     if (first?.every !== undefined && items.length === 1) return rhythm(items[0] as At, first, times, bench);
     const expected = items.flatMap((item, i) => {
@@ -32,6 +33,7 @@ export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | und
     });
     return { kind: 'order', items: expected, within: times.within ?? DEFAULT_WITHIN_MS };
   });
+  return at.findings.count > count ? undefined : goal;
 }
 
 function readExpected(
@@ -41,23 +43,30 @@ function readExpected(
   { hasFault, after }: GoalTimes,
   bench: Simulator,
 ): Expected | undefined {
-  const { same = false, times } = source;
+  const { retry, times } = source;
+  const same = source.same === true || retry !== undefined;
   for (const key of ['every', 'tolerance', 'for'] as const) {
     if (source[key] !== undefined)
       at.key(key).wrong('belongs to an expectation that stands alone, with `every`');
   }
-  if (same && index === 0 && !hasFault) {
+  if (retry && !hasFault)
+    at.key('retry').wrong('expected a fault in this step, whose request is asked again');
+  else if (same && index === 0 && !hasFault) {
     at.key('same').wrong('expected a fault in this step, or another expectation before this one');
   }
+  if (retry && source.after !== undefined) at.key('after').wrong('belongs into `retry` here');
+  const { after: soonest = 0, within = Number.POSITIVE_INFINITY } = retry ?? {};
+  if (within <= soonest) at.key('retry').wrong('expected `within` to be more than `after`');
   const { min = 1, max = Number.POSITIVE_INFINITY } =
     typeof times === 'number' ? { min: times, max: times } : (times ?? {});
   if (max < min) at.key('times').wrong(`expected max to be at least min, which is ${min}`);
   const matcher = toMatcher(at, source, bench);
-  return matcher && { matcher, same, min, max, after: source.after ?? (index === 0 ? (after ?? 0) : 0) };
+  const earliest = source.after ?? (retry ? soonest : index === 0 ? (after ?? 0) : 0);
+  return matcher && { matcher, same, min, max, after: earliest, within };
 }
 
 function rhythm(at: At, source: ExpectedSource, times: GoalTimes, bench: Simulator): Goal | undefined {
-  for (const key of ['same', 'times', 'after'] as const) {
+  for (const key of ['same', 'retry', 'times', 'after'] as const) {
     if (source[key] !== undefined) at.key(key).wrong('can not stand beside `every`');
   }
   const { every = 0 } = source;

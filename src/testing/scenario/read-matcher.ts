@@ -1,14 +1,26 @@
+import type { Condition } from '../../faults/condition.js';
 import { resolveNames } from '../../faults/resolve-names.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { Matcher } from './matcher.js';
+import { addressText } from './nearest-miss.js';
 import { oneOrMore } from './one-or-more.js';
 import { type MatcherSource, matcherSchema } from './schema.js';
 import { readWrites } from './wanted-write.js';
 
 /** What the texts of matchers leave out: how often and when. */
-const NOT_OF_REQUESTS = new Set(['same', 'times', 'after', 'every', 'tolerance', 'for', 'response', 'write']);
+const NOT_OF_REQUESTS = new Set([
+  'same',
+  'retry',
+  'times',
+  'after',
+  'every',
+  'tolerance',
+  'for',
+  'response',
+  'write',
+]);
 
 /** The matcher written at `at`, which has been checked. Undefined after reporting what is unknown on this bench. */
 export function toMatcher(
@@ -40,7 +52,7 @@ export function readMatchers(at: At, bench: Simulator): Matcher[] {
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
     const source = each.check(matcherSchema);
-    return (source && toMatcher(each, source, bench)) ?? [];
+    return toMatcher(each, source ?? each.fitting(matcherSchema), bench) ?? [];
   });
 }
 
@@ -57,7 +69,7 @@ function matcherText(input: unknown): string {
 
 function listText(key: string, value: unknown): string {
   if (!Array.isArray(value)) return String(value);
-  if (key === 'address') return value.flat().length === 2 ? value.flat().join('–') : JSON.stringify(value);
+  if (key === 'address') return addressText(value as Condition['address']);
   return value.join(' or ');
 }
 

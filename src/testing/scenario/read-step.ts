@@ -28,17 +28,17 @@ export function* readingSteps(at: At, bench: Simulator, numbers: FaultNumbers): 
 
 function* readingEntry(at: At, bench: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
   const isGroup = isMapping(at.value) && 'steps' in at.value;
-  const source = isGroup ? at.check(groupSchema) : at.check(stepSchema);
+  const checked = isGroup ? at.check(groupSchema) : at.check(stepSchema);
   yield;
-  if (!source) return [];
-  const { repeat = 1 } = source;
+  const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
+  const { repeat = 1 } = checked ?? {};
   const steps: Step[] = [];
   // Each repetition is read anew, because its faults have names of their own; its mistakes are told once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
     const read = isGroup
       ? yield* readingSteps(at.key('steps'), bench, numbers)
-      : [readStep(at, source as StepSource, bench, numbers)].flatMap((step) => step ?? []);
+      : [readStep(at, source, checked !== undefined, { bench, numbers })].flatMap((step) => step ?? []);
     yield;
     for (const step of read) {
       const prefix = isGroup && source.name !== undefined ? `${source.name}: ` : '';
@@ -50,14 +50,24 @@ function* readingEntry(at: At, bench: Simulator, numbers: FaultNumbers): Generat
   return steps;
 }
 
-function readStep(at: At, source: StepSource, bench: Simulator, numbers: FaultNumbers): Step | undefined {
+/**
+ * @param source the parts of the step that fit
+ * @param isWhole whether these are all; otherwise mistakes in others were reported
+ */
+function readStep(
+  at: At,
+  source: Partial<StepSource>,
+  isWhole: boolean,
+  { bench, numbers }: { readonly bench: Simulator; readonly numbers: FaultNumbers },
+): Step | undefined {
   return at.unlessWrong(() => {
     const has = (key: string) => at.key(key).value !== undefined;
     const faults = has('fault') ? readFaults(at.key('fault'), bench, numbers) : [];
     const changes = has('set') ? readChanges(at.key('set'), bench) : [];
     const power = has('power') ? readPower(at.key('power'), bench) : [];
     const never = has('never') ? readMatchers(at.key('never'), bench) : [];
-    const goal = goalOf(at, source, has('fault'), bench);
+    // What a step lacks that has mistakes may be what they are about.
+    const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), bench) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture } = source;
     return { name, faults, changes, power, never, goal, ...(capture && { capture }) };
@@ -65,7 +75,7 @@ function readStep(at: At, source: StepSource, bench: Simulator, numbers: FaultNu
 }
 
 /** What ends the step: what it expects, or a time. */
-function goalOf(at: At, source: StepSource, hasFault: boolean, bench: Simulator): Goal | undefined {
+function goalOf(at: At, source: Partial<StepSource>, hasFault: boolean, bench: Simulator): Goal | undefined {
   const { wait, within, after, expect, never } = source;
   if (expect !== undefined) {
     if (wait !== undefined) at.key('wait').wrong('can not stand beside `expect`; a step of its own can wait');
@@ -86,7 +96,7 @@ function goalOf(at: At, source: StepSource, hasFault: boolean, bench: Simulator)
 }
 
 /** A name for a step that has none. */
-function describe({ fault, set, power, wait, expect, never }: StepSource): string {
+function describe({ fault, set, power, wait, expect, never }: Partial<StepSource>): string {
   const parts = [
     fault !== undefined && 'a fault',
     set !== undefined && `set ${compactText(set)}`,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { onFreePorts } from '../../config/free-ports.js';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { Simulator } from '../../simulator/simulator.js';
@@ -29,12 +30,20 @@ export type ScenarioEnd =
   | { readonly ok: true; readonly report: Report; readonly unwritten?: string }
   | { readonly ok: false; readonly text: string };
 
-/** Runs a scenario on a bench of its own, with its program, and stops both. */
-export async function runScenario(file: ScenarioFile, audience: Audience): Promise<ScenarioEnd> {
+/**
+ * Runs a scenario on a bench of its own, with its program, and stops both.
+ * @param freePorts the lines of the bench are on free ports, whatever its configuration says
+ */
+export async function runScenario(
+  file: ScenarioFile,
+  audience: Audience,
+  freePorts: boolean,
+): Promise<ScenarioEnd> {
   const bench = loadBench(file);
   if (!bench.ok) return bench;
   if (bench.warnings !== '') audience.warn(bench.warnings);
-  const simulator = new Simulator(bench.configuration, audience.log);
+  const { configuration } = bench;
+  const simulator = new Simulator(freePorts ? onFreePorts(configuration) : configuration, audience.log);
   const findings = fileFindings();
   const scenario = readScenario(new At(file.value, findings), simulator);
   if (!scenario) return { ok: false, text: file.format(findings.listed) };

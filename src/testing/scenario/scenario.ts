@@ -1,8 +1,8 @@
+import type { DeviceValue } from '../../control/device-value.js';
 import type { Device } from '../../device/device.js';
 import type { Interruption } from '../../device/supply.js';
 import type { FaultRule } from '../../faults/rule.js';
 import type { Value } from '../../registers/value.js';
-import type { DeviceValue } from '../../simulator/values.js';
 import type { DutDefinition } from './dut-definition.js';
 import type { Matcher } from './matcher.js';
 
@@ -57,13 +57,18 @@ export type Goal =
 /** One entry of `expect`. */
 export interface Expected {
   readonly matcher: Matcher;
-  /** The request has to be the same as the one that the fault acted on, or as the one that came before in the list. */
+  /**
+   * The request has to be the same as the one that the fault acted on, or as the one that came before in the list. In a
+   * step with a fault it has to be a retry: the next poll is none.
+   */
   readonly same: boolean;
   readonly min: number;
   /** Infinite without a limit. */
   readonly max: number;
   /** No sooner than this after what came before: the spoilt request, the entry before, or the beginning of the step. */
   readonly after: number;
+  /** Of a retry: no later than this after what came before. Infinite without a bound. */
+  readonly within: number;
 }
 
 /** Requests that have to come at regular times. */

@@ -92,6 +92,7 @@ const count = wholeNumber(1, MOST_TIMES, 'how often');
 export const expectedSchema = section({
   ...matcherShape,
   same: z.literal(true, { error: 'true' }).optional(),
+  retry: section({ within: someTime.optional(), after: time.optional() }).optional(),
   times: z
     .union([count, section({ min: count.optional(), max: count.optional() })], {
       error: 'a number of times, or {min, max}',

@@ -23,6 +23,11 @@ export interface Seen {
 /** Finds the device that answers for a unit identifier of a line. */
 export type DeviceAt = (line: string, unitId: number) => string | undefined;
 
+/** The same for each request that asks the same: a transaction identifier and a connection may be others. */
+export function questionOf({ line, unitId, pdu }: Seen): string {
+  return `${unitId} ${Buffer.from(pdu).toString('hex')} ${line}`;
+}
+
 const REQUESTS: ReadonlySet<string> = new Set(['request', 'broadcast', 'dropped', 'foreign request']);
 
 /** A request or a reply; undefined for any other event. */

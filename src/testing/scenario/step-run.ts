@@ -3,11 +3,13 @@ import type { TrafficEvent } from '../../traffic/event.js';
 import type { Clock } from '../../transport/clock.js';
 import type { Verdict } from '../report/report.js';
 import type { Actions } from './actions.js';
+import { ArmedFaults } from './armed-faults.js';
 import type { Evidence } from './evidence.js';
 import type { Ended, GoalWatch } from './goal.js';
 import { InOrder } from './in-order.js';
 import type { Happening, Inbox } from './inbox.js';
 import { type Matcher, matches } from './matcher.js';
+import type { PollIntervals } from './poll-intervals.js';
 import { RhythmWatch } from './rhythm.js';
 import type { Step } from './scenario.js';
 import { Waiting } from './waiting.js';
@@ -23,6 +25,8 @@ export interface StepBench {
   readonly heard: (event: TrafficEvent) => void;
   /** What must not come at any time. */
   readonly always: readonly Matcher[];
+  /** How often the client polls what, as the steps so far have shown it. */
+  readonly polls: PollIntervals;
 }
 
 /** How a step ended. `over`: nothing can be run after it. */
@@ -36,70 +40,79 @@ export interface StepEnd {
 export async function runStep(
   step: Step,
   evidence: Evidence,
-  { inbox, actions, clock, read, heard, always }: StepBench,
+  { inbox, actions, clock, read, heard, always, polls }: StepBench,
 ): Promise<StepEnd> {
   const startedAt = clock.now();
   const refused = actions.begin(step);
   if (refused !== undefined) return { verdict: 'error', message: refused, over: false };
-  const goal = watchOf(step, startedAt);
+  const goal = watchOf(step, startedAt, polls);
   const forbidden = [...always, ...step.never];
-  const failures = new AchievedFaults(actions.rules);
+  const faults = new ArmedFaults(step.faults);
   const timer = deadlineTimer(goal, inbox, clock);
   timer.arm();
   try {
     for (;;) {
       const happening = await inbox.next();
       const isLate = happening.kind === 'event' && happening.event.at > goal.deadline;
-      if (isLate) return stepEnd(goal.timeUp(), failures, evidence);
+      if (isLate) return stepEnd(goal.timeUp(), faults, evidence);
       inbox.take();
       if (happening.kind === 'end')
         return { verdict: happening.verdict, message: happening.text, over: true };
       if (happening.kind === 'time') {
-        if (clock.now() >= goal.deadline) return stepEnd(goal.timeUp(), failures, evidence);
+        if (clock.now() >= goal.deadline) return stepEnd(goal.timeUp(), faults, evidence);
         timer.arm();
         continue;
       }
       const { event } = happening;
       heard(event);
       evidence.note(event);
-      failures.see(event);
-      const ended = lookAt(happening, goal, forbidden, { inbox, evidence });
+      faults.hear(event);
+      const deadline = goal.deadline;
+      const ended = lookAt(happening, goal, forbidden, { inbox, evidence, faults, polls });
       if (ended === 'forbidden') {
         const after = durationText(Math.max(0, event.at - startedAt));
         const text = `${decodeEvent(event, read).text} came after ${after} (frame ${event.seq}), which must not come`;
         return { verdict: 'fail', message: text, over: false };
       }
-      if (ended) return stepEnd(ended, failures, evidence);
+      if (ended) return stepEnd(ended, faults, evidence);
+      if (goal.deadline < deadline) timer.arm();
     }
   } finally {
     timer.stop();
   }
 }
 
+interface Watched {
+  readonly evidence: Evidence;
+  readonly faults: ArmedFaults;
+}
+
 function lookAt(
   { seen }: Extract<Happening, { kind: 'event' }>,
   goal: GoalWatch,
   forbidden: readonly Matcher[],
-  { inbox, evidence }: { readonly inbox: Inbox; readonly evidence: Evidence },
+  { inbox, evidence, faults, polls }: Pick<StepBench, 'inbox' | 'polls'> & Watched,
 ): Ended | 'forbidden' | undefined {
   if (!seen) return undefined;
+  const spoilt = inbox.isSpoilt(seen);
+  faults.see(seen, spoilt);
+  polls.see(seen, spoilt);
   if (forbidden.some((matcher) => matches(matcher, seen))) {
     evidence.count(seen);
     return 'forbidden';
   }
   const before = goal.matched.length;
-  const ended = goal.see(seen, inbox.isSpoilt(seen));
+  const ended = goal.see(seen, spoilt);
   for (const each of goal.matched.slice(before)) evidence.count(each);
   return ended;
 }
 
-function watchOf({ goal, faults, never }: Step, at: number): GoalWatch {
-  const hasFault = faults.length > 0;
+function watchOf({ goal, faults, never }: Step, at: number, polls: PollIntervals): GoalWatch {
   switch (goal.kind) {
     case 'wait':
-      return new Waiting({ at, ms: goal.ms, hasNever: never.length > 0, hasFault });
+      return new Waiting({ at, ms: goal.ms, hasNever: never.length > 0 });
     case 'order':
-      return new InOrder(goal.items, { at, within: goal.within, fromFault: hasFault });
+      return new InOrder(goal.items, { at, within: goal.within, ...(faults.length > 0 && { polls }) });
     case 'rhythm':
       return new RhythmWatch(goal, at, goal.within);
   }
@@ -117,37 +130,11 @@ function deadlineTimer(goal: GoalWatch, inbox: Inbox, clock: Clock) {
   };
 }
 
-function stepEnd(ended: Ended, faults: AchievedFaults, evidence: Evidence): StepEnd {
+function stepEnd(ended: Ended, faults: ArmedFaults, evidence: Evidence): StepEnd {
   const { verdict, text } = ended;
-  if (faults.reason !== undefined) {
-    const message = `the fault could not act: ${faults.reason}${text === '' ? '' : ` (${text})`}`;
-    return { verdict: 'inconclusive', message, over: false };
-  }
+  const { whyNot } = faults;
+  if (whyNot !== undefined)
+    return { verdict: 'inconclusive', message: `${whyNot}; ${evidence.instead()}`, over: false };
   const message = verdict === 'pass' ? text : `${text}; ${evidence.instead()}`;
   return { verdict, message, over: false };
-}
-
-/** Whether the faults of a step really acted on replies. */
-class AchievedFaults {
-  readonly #rules: readonly string[];
-  #achieved = false;
-  #reason: string | undefined;
-
-  constructor(rules: readonly string[]) {
-    this.#rules = rules;
-  }
-
-  see(event: TrafficEvent): void {
-    if (event.kind !== 'reply') return;
-    for (const { rule, notAchieved } of event.acted) {
-      if (!this.#rules.includes(rule)) continue;
-      if (notAchieved === undefined) this.#achieved = true;
-      else this.#reason ??= notAchieved;
-    }
-  }
-
-  /** Why none of the faults acted; undefined when one did, or nothing is known. */
-  get reason(): string | undefined {
-    return this.#achieved ? undefined : this.#reason;
-  }
 }

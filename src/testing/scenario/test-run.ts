@@ -10,6 +10,7 @@ import { Actions } from './actions.js';
 import type { CaptureSpan } from './capture-file.js';
 import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
+import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, Step } from './scenario.js';
 import { runStep, type StepBench } from './step-run.js';
 
@@ -50,7 +51,7 @@ export class TestRun {
     this.#firstSeq = bench.traffic.last + 1;
     this.#actions = new Actions(bench.faults.rules);
     this.#inbox = new Inbox(
-      (line, unitId) => deviceAt(bench, line, unitId),
+      (line, unitId) => bench.lines.get(line)?.bus.deviceAt(unitId)?.name,
       () => this.#actions.hits,
     );
     this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
@@ -85,6 +86,7 @@ export class TestRun {
       clock: this.#clock,
       read: (seq) => this.#bench.traffic.read(seq),
       always,
+      polls: new PollIntervals(),
       heard: (event) => this.#answer(event),
     };
     let over = false;
@@ -107,6 +109,7 @@ export class TestRun {
   /** The report on what is known by now. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
+    const bench = this.#bench;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
     return {
       kind: 'test',
@@ -119,7 +122,10 @@ export class TestRun {
       conclusions: [`${passed} of ${steps.length} steps passed.`],
       parameters: [],
       findings: this.#findings,
-      configuration: [...configurationText(this.#bench.running)].join(''),
+      // It is long, and most who ask for a report do not look at it.
+      get configuration() {
+        return [...configurationText(bench.running)].join('');
+      },
       versions: versions(),
     };
   }
@@ -187,9 +193,4 @@ export class TestRun {
     this.#endedAt = this.#clock.now();
     return this.report;
   }
-}
-
-function deviceAt(bench: Simulator, line: string, unitId: number): string | undefined {
-  const units = bench.lines.get(line)?.definition.units;
-  return units?.get(unitId) ?? (unitId === 0 ? undefined : units?.get('*'));
 }

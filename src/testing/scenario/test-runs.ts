@@ -20,7 +20,11 @@ export interface KnownTest {
 export type TestStart =
   | { readonly ok: true; readonly test: KnownTest }
   | { readonly ok: false; readonly issues: Mistakes }
-  | { readonly ok: false; readonly busy: string };
+  | {
+      readonly ok: false;
+      readonly busy: string;
+      readonly code: 'device.changed' | 'line.not_open' | 'line.under_test';
+    };
 
 /** The sections that only a bench of its own has. A program would run on this machine with the rights of this one. */
 const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as const;
@@ -51,11 +55,15 @@ export class TestRuns {
       at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
     }
     if (!scenario || findings.count > 0) return { ok: false, issues: findings };
-    if (this.#bench.deviceChanges !== deviceChanges) return { ok: false, busy: DEVICES_CHANGED };
+    if (this.#bench.deviceChanges !== deviceChanges) {
+      return { ok: false, busy: DEVICES_CHANGED, code: 'device.changed' };
+    }
     const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
-    if (closed !== undefined) return { ok: false, busy: `line ${closed} is not open` };
+    if (closed !== undefined) {
+      return { ok: false, busy: `line ${closed} is not open`, code: 'line.not_open' };
+    }
     const lease = this.#leases.take(scenario.lines, 'test');
-    if (typeof lease === 'string') return { ok: false, busy: lease };
+    if (typeof lease === 'string') return { ok: false, busy: lease, code: 'line.under_test' };
     const { id } = lease;
     const progress = new Progress(this.#bench, scenario.lines, id);
     const run = new TestRun(this.#bench, scenario, (finding, number) => progress.ended(finding, number));

@@ -1,8 +1,8 @@
+import { parseChange, valueNamed } from '../../control/device-value.js';
 import { wordsOfValue } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { parseChange, valueNamed } from '../../simulator/values.js';
 import { writtenBy } from '../../traffic/decode-request.js';
 import type { Seen } from './seen.js';
 

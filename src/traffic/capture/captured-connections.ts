@@ -4,6 +4,8 @@ import { CapturedConnection } from './tcp-connection.js';
 
 /** More connections than a line may have. Of the oldest ones the sequence numbers are forgotten. */
 const MAX_CONNECTIONS = 65_536;
+/** 2^32 divided by the golden ratio: multiples of it are far from each other. */
+const SPREAD = 0x9e37_79b1;
 
 /** The TCP connections of all lines of a capture. */
 export class CapturedConnections {
@@ -16,7 +18,8 @@ export class CapturedConnections {
     const [oldest] = this.#byClient.size >= MAX_CONNECTIONS ? this.#byClient.keys() : [];
     if (oldest !== undefined) this.#byClient.delete(oldest);
     const from = endpointOf(client);
-    const connection = new CapturedConnection(from, serverOf(line, from));
+    const initial = Math.imul(clientId - 1, SPREAD) >>> 0;
+    const connection = new CapturedConnection(from, serverOf(line, from), initial);
     this.#byClient.set(key, connection);
     return connection;
   }

@@ -1,5 +1,6 @@
 import type { StepReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
+import { damageText } from '../damage.js';
 import type { DamageEvent, FrameEvent, ReplyEvent } from '../event.js';
 
 /*
@@ -26,14 +27,14 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
 };
 
 /** The comments on bytes that came in. */
-export function receivedComments({ kind }: FrameEvent | DamageEvent, checkName: 'CRC' | 'LRC'): string[] {
-  switch (kind) {
+export function receivedComments(event: FrameEvent | DamageEvent): string[] {
+  switch (event.kind) {
     case 'damaged':
-      return [`damaged: ${checkName} error`];
+      return [`damaged: ${damageText(event.bytes, event.framing)}`];
     case 'discarded':
       return ['discarded: no valid frame'];
     default: {
-      const comment = KIND_COMMENTS[kind];
+      const comment = KIND_COMMENTS[event.kind];
       return comment === undefined ? [] : [comment];
     }
   }

@@ -53,7 +53,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
       );
     }
     case 'discarded':
-      return [packet('client', event.startedAt, undefined, event.bytes, receivedComments(event, 'CRC'))];
+      return [packet('client', event.startedAt, undefined, event.bytes, receivedComments(event))];
     case 'request':
     case 'broadcast':
     case 'foreign request':
@@ -63,9 +63,8 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
     case 'damaged': {
       const { kind, bytes, framing, startedAt } = event;
       const from = kind === 'foreign response' || kind === 'duplicate' ? 'server' : 'client';
-      const checkName = framing.name === 'ascii' ? 'LRC' : 'CRC';
       const rtu = asRtu(bytes, framing);
-      const comments = [...receivedComments(event, checkName), ...shortComment(rtu)];
+      const comments = [...receivedComments(event), ...shortComment(rtu)];
       return [packet(from, startedAt, rtu, bytes, comments)];
     }
     // These carry no frame.

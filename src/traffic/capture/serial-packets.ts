@@ -48,10 +48,8 @@ export function serialPackets(event: TrafficEvent): Packet[] {
     case 'client gone':
     case 'client rejected':
       return [];
-    default: {
-      const checkName = event.framing.name === 'ascii' ? 'LRC' : 'CRC';
-      return [packet('received', event.startedAt, receivedComments(event, checkName), event.bytes)];
-    }
+    default:
+      return [packet('received', event.startedAt, receivedComments(event), event.bytes)];
   }
 }
 

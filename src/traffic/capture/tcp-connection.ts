@@ -10,26 +10,29 @@ const MAX_SEGMENT = 32 * 1024;
 const NOTHING = new Uint8Array();
 
 /**
- * One TCP connection as packets. The sequence numbers of both directions begin at 0, as Wireshark shows them. A
- * connection whose beginning is not in the capture begins with data.
+ * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose beginning is not in
+ * the capture begins with data.
  */
 export class CapturedConnection {
   readonly #ends: Readonly<Record<Side, Endpoint>>;
   /** The next sequence number of each side: the one behind its SYN. */
-  readonly #next = { client: 1, server: 1 };
+  readonly #next: Record<Side, number>;
   /** Sides that have sent a FIN or a RST. */
   readonly #closed = new Set<Side>();
 
-  constructor(client: Endpoint, server: Endpoint) {
+  /** @param initial the initial sequence number. A client may use a port again: then it has to be another one. */
+  constructor(client: Endpoint, server: Endpoint, initial: number) {
     this.#ends = { client, server };
+    this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };
   }
 
   open(): Uint8Array[] {
     const { client, server } = this.#ends;
-    const first = { sequence: 0, acknowledgement: 0, payload: NOTHING };
+    const behind = this.#next.client;
+    const first = { sequence: (behind - 1) >>> 0, acknowledgement: 0, payload: NOTHING };
     return [
       tcpPacket(client, server, { ...first, flags: syn }),
-      tcpPacket(server, client, { ...first, acknowledgement: 1, flags: syn | ack }),
+      tcpPacket(server, client, { ...first, acknowledgement: behind, flags: syn | ack }),
       this.#packet('client', ack),
     ];
   }

@@ -42,7 +42,7 @@ export function tcpPackets(
       connections.forget(line, clientId);
       return packets(event.at, connection.close('client', 'end'), textOf('gone', event.text));
     default:
-      return packets(event.startedAt, connection.data('client', event.bytes), receivedComments(event, 'CRC'));
+      return packets(event.startedAt, connection.data('client', event.bytes), receivedComments(event));
   }
 }
 

@@ -29,8 +29,6 @@ export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
     case 'client rejected':
       return [];
     default:
-      return [
-        packet(event.startedAt, udpPacket(client, server, event.bytes), receivedComments(event, 'CRC')),
-      ];
+      return [packet(event.startedAt, udpPacket(client, server, event.bytes), receivedComments(event))];
   }
 }

@@ -6,7 +6,8 @@ import type { Decoded, StreamDecoder } from './stream-decoder.js';
 const NOTHING = new Uint8Array(0);
 
 /**
- * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the client goes.
+ * Modbus TCP (Messaging on TCP/IP V1.0b, 3.1): each ADU has its length. A partial ADU is kept until the client goes, and one
+ * of another protocol is reported as noise.
  */
 export class MbapDecoder implements StreamDecoder {
   readonly incomplete = false;
@@ -14,6 +15,8 @@ export class MbapDecoder implements StreamDecoder {
   #input: Uint8Array = NOTHING;
   #start = 0;
   #end = 0;
+  /** When the last read was, `performance.now()` ms. */
+  #receivedAt = 0;
   /** Whether `#input` is the memory of the last read. */
   #isBorrowed = false;
   /** Reused for each request, because all requests pass here and throughput matters. */
@@ -31,7 +34,8 @@ export class MbapDecoder implements StreamDecoder {
     return copyOf(this.#input, this.#start, this.#end);
   }
 
-  push(memory: Uint8Array, length: number): void {
+  push(memory: Uint8Array, length: number, at: number): void {
+    this.#receivedAt = at;
     if (this.pending) {
       const joined = new Uint8Array(this.#end - this.#start + length);
       joined.set(this.#input.subarray(this.#start, this.#end));
@@ -54,8 +58,13 @@ export class MbapDecoder implements StreamDecoder {
     if (decoded.kind === 'more') return decoded;
     if (decoded.kind === 'invalid') return { kind: 'invalid', reason: `not Modbus TCP: ${decoded.reason}` };
     this.#start = start + decoded.length;
+    const adu = copyOf(this.#input, start, this.#start);
+    if (decoded.kind === 'other protocol') {
+      const noise = { bytes: adu, startedAt: this.#receivedAt, receivedAt: this.#receivedAt };
+      return { kind: 'event', event: { kind: 'noise', noise } };
+    }
     this.#request.content = decoded.frame;
-    this.#request.adu = copyOf(this.#input, start, this.#start);
+    this.#request.adu = adu;
     return this.#request;
   }
 

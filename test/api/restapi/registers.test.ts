@@ -17,7 +17,7 @@ const SETUP = {
           { address: 11, type: 'float64', value: 0.1 },
           { address: 15, type: 'uint32', value: 70000, wordOrder: 'little' },
           { address: 17, type: 'bits', value: 0x8001 },
-          { address: 18, type: 'string', length: 3, value: 'näh' },
+          { address: 18, type: 'string', length: 3, value: 'näh', padding: 'space' },
         ],
         holding: [
           { address: 0, value: [11, 12, 13, 14, 15], write: true },
@@ -153,7 +153,10 @@ describe('which device and table', () => {
     [{ device: '__proto__' }, 'device: unknown device "__proto__" (known: meter, other)'],
     [{ device: 3 }, 'device: expected the name of a device, got 3'],
     [{ device: null }, 'device: expected the name of a device, got nothing'],
-    [{ table: 'holdings' }, 'table: expected coils, discrete, input or holding, got "holdings"'],
+    [
+      { table: 'holdings' },
+      'table: expected coils, discrete, input or holding, got "holdings", did you mean "holding"?',
+    ],
     [{ table: ['coils'] }, 'table: expected coils, discrete, input or holding, got a list'],
   ])('%j is refused in words', async (where, error) => {
     expect(await rest.registers({ submit: 'Register', ...where })).toEqual({ result: 'error', error });

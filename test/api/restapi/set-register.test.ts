@@ -18,7 +18,7 @@ const SETUP = {
           { address: 12, type: 'uint64', value: 1 },
           { address: 16, type: 'int64', value: 1 },
           { address: 20, type: 'float64', value: 1 },
-          { address: 24, type: 'string', length: 4, value: 'one' },
+          { address: 24, type: 'string', length: 4, value: 'one', padding: 'space' },
           { address: 30, type: 'uint16', value: 1, action: 'increment', min: 1, max: 9 },
         ],
       },

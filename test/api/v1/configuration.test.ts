@@ -105,6 +105,7 @@ const SETUP = {
           { address: 3, type: 'uint64', name: 'serial', value: '18446744073709551615' },
           { address: 7, value: [1, 2, 3, 4], write: true },
           { address: 20, type: 'string', value: ['ab', 'true'], length: 4, write: true, wordOrder: 'little' },
+          { address: 30, type: 'string', value: ['ab', 'c d'], length: 3, write: true, padding: 'space' },
           {
             address: 40,
             type: 'float32',
@@ -161,6 +162,7 @@ describe('GET /api/v1/configuration', () => {
         { name: 'relay', value: 'on' },
         { table: 'holding', address: 8, value: 99 },
         { table: 'holding', address: 20, value: 'é' },
+        { table: 'holding', address: 33, value: 'x' },
         { table: 'holding', address: 42, value: '-0' },
         { table: 'holding', address: 72, value: 4 },
         { table: 'holding', address: 500, value: 4 },

@@ -205,7 +205,7 @@ describe('PATCH .../registers', () => {
     const good = { name: 'limit', value: 9, expected: 5 };
     const { status, body } = await patch([good, { table: 'holding', address: 7, value: 3, expected: 41 }]);
     expect(status).toBe(409);
-    expect(body.problems).toEqual([
+    expect(body.problems).toMatchObject([
       { path: 'changes[1].expected', message: 'expected 41, but 42 stands there' },
     ]);
     expect(body.registers).toMatchObject([{ value: 5 }, { value: 42 }]);

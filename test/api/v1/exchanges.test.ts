@@ -75,6 +75,8 @@ describe('the exchanges', () => {
       time: expect.any(String),
       line: 'lan',
       client: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      unit: 1,
+      function: 3,
       unitId: 1,
       request: expect.any(String),
       silence: null,

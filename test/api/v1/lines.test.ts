@@ -55,6 +55,7 @@ describe('GET /api/v1/lines', () => {
       status: 200,
       body: {
         name: 'lan',
+        description: 'Modbus TCP on 127.0.0.1:0, units 1, *',
         state: 'stopped',
         reason: null,
         place: '127.0.0.1:0',
@@ -77,6 +78,8 @@ describe('GET /api/v1/lines', () => {
     const { body } = await new Rest(SETUP).send('GET', '/api/v1/lines/bench');
     expect(body).toEqual({
       name: 'bench',
+      description:
+        'RTU on /dev/ttyUSB0 9600 8E1, units 17; t1.5 1.719 ms, t3.5 4.010 ms, gap 7.0 ms, replies 20 ms after t3.5',
       state: 'stopped',
       mode: 'server',
       reason: null,

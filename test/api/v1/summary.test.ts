@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Summary } from '../../../src/api/v1/summary.js';
+import type { Summary } from '../../../src/control/schemas/summary.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../../support/simulator.js';
 import { until } from '../../transport/socket/raw-client.js';

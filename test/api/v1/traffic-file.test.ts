@@ -108,10 +108,7 @@ describe('over REST nothing is written elsewhere', () => {
 
   it('than where the configuration has traffic written, or where the command line says', async () => {
     const inside = join(directory, 'inside');
-    running = await startSimulator(nativeSetup({ devices, lines }, directory), {
-      host: '',
-      writesIn: inside,
-    });
+    running = await startSimulator(nativeSetup({ devices, lines }, directory), { host: '' }, inside);
     expect((await elsewhere(directory))[0]).toBe(400);
     expect((await running.rest.send('PUT', PATH, { file: 'new' })).body).toMatchObject({
       file: join(inside, 'new'),

@@ -99,8 +99,11 @@ describe('the native file', () => {
     expect(imageOf(meter.tables.holding.layout).wordAt(12)).toBe(0xfffe);
     expect(valueAt(meter, 'holding', 14)).toBe(18446744073709551615n);
     expect(valueAt(meter, 'holding', 20)).toBe('AB-1    ');
-    expect(valueAt(meter, 'holding', 30)).toBe('abc ');
-    expect(valueAt(meter, 'holding', 32)).toBe('de  ');
+    expect([22, 31, 33].map((at) => imageOf(meter.tables.holding.layout).wordAt(at))).toEqual([
+      0x2020, 0x6300, 0,
+    ]);
+    expect(valueAt(meter, 'holding', 30)).toBe('abc');
+    expect(valueAt(meter, 'holding', 32)).toBe('de');
     expect(valueAt(meter, 'holding', 40)).toBe(0xabcd);
     expect([50, 59].map((address) => valueAt(meter, 'holding', address))).toEqual([-7, -7]);
     expect(valueAt(meter, 'holding', 60)).toBeNaN();
@@ -341,6 +344,11 @@ describe('a mistake in registers', () => {
     [
       entry('holding', '{address: 0, type: uint8}'),
       `${ENTRY}.type: expected bits, uint16, uint32, float32, string, int16, int32, uint64, int64 or float64, got "uint8"`,
+    ],
+    [entry('holding', '{address: 0, padding: space}'), `${ENTRY}.padding: only a string has a padding`],
+    [
+      entry('holding', '{address: 0, type: string, value: a, padding: zero}'),
+      `${ENTRY}.padding: expected nul or space, got "zero"`,
     ],
     [
       entry('holding', '{address: 0, length: 3}'),

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkFile, loadPymodbus } from '../../../src/config/load.js';
-import { pymodbusConfiguration } from '../../../src/config/pymodbus/file.js';
+import { checkPymodbus, pymodbusConfiguration } from '../../../src/config/pymodbus/file.js';
+import { At } from '../../../src/schema/at.js';
+import { fileFindings } from '../../../src/schema/findings.js';
 import { cursor, deviceOf, fixture, imageOf, loaded, pymodbusMistakes, valueAt } from '../helpers.js';
 
 const file = fixture('plant.json');
@@ -210,7 +212,7 @@ describe('choosing from a pymodbus file', () => {
     data.device_list.tank.uint16 = 5;
     data.server_list.bus.framer = 'tls';
     expect(pymodbusMistakes(data, { device: 'pump' })).toEqual([]);
-    expect(pymodbusMistakes(data, { server: 'bus', device: 'tank' })).toHaveLength(2);
+    expect(pymodbusMistakes(data, { server: 'bus', device: 'tank' })).toHaveLength(3);
   });
 
   it('finds nothing wrong with the shipped file', () => {
@@ -242,6 +244,98 @@ const setup = (change: Record<string, unknown>) =>
     setup: { 'co size': 9, 'di size': 0, 'hr size': 0, 'ir size': 0, 'shared blocks': true, ...change },
   });
 
+/** A device of its own, of 20 cells, and the warnings about it. */
+function device(sections: Record<string, unknown>) {
+  const setup = { 'co size': 20, 'di size': 0, 'hr size': 20, 'ir size': 0, 'shared blocks': true };
+  const findings = fileFindings();
+  const at = new At(
+    { server_list: plant().server_list, device_list: { d: { setup, ...sections } } },
+    findings,
+  );
+  const configuration = pymodbusConfiguration(at, {});
+  if (!configuration) throw new Error(JSON.stringify(findings.listed));
+  return {
+    d: deviceOf(configuration, 'd'),
+    warnings: findings.warnings.map(({ path, message }) => `${path.slice(2).join('.')}: ${message}`),
+  };
+}
+
+describe('a device of a pymodbus file', () => {
+  it('has float64, as files for pymodbus after 3.12 do, and the integers', () => {
+    const { d, warnings } = device({
+      float64: [{ addr: [0, 3], value: -505.78 }],
+      int16: [{ addr: 4, value: -2 }],
+      int32: [{ addr: [5, 6], value: -3 }],
+      int64: [{ addr: [8, 11], value: -4 }],
+      uint64: [{ addr: [12, 15], value: 5 }],
+    });
+    expect([0, 4, 5, 8, 12].map((address) => valueAt(d, 'holding', address))).toEqual([
+      -505.78,
+      -2,
+      -3,
+      -4n,
+      5n,
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('has one register more where the last value of a range needs it, as in pymodbus, with a warning', () => {
+    const { d, warnings } = device({ float32: [{ addr: [1, 3], value: 1.5 }], uint32: [7], write: [4] });
+    expect([1, 3].map((address) => valueAt(d, 'holding', address))).toEqual([1.5, 1.5]);
+    expect(d.tables.holding.layout.size).toBe(20);
+    expect(warnings).toEqual([
+      'uint32.0: expected two registers for each uint32, got 1 (7 to 7); as in pymodbus, it reaches to 8',
+      'float32.0.addr: expected two registers for each float32, got 3 (1 to 3); as in pymodbus, it reaches to 4',
+    ]);
+  });
+
+  it('has nothing where a range ends before it begins, as in pymodbus, with a warning', () => {
+    const { warnings } = device({ uint16: [{ addr: [5, 4] }, 7], write: [[9, 8]], invalid: [[3, 1]] });
+    expect(warnings).toEqual([
+      'invalid.0: got 3 before 1, so as in pymodbus it stands for no register',
+      'uint16.0.addr: got 5 before 4, so as in pymodbus it stands for no register',
+      'write.0: got 9 before 8, so as in pymodbus it stands for no register',
+    ]);
+    expect(small({ uint16: [{ addr: [5, 4] }], write: [5] })).toEqual([
+      'write[0]: expected defined registers, address 5 is not defined',
+    ]);
+  });
+
+  it('that can not be read names the others, which are served without it', () => {
+    const data = plant();
+    const first = data.device_list.tank.uint16.length;
+    data.device_list.tank.uint16.push(1, 1);
+    expect(pymodbusMistakes(data, { server: 'bus', device: 'tank' })).toEqual([
+      `device_list.tank.uint16[${first + 1}]: address 1 is defined by device_list.tank.uint16[${first}] already`,
+      'device_list: to start without device tank, choose another one with --modbus_device: pump',
+    ]);
+    expect(pymodbusMistakes(data, { server: 'bus', device: 'pump' })).toEqual([]);
+  });
+
+  it('with the types of no released pymodbus gets one sentence, however many devices have them', () => {
+    const old = {
+      setup: { defaults: { value: { bitfield16: 0, int16: 0 } } },
+      bitfield16: [1],
+      bitfield64: [[4, 7]],
+    };
+    const data = {
+      server_list: plant().server_list,
+      device_list: { a: old, b: old, c: plant().device_list.tank },
+    };
+    const sentence = expect.stringMatching(
+      /^device_list\.a: bitfield16, .* 3\.1\.0: rename bitfield16 to bits, bitfield32 to uint32 and bitfield64 to uint64/,
+    );
+    const checked = fileFindings();
+    checkPymodbus(new At(data, checked));
+    expect(checked.listed.map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([sentence]);
+    expect(pymodbusMistakes(data, { device: 'a' })).toEqual([
+      sentence,
+      expect.stringMatching(/--modbus_device: c$/),
+    ]);
+    expect(pymodbusMistakes(data, { device: 'c' })).toEqual([]);
+  });
+});
+
 describe('a mistake in a device of a pymodbus file', () => {
   it.each([
     [small({ setup: undefined }), ['setup: missing, expected a mapping']],
@@ -261,10 +355,6 @@ describe('a mistake in a device of a pymodbus file', () => {
     [small({ uint16: 5 }), ['uint16: expected a list, got 5']],
     [small({ uint16: [20] }), ['uint16[0]: expected an address from 0 to 19, got 20']],
     [small({ uint16: [[0, 20]] }), ['uint16[0]: expected an address from 0 to 19, got 20']],
-    [
-      small({ uint16: [{ addr: [5, 4] }] }),
-      ['uint16[0].addr: expected a list [first, last], got 5 before 4'],
-    ],
     [
       small({ uint16: [{ addr: [1, 2, 3] }] }),
       ['uint16[0].addr: expected an address or a list [first, last], got a list of 3'],
@@ -318,10 +408,15 @@ describe('a mistake in a device of a pymodbus file', () => {
       small({ float32: [{ addr: [2, 3], action: 'random', parameters: { minval: 0, maxval: 1e39 } }] }),
       ['float32[0].parameters.maxval: expected a number (float32), got 1e+39'],
     ],
-    [small({ uint32: [5] }), ['uint32[0]: expected two registers for each uint32, got 1 (5 to 5)']],
     [
-      small({ float32: [{ addr: [1, 3], value: 1 }] }),
-      ['float32[0].addr: expected two registers for each float32, got 3 (1 to 3)'],
+      small({ float64: [{ addr: [14, 18], value: 1 }] }),
+      [
+        'float64[0].addr: expected four registers for each float64, got 5 (14 to 18), and pymodbus would need address 21',
+      ],
+    ],
+    [
+      small({ uint32: [5], uint16: [6] }),
+      ['uint32[0]: address 6 is defined by device_list.d.uint16[0] already'],
     ],
     [
       small({ string: [{ addr: [0, 1], value: 'abcdé' }] }),
@@ -347,9 +442,9 @@ describe('a mistake in a device of a pymodbus file', () => {
       ['repeat[0].to: expected an address from 0 to 19, got 20'],
     ],
     [
-      small({ uint64: [] }),
+      small({ uint61: [] }),
       [
-        'uint64: unknown key "uint64", did you mean "uint16"? (known: setup, invalid, write, bits, uint16, uint32, float32, string, repeat)',
+        'uint61: unknown key "uint61", did you mean "uint16"? (known: setup, invalid, write, bits, int16, uint16, int32, uint32, int64, uint64, float32, float64, string, repeat)',
       ],
     ],
     [small({ uint16: [3], invalid: [3], write: [3] }), []],

@@ -4,6 +4,27 @@ import { read } from './read.js';
 
 const step = (source: object) => read({ steps: [source] });
 
+describe('a mistake in a step hides no other', () => {
+  it('whatever the part is', () => {
+    const fault = { when: { units: 1, line: 'buss' }, do: [] };
+    const steps = [
+      { expects: {}, fault, set: { 'meter.v': 1 }, expect: { unti: 1, line: 'x' } },
+      { nam: 'group', steps: [{ wait: 0 }] },
+    ];
+    expect(read({ steps })).toEqual([
+      expect.stringMatching(/^steps\[0\]\.expects: unknown key "expects", did you mean "expect"/),
+      expect.stringMatching(/^steps\[0\]\.fault\.when\.units: unknown key "units"/),
+      expect.stringMatching(/^steps\[0\]\.fault\.do: /),
+      expect.stringMatching(/^steps\[0\]\.fault\.when\.line: unknown line buss/),
+      expect.stringMatching(/^steps\[0\]\.set\["meter\.v"\]: unknown/),
+      expect.stringMatching(/^steps\[0\]\.expect\.unti: unknown key "unti"/),
+      expect.stringMatching(/^steps\[0\]\.expect\.line: unknown line "x"/),
+      expect.stringMatching(/^steps\[1\]\.nam: unknown key "nam"/),
+      expect.stringMatching(/^steps\[1\]\.steps\[0\]\.wait: /),
+    ]);
+  });
+});
+
 describe('a scenario', () => {
   it('has the keys of the documented example', () => {
     const scenario = read({

@@ -63,7 +63,7 @@ describe('a test', () => {
   it('puts a fault in force for its step alone, and shows the request, the spoilt reply and the repetition', async () => {
     const { running, client, runOf } = await bench();
     const fault = { when: { unit: 1, count: 1 }, do: [{ exception: 6 }] };
-    const over = runOf({ steps: [{ fault, expect: { same: true }, within: '20s' }] }).run();
+    const over = runOf({ steps: [{ fault, expect: { retry: { within: '20s' } }, within: '20s' }] }).run();
     void client.poll(over, [1]);
     const report = await over;
     expect(report.verdict).toBe('pass');
@@ -140,7 +140,7 @@ describe('a test', () => {
     void client.poll(over, [1]);
     const { findings } = await over;
     expect(findings[0]?.summary).toMatch(
-      /^wanted a request with unit 2; it did not come within 200 ms; last came .*unit 1 read holding registers 0.*\(frame \d+\)/,
+      /^wanted a request with unit 2; it did not come within 200 ms of the beginning of the step; nearest was .*unit 1, not 2; counted .* last came .*unit 1 read holding registers 0.*\(frame \d+\)/,
     );
     expect(findings[0]?.frames.length).toBeGreaterThan(0);
   });

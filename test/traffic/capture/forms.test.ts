@@ -88,8 +88,7 @@ describe('a serial line in the wire form', () => {
   it('tells a damaged frame by its check', () => {
     const { unitId: _, functionCode: __, answers: ___, ...frame } = frameEvent(READ);
     const damaged = { ...frame, kind: 'damaged', isRest: false } as const;
-    expect(onWire(damaged)[0]?.[2]).toBe('damaged: CRC error');
-    expect(onWire({ ...damaged, framing: new AsciiFraming() })[0]?.[2]).toBe('damaged: LRC error');
+    expect(onWire(damaged)[0]?.[2]).toMatch(/^damaged: CRC error: \w{4}, expected /);
   });
 });
 

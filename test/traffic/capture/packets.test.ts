@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CapturedConnections } from '../../../src/traffic/capture/captured-connections.js';
 import { addressOf, endpointOf } from '../../../src/traffic/capture/endpoint.js';
 import { udpPacket } from '../../../src/traffic/capture/ip-packet.js';
 import { enhancedPacket, interfaceDescription, sectionHeader } from '../../../src/traffic/capture/pcapng.js';
@@ -97,7 +98,7 @@ describe('a captured connection', () => {
   };
 
   it('counts what both sides send from its handshake to its end', () => {
-    const connection = new CapturedConnection(ports.client, ports.server);
+    const connection = new CapturedConnection(ports.client, ports.server, 0);
     const packets = [
       ...connection.open(),
       ...connection.data('client', new Uint8Array(12)),
@@ -117,5 +118,18 @@ describe('a captured connection', () => {
       [1, 13, 40_001, 0x11, 0],
       [2, 40_001, 14, 0x14, 0],
     ]);
+  });
+
+  it('has sequence numbers of its own when a client uses its port again', () => {
+    const line = { name: 'lan', kind: 'tcp', describe: () => 'lan', host: '10.0.0.2', port: 502 } as const;
+    const connections = new CapturedConnections();
+    const sequences = [1, 2, 3].map((clientId) => {
+      const opened = connections.of(line, clientId, '10.0.0.1:4000').open();
+      connections.forget(line, clientId);
+      return opened.map((packet) => fields(packet)[1] as number);
+    });
+    const far = sequences.flatMap(([syn = 0]) => sequences.map(([other = 0]) => Math.abs(syn - other)));
+    expect(far.filter((distance) => distance > 2 ** 24)).toHaveLength(6);
+    expect(sequences.every(([syn = 0, synAck, ack]) => synAck === syn && ack === (syn + 1) >>> 0)).toBe(true);
   });
 });

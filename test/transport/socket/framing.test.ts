@@ -92,8 +92,8 @@ describe('what is not Modbus TCP closes the connection at once', () => {
     ['length 1', header(0, 1)],
     ['length 255', header(0, 255)],
     ['length 65535', header(0, 65535)],
-    ['protocol identifier 1', header(1, 6)],
-    ['protocol identifier 256, before the length has come', header(256, 6).subarray(0, 4)],
+    ['protocol identifier 1 and length 255', header(1, 255)],
+    ['HTTP', new TextEncoder().encode('GET / HTTP/1.1\r\n')],
   ])('%s', async (_, bytes) => {
     const good = line.client();
     const bad = line.client();
@@ -112,6 +112,21 @@ describe('what is not Modbus TCP closes the connection at once', () => {
     expect(client.responses.map(({ transactionId }) => transactionId)).toEqual([1, 2]);
     expect(line.device.requests).toHaveLength(2);
   });
+});
+
+test('discards a frame of another protocol, counts it, and answers what is around it', async () => {
+  // Messaging on TCP/IP V1.0b has an ADU with another protocol identifier than 0 discarded.
+  const other = readRequest(2, 0);
+  other[3] = 1;
+  const client = line.client();
+  const all = concatBytes(readRequest(1, 0), other, readRequest(3, 0));
+  client.send(all.subarray(0, 17));
+  await client.responsesOf(1);
+  client.send(all.subarray(17));
+  expect((await client.responsesOf(2)).map(({ transactionId }) => transactionId)).toEqual([1, 3]);
+  const noise = line.device.events.flatMap((event) => (event.kind === 'noise' ? [event] : []));
+  expect(noise).toMatchObject([{ client: expect.stringMatching(/^127/), noise: { bytes: other } }]);
+  expect(line.device.rejections).toEqual([]);
 });
 
 test('a request of the longest PDU and of a bare function code are handed over whole', async () => {

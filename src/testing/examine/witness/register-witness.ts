@@ -1,7 +1,7 @@
+import { type DeviceValue, valueAtAddress, valueNamed } from '../../../control/device-value.js';
 import type { Device } from '../../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../../device/tables.js';
 import { unknownName } from '../../../schema/nearest.js';
-import { type DeviceValue, valueAtAddress, valueNamed } from '../../../simulator/values.js';
 import type { Witness } from './witness.js';
 
 /** A register is read without leaving the process. */

@@ -1,4 +1,4 @@
-import type { ToldSchema } from '../../../api/v1/schemas.js';
+import type { ToldSchema } from '../../../api/v1/program.js';
 
 type JsonSchema = ToldSchema['schema'];
 

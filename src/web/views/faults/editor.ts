@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ToldSchema } from '../../../api/v1/schemas.js';
+import type { ToldSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';

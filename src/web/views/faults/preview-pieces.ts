@@ -1,5 +1,5 @@
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { FaultPreviewView } from '../../../api/v1/fault-preview.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { FaultPreviewView } from '../../../control/schemas/fault.js';
 import { countOf, type Piece, sizeText, type Wire } from '../../../strip/pieces.js';
 import { lengthText, msText } from '../../../strip/times.js';
 

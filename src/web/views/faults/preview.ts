@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { FaultPreviewView } from '../../../api/v1/fault-preview.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { FaultPreviewView } from '../../../control/schemas/fault.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { msText } from '../../../strip/times.js';
 import { ask } from '../../api.js';

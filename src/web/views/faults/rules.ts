@@ -1,4 +1,4 @@
-import type { RuleView } from '../../../api/v1/rule-view.js';
+import type { RuleView } from '../../../control/schemas/fault.js';
 import { type Answer, pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';

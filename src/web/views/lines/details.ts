@@ -1,4 +1,4 @@
-import type { LineView } from '../../../api/v1/line-view.js';
+import type { LineView } from '../../../control/schemas/line.js';
 import type { Wire } from '../../../strip/pieces.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
-import type { LineView } from '../../../api/v1/line-view.js';
-import type { Summary } from '../../../api/v1/summary.js';
+import type { LineView } from '../../../control/schemas/line.js';
+import type { Summary } from '../../../control/schemas/summary.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';

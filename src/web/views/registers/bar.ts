@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { ClockRequest, PowerRequest } from '../../../api/v1/devices.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { ClockRequest, DeviceView, PowerRequest } from '../../../control/schemas/device.js';
+import type { RegisterView } from '../../../control/schemas/value.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';

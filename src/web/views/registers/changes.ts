@@ -1,6 +1,5 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import type { ChangeRequest } from '../../../api/v1/register-changes.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { ChangeRequest, RegisterView } from '../../../control/schemas/value.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { timeOfDay } from '../../ui/format.js';

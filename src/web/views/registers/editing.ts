@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '../../../api/v1/register-changes.js';
+import type { ChangeRequest } from '../../../control/schemas/value.js';
 import { mayWrite } from '../../api.js';
 import { go, route } from '../../route.js';
 import { made, sendChange } from './changes.js';

@@ -1,5 +1,4 @@
-import type { RegisterView } from '../../../api/v1/value-view.js';
-import type { Words } from '../../../api/v1/words.js';
+import type { RegisterView, Words } from '../../../control/schemas/value.js';
 
 /** What was last read of a table, by address. */
 export class Known {

@@ -1,6 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { RegisterView } from '../../../api/v1/value-view.js';
-import type { Words } from '../../../api/v1/words.js';
+import type { RegisterView, Words } from '../../../control/schemas/value.js';
 import { type Answer, pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';

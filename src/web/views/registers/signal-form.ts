@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { SignalKindView } from '../../../api/v1/signals.js';
-import type { RegisterView } from '../../../api/v1/value-view.js';
+import type { RegisterView, SignalKindView } from '../../../control/schemas/value.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { resource } from '../../resource.js';

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { Words } from '../../../api/v1/words.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { Words } from '../../../control/schemas/value.js';
 import { pathOf } from '../../../rest/client.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';

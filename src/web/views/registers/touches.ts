@@ -1,5 +1,5 @@
-import type { DeviceView } from '../../../api/v1/device-view.js';
-import type { Words } from '../../../api/v1/words.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import type { Words } from '../../../control/schemas/value.js';
 import type { Batch } from '../../live.js';
 
 type Table = Words['table'];

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { FindingView } from '../../../api/v1/report-files.js';
+import type { FindingView } from '../../../api/v1/reports.js';
 import { pathOf } from '../../../rest/client.js';
 import { piecesOf } from '../../../strip/pieces.js';
 import { ask, mayWrite } from '../../api.js';

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
-import type { FindingView } from '../../../api/v1/report-files.js';
+import type { FindingView } from '../../../api/v1/reports.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';

@@ -7,6 +7,12 @@ interface ReadyScenario {
 /** A name in YAML: JSON's strings are YAML's, too. */
 const quoted = (line: string) => JSON.stringify(line);
 
+/** Shows how often everything is polled, so that a retry can be told from the next poll. */
+const POLLS = `  - name: it polls the same again and again
+    expect: [{}, {same: true, times: {min: 5}}]
+    within: 60s
+`;
+
 export const READY_SCENARIOS: readonly ReadyScenario[] = [
   {
     title: 'The client polls',
@@ -26,7 +32,7 @@ steps:
     text: (line) => `name: the client asks again
 line: ${quoted(line)}
 steps:
-  - name: one reply is missing
+${POLLS}  - name: one reply is missing
     fault: {when: {line: ${quoted(line)}, count: 1}, do: [{silence: true}]}
     expect: {same: true}
     within: 10s
@@ -40,7 +46,7 @@ steps:
     text: (line) => `name: the client survives a wrong CRC
 line: ${quoted(line)}
 steps:
-  - name: a reply has a wrong CRC
+${POLLS}  - name: a reply has a wrong CRC
     fault: {when: {line: ${quoted(line)}, count: 1}, do: [{crc: invert}]}
     expect: {same: true}
     within: 10s

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { Ref } from 'preact';
-import type { LineView } from '../../../api/v1/line-view.js';
+import type { LineView } from '../../../control/schemas/line.js';
 import { sizeText } from '../../../strip/pieces.js';
 import { lengthText, msText } from '../../../strip/times.js';
 import { hrefOf } from '../../route.js';

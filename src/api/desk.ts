@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+import type { Door } from '../door/door.js';
+import type { KeptEvents } from '../traffic/kept-events.js';
+import { LineMap } from './line-map.js';
+import { TrafficFiles } from './traffic-file/traffic-files.js';
+
+/** What the desk works with: the way to the running simulator, and its traffic. */
+export interface Desk {
+  readonly door: Door;
+  readonly traffic: KeptEvents;
+  readonly map: LineMap;
+  readonly files: TrafficFiles;
+  /** The directory in which clients may let files be made. */
+  readonly writesIn: string;
+  /** The moment now by the clock of the events, in ms. */
+  readonly now: () => number;
+}
+
+/** @param now the moment by the clock of the events, in ms */
+export function newDesk(
+  door: Door,
+  traffic: KeptEvents,
+  { writesIn, log, now }: { readonly writesIn: string; readonly log: Logger; readonly now: () => number },
+): Desk {
+  const map = new LineMap(door, traffic);
+  return { door, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, now };
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Refusal } from '../control/refusal.js';
+import { type Mistakes, moreText } from '../schema/findings.js';
+import { pathText } from '../schema/problem.js';
+
+/** What went wrong on /restapi, in the form that clients of this interface know; HTTP status 200 unless the body is no JSON. */
+export const failureSchema = z.object({ result: z.literal('error'), error: z.string() }).meta({
+  id: 'Failure',
+  description: 'What is wrong, in words.',
+  examples: [{ result: 'error', error: 'device: no device "metre", did you mean meter?' }],
+});
+
+export type Failure = z.infer<typeof failureSchema>;
+
+export function failure(error: string): Failure {
+  return { result: 'error', error };
+}
+
+/** The mistakes of a body with their places: `range_start: expected a whole number, 0 or more, got "x"`. */
+export function mistakes(found: Mistakes): Failure {
+  const texts = found.listed.map(({ path, message }) => `${pathText(path) || 'body'}: ${message}`);
+  return failure([...texts, moreText(found) ?? []].flat().join('; '));
+}
+
+/** What the door has refused, by the names that this interface has for the fields. */
+export function refused(
+  { problems, more }: Pick<Refusal, 'problems' | 'more'>,
+  names: ReadonlyMap<string, string> = new Map(),
+): Failure {
+  const texts = problems.map(({ path, message }) =>
+    path ? `${names.get(path) ?? path}: ${message}` : message,
+  );
+  return failure([...texts, more > 0 ? `and ${more.toLocaleString('en')} more` : []].flat().join('; '));
+}

@@ -1,0 +1,66 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { CODES, type Code, type CodedProblem, type Refusal } from '../control/refusal.js';
+import { PROBLEM } from '../control/schemas/examples.js';
+
+/** One mistake in a request: where it is, and what was expected there. */
+const problemSchema = z.object({
+  path: z.string(),
+  message: z.string(),
+  code: z.string().optional().describe('The reason, for programs: docs/errors.md lists all of them.'),
+  line: z.number().optional().describe('Of a body of text: the line of the mistake, from 1.'),
+  column: z.number().optional(),
+});
+
+/**
+ * Body of every answer that is no success: problem details (RFC 9457), with the first 20 problems and their places.
+ * `title` and `status` are added when the answer is sent, by `problemDetails`.
+ */
+export const errorSchema = z
+  .object({
+    title: z
+      .string()
+      .optional()
+      .describe('The words of HTTP for the status. RFC 9457, 4.2.1: so it must be where `type` is absent.'),
+    status: z.number().optional(),
+    detail: z.string().describe('The first problem in words.'),
+    error: z.string().describe('The same as `detail`, by the name that it has in /restapi too.'),
+    code: z
+      .enum(Object.keys(CODES) as [Code, ...Code[]])
+      .describe('The reason of the first problem. It never changes: for programs.'),
+    problems: z.array(problemSchema),
+    omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
+  })
+  .meta({ id: 'Problem', description: 'What is wrong (RFC 9457).', examples: [PROBLEM] });
+
+export type ErrorBody = z.infer<typeof errorSchema>;
+
+/** The content type of problem details. */
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** @param refusal `found` is shown as `registers` */
+export function errorBody({ code, problems, more, found }: Refusal): ErrorBody {
+  const [first] = problems;
+  const error = first ? textOf(first) : 'not as expected';
+  return {
+    detail: error,
+    error,
+    code: first?.code ?? code,
+    problems: problems.map(({ parts: _, ...problem }) => problem),
+    ...(more > 0 && { omittedProblems: more }),
+    ...(found && { registers: found }),
+  };
+}
+
+function textOf({ path, message }: CodedProblem): string {
+  return path ? `${path}: ${message}` : message;
+}
+
+export function statusOf({ code }: Refusal): number {
+  return CODES[code].status;
+}
+
+/** An error body with the status that it is sent with. */
+export function problemDetails(status: number, body: object): object {
+  return { title: STATUS_CODES[status], status, ...body };
+}

@@ -1,0 +1,179 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { TrafficFileDefinition } from '../../config/configuration.js';
+import type { TrafficEvent } from '../../traffic/event.js';
+import type { KeptEvents } from '../../traffic/kept-events.js';
+import { TrafficCursor } from '../../traffic/reading.js';
+import type { Encoding } from './encoding.js';
+import { NumberedFiles } from './numbered-files.js';
+
+/** Flash wears out by writes, and what is lost when the process is killed is what came since the last write. */
+const WRITE_INTERVAL_MS = 1000;
+/** The longest time in ms to encode events before the lines get a turn. */
+const SLICE_MS = 2;
+/** What is made for one write. While a disk is full, this is all that waits beside the stream. */
+const MAX_BATCH = 8 * 2 ** 20;
+
+/** What has become of the writing so far. */
+export interface TrafficFileStatus {
+  readonly definition: TrafficFileDefinition;
+  /** Path of the file that is being written; undefined where there is none yet. */
+  readonly path: string | undefined;
+  /** Why nothing is written at the moment. */
+  readonly problem: string | undefined;
+  /** Events that the stream had given up before they were written. */
+  readonly missed: number;
+}
+
+/** Writes the traffic to files as it happens, in one write a second. The stream is the only queue. */
+export class TrafficFile {
+  readonly #definition: TrafficFileDefinition;
+  readonly #stream: KeptEvents;
+  readonly #newEncoding: () => Encoding;
+  readonly #files: NumberedFiles;
+  readonly #log: Logger;
+  readonly #refresh: () => Promise<void>;
+  readonly #cursor: TrafficCursor;
+  readonly #stopping = new AbortController();
+  #encoding: Encoding | undefined;
+  /** Encoded, and refused by the disk. */
+  #unwritten: Uint8Array | undefined;
+  /** Read, and too long for the file that is open. */
+  #held: TrafficEvent | undefined;
+  #problem: string | undefined;
+  /** How many missed events the files tell of. */
+  #told = 0;
+  #ended: Promise<void> = Promise.resolve();
+
+  /**
+   * Events from this moment on are written, as soon as `start` has opened a file.
+   * @param refresh makes known how the lines are now
+   */
+  constructor(
+    definition: TrafficFileDefinition,
+    stream: KeptEvents,
+    newEncoding: () => Encoding,
+    log: Logger,
+    refresh: () => Promise<void>,
+    files = new NumberedFiles(definition.directory, definition.format, definition.files),
+  ) {
+    this.#definition = definition;
+    this.#stream = stream;
+    this.#newEncoding = newEncoding;
+    this.#log = log;
+    this.#refresh = refresh;
+    this.#files = files;
+    this.#cursor = new TrafficCursor(stream, {}, stream.last);
+  }
+
+  get status(): TrafficFileStatus {
+    const [definition, problem, { missed }] = [this.#definition, this.#problem, this.#cursor];
+    return { definition, path: this.#files.path, problem, missed };
+  }
+
+  /** Opens the first file. @returns why that is not possible; undefined when writing goes on from here */
+  async start(): Promise<string | undefined> {
+    try {
+      await this.#refresh();
+      await this.#beginFile();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    this.#ended = this.#run();
+    return undefined;
+  }
+
+  /** Writes what is left, and closes the file. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await this.#writeNew();
+      await wait(WRITE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await this.#writeNew();
+    await this.#files.close().catch(() => undefined);
+  }
+
+  /** Writes what the stream has now: one write, and another one for each file that is begun. */
+  async #writeNew(): Promise<void> {
+    const until = this.#stream.last;
+    try {
+      await this.#refresh();
+      do {
+        if (!this.#unwritten) {
+          if (this.#held || !this.#encoding) await this.#beginFile();
+          this.#unwritten = await this.#encodeNew(until);
+        }
+        if (this.#unwritten.length > 0) await this.#files.append(this.#unwritten);
+        this.#unwritten = undefined;
+      } while (this.#held);
+      this.#tellProblem(undefined);
+    } catch (error) {
+      this.#tellProblem((error as Error).message);
+    }
+  }
+
+  async #beginFile(): Promise<void> {
+    this.#encoding = undefined;
+    await this.#files.begin();
+    this.#encoding = this.#newEncoding();
+  }
+
+  /** The next bytes of the file that is open: no more than fit into it, and no more than one batch. */
+  async #encodeNew(until: number): Promise<Uint8Array> {
+    const encoding = this.#encoding as Encoding;
+    const pieces = this.#files.length === 0 ? [encoding.header()] : [];
+    let length = pieces[0]?.length ?? 0;
+    let startedAt = performance.now();
+    for (const event of this.#events(until)) {
+      const bytes = [this.#encodeMissed(encoding), event ? encoding.encode(event) : NOTHING];
+      const added = bytes.reduce((sum, each) => sum + each.length, 0);
+      // The first event goes into an empty file whatever its length.
+      if (pieces.length > 1 && this.#files.length + length + added > this.#definition.size) {
+        this.#held = event;
+        break;
+      }
+      pieces.push(...bytes);
+      length += added;
+      if (length >= MAX_BATCH) break;
+      if (performance.now() - startedAt < SLICE_MS) continue;
+      await nextTurn();
+      startedAt = performance.now();
+    }
+    return Buffer.concat(pieces);
+  }
+
+  *#events(until: number): Generator<TrafficEvent | undefined> {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) yield held;
+    yield* this.#cursor.events(until);
+  }
+
+  #encodeMissed(encoding: Encoding): Uint8Array {
+    const { missed } = this.#cursor;
+    const count = missed - this.#told;
+    this.#told = missed;
+    return count > 0 ? encoding.missed(count) : NOTHING;
+  }
+
+  /** A problem is logged once, and once that it is over. */
+  #tellProblem(problem: string | undefined): void {
+    const before = this.#problem;
+    this.#problem = problem;
+    const { directory } = this.#definition;
+    if (problem !== undefined && before === undefined) {
+      this.#log.error({ directory }, `traffic is not being written: ${problem}`);
+    }
+    if (problem === undefined && before !== undefined) {
+      this.#log.info({ directory, missed: this.#cursor.missed }, 'traffic is being written again');
+    }
+  }
+}
+
+const NOTHING = new Uint8Array();

@@ -1,0 +1,163 @@
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { refusal } from '../../control/refusal.js';
+import { PORT } from '../../control/schemas/examples.js';
+import { ruleSchema } from '../../faults/rule.js';
+import { type PortStatus, portStatuses } from '../../simulator/ports.js';
+import { orderSchema } from '../../testing/examine/order-schema.js';
+import { JSON_TYPE, refuse, sendText } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { madeOnce } from '../made.js';
+import { errorSchema } from '../problem.js';
+import { Components, type JsonSchema } from '../schema-json.js';
+
+const YAML = 'application/yaml';
+
+const configurationAnswer = { description: 'A native file.', content: { [YAML]: { schema: z.string() } } };
+
+const portView = z
+  .object({
+    path: z.string().describe('This path may change with the next start of the machine.'),
+    stableNames: z.array(z.string()).describe('Links in /dev/modbus-sim and /dev/serial that stay the same.'),
+    adapter: z.object({
+      kind: z.string(),
+      name: z.string(),
+      fifoCharacters: z.number().describe('Characters of one frame that may lie between two chunks.'),
+      latencyMs: z.number().describe('How long a USB adapter may hold bytes back.'),
+    }),
+    hints: z.array(z.string()),
+    usb: z
+      .object({
+        vendorId: z.string(),
+        productId: z.string(),
+        manufacturer: z.string().nullable(),
+        product: z.string().nullable(),
+        serialNumber: z.string().nullable(),
+      })
+      .nullable()
+      .describe(
+        'Identifiers of four hexadecimal digits, and what the adapter says of itself; null for what is no USB device.',
+      ),
+    lines: z.array(z.string()).describe('Lines that are configured for this port.'),
+  })
+  .meta({ id: 'Port', description: 'A serial port.', examples: [PORT] });
+
+const portList = z.object({ ports: z.array(portView) }).describe('The serial ports of this machine.');
+
+/** What forms are made for. */
+const SCHEMAS = {
+  'fault-rule': madeOnce('fault-rule.json', () => convert(ruleSchema)),
+  examination: madeOnce('examination.json', () => convert(orderSchema)),
+} as const;
+
+const isKnown = (name: string): name is keyof typeof SCHEMAS => Object.hasOwn(SCHEMAS, name);
+
+const params = z.object({
+  name: z.string().meta({
+    description: `One of ${Object.keys(SCHEMAS).join(', ')}.`,
+    examples: Object.keys(SCHEMAS),
+  }),
+});
+
+const schemaAnswer = z
+  .object({
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema (2020-12).'),
+    components: z.object({ schemas: z.record(z.string(), z.unknown()) }).describe('What `$ref` refers to.'),
+  })
+  .describe('A schema with all that it refers to.');
+
+/** A schema as this interface tells it, with what it refers to. */
+export interface ToldSchema {
+  readonly schema: JsonSchema;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+/** What the program runs with: its configuration, the ports of its machine, and the schemas of bodies for those who make forms. */
+export function programRoutes({ door }: Desk): FastifyPluginCallbackZod {
+  const shared = { tags: ['program'] };
+
+  return (app, _, done) => {
+    app.get(
+      '/configuration',
+      {
+        schema: {
+          ...shared,
+          summary: 'Get the configuration that is running',
+          description: 'A native file that makes what is running now, with all changes since the start.',
+          response: { 200: configurationAnswer },
+        },
+      },
+      async (request, reply) => {
+        const text = await door.list('program.configuration', undefined);
+        if (!text.ok) return refuse(request, reply, text);
+        return sendText(reply, `${YAML}; charset=utf-8`, joined(text.value));
+      },
+    );
+
+    app.get(
+      '/ports',
+      {
+        schema: {
+          ...shared,
+          summary: 'List the serial ports',
+          description:
+            'The serial ports of this machine, with names that stay the same, and which lines use them.',
+          response: { 200: portList },
+        },
+      },
+      async (request, reply) => {
+        const used = await door.call('program.ports', undefined);
+        if (!used.ok) return refuse(request, reply, used);
+        return { ports: (await portStatuses(used.value)).map(viewPort) };
+      },
+    );
+
+    app.get(
+      '/schemas/:name',
+      {
+        schema: {
+          ...shared,
+          summary: 'Get the schema of a body',
+          description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
+          params,
+          response: { 200: schemaAnswer, 404: errorSchema },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params;
+        if (isKnown(name)) return reply.type(JSON_TYPE).send((await SCHEMAS[name]()) as never);
+        const message = `no schema ${name}, expected one of ${Object.keys(SCHEMAS).join(', ')}`;
+        return refuse(request, reply, refusal('path.unknown', 'name', message));
+      },
+    );
+    done();
+  };
+}
+
+async function* joined(texts: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const parts of texts) yield parts.join('');
+}
+
+function convert(schema: z.ZodType): ToldSchema {
+  const components = new Components();
+  const converted = components.convert(schema, 'input');
+  return { schema: converted, components: { schemas: components.schemas } };
+}
+function viewPort({ path, stableNames, adapter, hints, usb, lines }: PortStatus): z.infer<typeof portView> {
+  return {
+    path,
+    stableNames: [...stableNames],
+    adapter,
+    hints: [...hints],
+    usb: usb
+      ? {
+          vendorId: usb.vendorId,
+          productId: usb.productId,
+          manufacturer: usb.manufacturer ?? null,
+          product: usb.product ?? null,
+          serialNumber: usb.serialNumber ?? null,
+        }
+      : null,
+    lines: [...lines],
+  };
+}

@@ -1,0 +1,201 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Outcome } from '../../control/refusal.js';
+import { EXAMINATION, REPORT } from '../../control/schemas/examples.js';
+import { allParts } from '../../door/door.js';
+import type { PackedFinding, Run } from '../../testing/commands.js';
+import { examinationJsonByCheck, examinationSchema } from '../../testing/report/examination-json.js';
+import { htmlPieces } from '../../testing/report/html.js';
+import { junitPieces } from '../../testing/report/junit.js';
+import { testJsonByStep } from '../../testing/report/test-json.js';
+import { type FindingView, type ReportView, viewOnDemand } from '../../testing/report/view.js';
+import { unpackEvents } from '../../traffic/packed-events.js';
+import { refuse, sendJson, sendText } from '../answers.js';
+import type { Desk } from '../desk.js';
+import { errorSchema } from '../problem.js';
+
+/** A finding as the `report` of a run has it. */
+export type { FindingView } from '../../testing/report/view.js';
+
+type Kind = 'test' | 'examination';
+
+const HTML = 'text/html; charset=utf-8';
+const XML = 'application/xml; charset=utf-8';
+
+/** A report has its styles in itself. It may do nothing else, wherever it is opened. */
+const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+
+/** The configuration of a large bench is hundreds of megabytes; a report has no more of it than this. */
+const LONGEST_CONFIGURATION = 256 * 1024;
+
+const testReport = z
+  .object({
+    name: z.string(),
+    verdict: z.string(),
+    steps: z.array(
+      z.object({
+        name: z.string(),
+        verdict: z.string(),
+        message: z.string(),
+        durationMs: z.number(),
+        frames: z.array(z.record(z.string(), z.unknown())),
+      }),
+    ),
+    startedAt: z.string(),
+    durationMs: z.number(),
+    seed: z.number(),
+    versions: z.array(z.object({ name: z.string(), version: z.string() })),
+  })
+  .meta({ description: 'A report.', examples: [REPORT] });
+
+const { steps: _steps, ...shared } = REPORT;
+const { id: _id, state: _state, checks, ...found } = EXAMINATION;
+const examinationReport = examinationSchema.meta({
+  description: 'A report.',
+  examples: [{ ...shared, ...found, checks: checks.map((check) => ({ ...check, frames: [] })) }],
+});
+
+const file = (type: string, description: string) => ({
+  description,
+  content: { [type.split(';')[0] as string]: { schema: z.string() } },
+});
+
+/** The forms of a report, by the name of the file. */
+const FORMS = {
+  'report.html': {
+    ending: 'html',
+    as: 'HTML',
+    description: 'One page that needs nothing from the network. Of one that runs, what is known by now.',
+    type: HTML,
+    pieces: htmlPieces,
+  },
+  'junit.xml': {
+    ending: 'xml',
+    as: 'JUnit XML',
+    description: 'For CI systems: a case for each step or check.',
+    type: XML,
+    pieces: junitPieces,
+  },
+} as const;
+
+type AnyRequest = Pick<FastifyRequest, 'url' | 'params'>;
+
+/** `report.html`, `junit.xml` and `report.json` of tests or examinations. Of one that runs, what is known by now. */
+export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): FastifyPluginCallbackZod {
+  const one = kind === 'tests' ? 'test' : 'examination';
+  const params = z.object({
+    id: z
+      .string()
+      .meta({ description: `The number of the ${one}.`, examples: [kind === 'tests' ? '1' : '2'] }),
+  });
+  const summary = `Get the report on ${one === 'test' ? 'a test' : 'an examination'} as`;
+  /** Browsers store the file instead of showing it. */
+  const asFile = (reply: unknown, id: string, ending: string) =>
+    (reply as FastifyReply)
+      .header('content-disposition', `attachment; filename="${one}-${Number(id)}.${ending}"`)
+      .header('content-security-policy', REPORT_POLICY);
+
+  return (app, _, done) => {
+    for (const [name, { ending, as, description, type, pieces }] of Object.entries(FORMS)) {
+      app.get(
+        `/${kind}/:id/${name}`,
+        {
+          schema: {
+            summary: `${summary} ${as}`,
+            description,
+            tags: ['tests'],
+            params,
+            response: { 200: file(type, ending === 'html' ? 'A page.' : 'A suite.'), 404: errorSchema },
+          },
+        },
+        async (request, reply) => {
+          const { id } = request.params as { id: string };
+          const view = await reportView(desk, one, Number(id));
+          if (!view.ok) return refuse(request, reply, view);
+          return sendText(asFile(reply, id, ending), type, pieces([view.value]));
+        },
+      );
+    }
+
+    app.get(
+      `/${kind}/:id/report.json`,
+      {
+        schema: {
+          summary: `${summary} JSON`,
+          description: 'As `modbus-sim` writes it with `--json`.',
+          tags: ['tests'],
+          params,
+          response: { 200: kind === 'tests' ? testReport : examinationReport, 404: errorSchema },
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params;
+        const view = await reportView(desk, one, Number(id));
+        if (!view.ok) return refuse(request, reply, view);
+        const json = kind === 'tests' ? testJsonByStep(view.value) : examinationJsonByCheck(view.value);
+        const parts = Object.entries(json).map(([key, member]) => [
+          key,
+          isGenerator(member) ? oneByOne(member) : member,
+        ]);
+        return sendJson(asFile(reply, id, 'json'), Object.fromEntries(parts));
+      },
+    );
+    done();
+  };
+}
+
+/** Sends a run with its whole report. @param summary what a list shows of it */
+export async function sendRun(
+  desk: Desk,
+  kind: Kind,
+  request: AnyRequest,
+  reply: unknown,
+  summary: (run: Run) => object,
+): Promise<never> {
+  const { id } = request.params as { id: string };
+  const run = await desk.door.call(`${kind}.get`, { id: Number(id) });
+  const view = run.ok ? await reportView(desk, kind, Number(id)) : run;
+  if (!view.ok || !run.ok) return refuse(request, reply as FastifyReply, view as never);
+  const { findings, ...report } = view.value;
+  const pieces = { ...report, findings: oneByOne(findings.values()) };
+  return sendJson(reply as FastifyReply, { ...summary(run.value), report: pieces });
+}
+
+/** A report with everything that is known by now. Frames are decoded when they are asked for. */
+async function reportView({ door, traffic }: Desk, kind: Kind, id: number): Promise<Outcome<ReportView>> {
+  const run = await door.call(`${kind}.get`, { id });
+  if (!run.ok) return run;
+  const findings = await allParts<PackedFinding>(await door.list(`${kind}.findings`, { id }));
+  if ('ok' in findings) return findings;
+  const report = {
+    ...run.value.report,
+    configuration: await configurationText(door),
+    findings: findings.map(({ packedFrames, ...head }) => ({
+      ...head,
+      get frames() {
+        return unpackEvents(packedFrames);
+      },
+    })),
+  };
+  return { ok: true, value: viewOnDemand(report, (seq) => traffic.read(seq)) };
+}
+
+async function configurationText(door: Desk['door']): Promise<string> {
+  const came = await door.list('program.configuration', undefined);
+  let text = '';
+  for await (const parts of came.ok ? came.value : []) {
+    text += parts.join('');
+    if (text.length > LONGEST_CONFIGURATION)
+      return `${text.slice(0, LONGEST_CONFIGURATION)}\n# The rest is left out.\n`;
+  }
+  return text;
+}
+
+async function* oneByOne<Each>(list: Iterable<Each>): AsyncGenerator<readonly Each[]> {
+  for (const each of list) yield [each];
+}
+
+function isGenerator(value: unknown): value is Iterable<FindingView> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value && !Array.isArray(value);
+}

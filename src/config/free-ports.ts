@@ -1,0 +1,27 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Configuration, LineDefinition } from './configuration.js';
+
+/**
+ * The configuration with its lines on free ports, so that benches never meet: sockets on this machine at any free port,
+ * serial lines on pseudo-terminals.
+ * @param linkOf where the link of a line is, by its name; the directory has to be there
+ */
+export function onFreePorts(
+  configuration: Configuration,
+  linkOf: (line: string) => string = linkOfProcess,
+): Configuration {
+  return { ...configuration, lines: configuration.lines.map((line) => onFreePort(line, linkOf)) };
+}
+
+function onFreePort(line: LineDefinition, linkOf: (line: string) => string): LineDefinition {
+  if (line.kind !== 'serial') return { ...line, host: '127.0.0.1', port: 0 };
+  // A pseudo-terminal has no driver to switch and no parity errors to mark.
+  const { rs485, parityMarks, ...rest } = line;
+  return { ...rest, path: 'virtual', link: linkOf(encodeURIComponent(line.name)) };
+}
+
+/** Of a process that has one configuration. */
+function linkOfProcess(line: string): string {
+  return join(tmpdir(), `modbus-sim-${process.pid}-${line}`);
+}

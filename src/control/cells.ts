@@ -1,0 +1,139 @@
+import type { TableName } from '../device/tables.js';
+import { ADDRESS_SPACE } from '../protocol/limits.js';
+import type { Action } from '../registers/actions.js';
+import type { RegisterImage } from '../registers/image.js';
+import { parseValue } from '../registers/parse-value.js';
+import { unknownName } from '../schema/nearest.js';
+import { expectedMessage } from '../schema/problem.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { TOO_MUCH_TO_COME, writeValue } from './device-value.js';
+import { done, type Outcome, type Refusal, refusal } from './refusal.js';
+import type { Room } from './room.js';
+
+/** A range of one list of registers, ends included. Without a device, the first device of the first line. */
+export interface CellRange {
+  readonly device?: string | undefined;
+  /** A device of a pymodbus file has one list and no tables; any other has four. */
+  readonly table?: TableName | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Registers side by side, as memory: for long lists. */
+export interface CellBlock {
+  /** The address of the first cell. */
+  readonly first: number;
+  /** How many were asked for. A value that ends behind them is there with all of its cells. */
+  readonly count: number;
+  readonly words: Uint16Array;
+  /** Type and access of each cell; see `registers/layout.ts`. */
+  readonly meta: Uint8Array;
+  /** How often clients have read and written each cell. */
+  readonly reads: Uint32Array;
+  readonly writes: Uint32Array;
+  readonly actions: readonly (readonly [cell: number, action: Action])[];
+}
+
+/** The most cells in an answer. */
+const MAX_CELLS = 8192;
+
+/** Reads registers without touching them. */
+export function readCells({ simulator }: Room, range: CellRange): Outcome<CellBlock> {
+  const list = findList(simulator, range);
+  if ('ok' in list) return list;
+  return outside(list, range) ?? done(blockOf(list.image, range));
+}
+
+/** Sets the value of a register, or lets clients write it, or both; on a mistake nothing. @returns a range, as it is then */
+export function setCell(
+  { simulator }: Room,
+  {
+    register,
+    value,
+    writable,
+    ...range
+  }: CellRange & {
+    readonly register: number;
+    readonly value?: number | string | boolean | undefined;
+    readonly writable: boolean;
+  },
+): Outcome<CellBlock> {
+  const list = findList(simulator, range);
+  if ('ok' in list) return list;
+  const { image } = list;
+  const wrong = outside(list, { from: register, to: register }, 'register') ?? outside(list, range);
+  if (wrong) return wrong;
+  const span = image.valueSpan(register);
+  if (!span) return refusal('register.undefined', 'register', `${register} is not defined`);
+  if (span.address !== register) {
+    const message = `${register} is a part of the ${span.type} at ${span.address}, expected ${span.address}`;
+    return refusal('register.inside_value', 'register', message);
+  }
+  if (value === undefined && !writable) {
+    return refusal('request.invalid', 'value', 'missing, expected a value to set (or writeable: true)');
+  }
+  if (value !== undefined) {
+    const parsed = parseValue(span.type, value, span.cells);
+    if (!parsed.ok) return refusal('value.invalid', 'value', expectedMessage(parsed.expected, value));
+    if (image.live?.isFull()) return refusal('value.moved_by_signal', 'value', TOO_MUCH_TO_COME);
+    writeValue({ image, place: span }, parsed.value);
+  }
+  if (writable) for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);
+  return done(blockOf(image, range));
+}
+
+/** Cells from `image.size` up to `size` exist as addresses but are not defined. */
+interface CellList {
+  readonly image: RegisterImage;
+  readonly size: number;
+}
+
+function findList(
+  simulator: Simulator,
+  { device: name, table }: Pick<CellRange, 'device' | 'table'>,
+): CellList | Refusal {
+  const device = name === undefined ? simulator.defaultDevice : simulator.devices.get(name);
+  if (!device) {
+    const known = [...simulator.devices.keys()];
+    const message =
+      name === undefined
+        ? `missing, expected one of ${known.join(', ')}`
+        : unknownName('device', name, known);
+    return refusal('device.unknown', 'device', message);
+  }
+  const { cells, tables } = device;
+  if (!cells) return { image: tables[table ?? 'holding'].window.image, size: ADDRESS_SPACE };
+  if (table === undefined) return { image: cells, size: cells.size };
+  return refusal(
+    'request.invalid',
+    'table',
+    `the registers of device ${device.name} are one list, without tables`,
+  );
+}
+
+function outside(
+  { size }: CellList,
+  { from, to }: Pick<CellRange, 'from' | 'to'>,
+  path?: 'register',
+): Refusal | undefined {
+  const [key, address] = from >= size ? ['from', from] : ['to', to];
+  if (Math.max(from, to) >= size)
+    return refusal('register.undefined', path ?? key, `expected 0 to ${size - 1}, got ${address}`);
+  if (from > to)
+    return refusal('request.invalid', 'from', `expected at most ${to}, the last register, got ${from}`);
+  const count = to - from + 1;
+  if (count <= MAX_CELLS) return undefined;
+  return refusal(
+    'request.invalid',
+    'to',
+    `expected at most ${MAX_CELLS} registers in one request, got ${count}`,
+  );
+}
+
+function blockOf(image: RegisterImage, { from, to }: Pick<CellRange, 'from' | 'to'>): CellBlock {
+  const count = to - from + 1;
+  image.refresh(from, Math.min(count, Math.max(0, image.size - from)));
+  const last = to < image.size ? image.valueSpan(to) : undefined;
+  const length = last ? Math.max(count, last.address + last.cells - from) : count;
+  return { first: from, count, ...image.block(from, length) };
+}

@@ -1,0 +1,150 @@
+import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import type { RegisterImage } from '../registers/image.js';
+import { nearestValue } from '../registers/nearest-value.js';
+import { parseValue } from '../registers/parse-value.js';
+import type { PlacedValue, Value } from '../registers/value.js';
+import { quote } from '../schema/problem.js';
+import type { Code } from './refusal.js';
+
+/** One value of a device, whether or not it has a name. */
+export interface DeviceValue {
+  readonly table: TableName;
+  /** The first address of the value in the table. */
+  readonly address: number;
+  readonly image: RegisterImage;
+  /** The place of the value in the image. */
+  readonly place: PlacedValue;
+  readonly point: Point | undefined;
+}
+
+/** Finds a value by its name. */
+export function valueNamed({ points }: Device, name: string): DeviceValue | undefined {
+  const point = points.named.get(name);
+  return point && { ...point.definition, image: point.image, place: point.place, point };
+}
+
+/** The value that an address of a table belongs to; undefined where nothing is defined. */
+export function valueAtAddress(
+  { tables, points }: Device,
+  table: TableName,
+  address: number,
+): DeviceValue | undefined {
+  const { image, base, size } = tables[table].window;
+  const place = address < size ? image.valueSpan(base + address) : undefined;
+  if (!place || place.address < base) return undefined;
+  const first = place.address - base;
+  return { table, address: first, image, place, point: points.at(image, place.address) };
+}
+
+/** The values of a table with an address from `from` to `to`, at most `limit` of them. */
+export function valuesBetween(
+  device: Device,
+  table: TableName,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+): DeviceValue[] {
+  const { size } = device.tables[table].window;
+  const found: DeviceValue[] = [];
+  for (let address = from; address <= Math.min(to, size - 1) && found.length < limit; ) {
+    const value = valueAtAddress(device, table, address);
+    if (value) found.push(value);
+    address = value ? value.address + value.place.cells : address + 1;
+  }
+  return found;
+}
+
+/** The given table, or all tables if none is given. */
+export function tablesMeant(table: TableName | undefined): readonly TableName[] {
+  return table === undefined ? TABLE_NAMES : [table];
+}
+
+/** Why a device takes no more writes for the time being. */
+export const TOO_MUCH_TO_COME = 'has to wait: too many changes are to come in this device';
+
+/** Why a value can't be changed: its signal computes it. Undefined when the value can be changed. */
+export function whyUnchangeable({ image, point }: DeviceValue): string | undefined {
+  if (point && image.live?.isFull()) return TOO_MUCH_TO_COME;
+  const signal = point?.signal;
+  if (!signal || signal.accumulator) return undefined;
+  return 'is moved by its signal; DELETE of the signal makes it stay';
+}
+
+/** Writes a value that `parseChange` accepted, for REST. The value reacts. */
+export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'>, value: Value): void {
+  image.write(place, value);
+  image.noteWrite(place.address, place.cells, { by: 'REST' });
+}
+
+/**
+ * The values that registers from an address on belong to, if all of these may be written over REST; or what is wrong,
+ * and with which key of the change.
+ */
+export function valuesOfWords(
+  device: Device,
+  table: TableName,
+  address: number,
+  words: readonly number[],
+):
+  | { readonly targets: readonly DeviceValue[] }
+  | { readonly key: 'address' | 'words'; readonly wrong: string; readonly code: Code } {
+  const targets: DeviceValue[] = [];
+  const end = address + words.length;
+  for (let next = address; next < end; ) {
+    const found = valueAtAddress(device, table, next);
+    if (!found)
+      return { key: 'address', wrong: `${table} ${next} is not defined`, code: 'register.undefined' };
+    const why = whyUnchangeable(found);
+    if (why !== undefined)
+      return { key: 'address', wrong: `${table} ${next} ${why}`, code: 'value.moved_by_signal' };
+    if (found.place.type === 'bit' && (words[next - address] as number) > 1)
+      return { key: 'words', wrong: `expected 0 or 1 for ${table} ${next}`, code: 'value.invalid' };
+    targets.push(found);
+    next = found.address + found.place.cells;
+  }
+  return { targets };
+}
+
+/** Writes registers for REST, as clients do: a part of a value may be written. Call only after `valuesOfWords`. */
+export function writeWords(
+  { tables }: Device,
+  table: TableName,
+  address: number,
+  words: readonly number[],
+): void {
+  const { image, base } = tables[table].window;
+  image.setWords(base + address, words);
+  image.noteWrite(base + address, words.length, { by: 'REST' });
+  image.live?.written(base + address, words.length);
+}
+
+/**
+ * Converts a value given in its unit, as a label or raw to the stored value; or returns what was expected instead.
+ * @param raw the number is the stored one, without the scale
+ */
+export function parseChange(
+  { place, point }: DeviceValue,
+  input: unknown,
+  raw: boolean,
+): { readonly value: Value } | { readonly expected: string } {
+  const { scale = 1, labels } = point?.definition ?? {};
+  const label = Array.from(labels ?? []).find(([, text]) => text === input);
+  const orLabel = labels ? orOneOf([...labels.values()]) : '';
+  const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
+  if (raw || label || scale === 1 || place.type === 'string') {
+    return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
+  }
+  if (typeof input !== 'number') return { expected: `a number${orLabel}` };
+  const { value, fits } = nearestValue(place.type, input / scale);
+  return fits
+    ? { value }
+    : { expected: `a number that ${place.type} can hold with a scale of ${scale}${orLabel}` };
+}
+
+const MOST_LABELS = 20;
+
+/** The labels that may stand for a value, as the end of what was expected. */
+function orOneOf(labels: readonly string[]): string {
+  const listed = labels.slice(0, MOST_LABELS).map((label) => `, or ${quote(label)}`);
+  return `${listed.join('')}${labels.length > MOST_LABELS ? ', …' : ''}`;
+}

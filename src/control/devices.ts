@@ -1,0 +1,147 @@
+import type { DeviceDefinition } from '../config/configuration.js';
+import type { Device } from '../device/device.js';
+import { unknownName } from '../schema/nearest.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { openRecordings } from './recordings.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import type { Room } from './room.js';
+import type { ClockChange, DeviceView, PowerChange } from './schemas/device.js';
+import { thousandths } from './thousandths.js';
+
+export interface OfDevice {
+  readonly device: string;
+}
+
+/** How long a supply that is cycled is off when nothing is said. */
+const USUAL_CYCLE_MS = 1000;
+
+export function* listDevices({ simulator }: Room): Generator<DeviceView> {
+  for (const device of simulator.devices.values()) yield deviceView(simulator, device);
+}
+
+/** Adds a device, which is written as in a native file. It answers when a line has it among its units. */
+export async function addDevice(
+  room: Room,
+  { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
+): Promise<Outcome<DeviceView>> {
+  const { simulator } = room;
+  const recordings = await openRecordings(room, source);
+  const added = simulator.changes.createDevice(name, source, recordings);
+  if (added.ok) return done(deviceView(simulator, added.added));
+  return 'issues' in added
+    ? refusalOf(added.issues, 'device.invalid')
+    : refusal(added.code ?? 'device.name_taken', '', added.error);
+}
+
+/** Adds a device of a configuration that was read and checked. */
+export function addReadDevice({ simulator }: Room, definition: DeviceDefinition): Outcome<null> {
+  const added = simulator.changes.addDevice(definition);
+  if (added.ok) return done(null);
+  return 'issues' in added
+    ? refusalOf(added.issues, 'device.invalid')
+    : refusal(added.code ?? 'device.name_taken', '', added.error);
+}
+
+/** Removes a device and its copies. @param how `force` takes it from the lines that have it among their units */
+export async function removeDevice(
+  { simulator }: Room,
+  { device: name, force }: OfDevice & { readonly force: boolean },
+): Promise<Outcome<null>> {
+  if (!simulator.devices.has(name)) return unknownDevice(simulator, name);
+  const removed = await simulator.changes.removeDevice(name, { force });
+  return removed.ok ? done(null) : refusal('device.in_use', '', removed.error);
+}
+
+export function getDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceView> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  return done({ ...deviceView(simulator, device), defined: definedIn(device) });
+}
+
+const MOST_RANGES = 256;
+
+/** Which addresses of each table are defined. It takes up to a ms: for one device at a time. */
+function definedIn({ tables }: Device): DeviceView['defined'] {
+  return Object.fromEntries(
+    Object.entries(tables).map(([table, { window }]) => {
+      const { image, base, size } = window;
+      const ranges: [number, number][] = [];
+      let registers = 0;
+      for (let address = 0; address < size; address++) {
+        if (image.typeAt(base + address) === 'invalid') continue;
+        registers++;
+        const last = ranges.at(-1);
+        if (last && (last[1] === address - 1 || ranges.length === MOST_RANGES)) last[1] = address;
+        else ranges.push([address, address]);
+      }
+      return [table, { registers, ranges }];
+    }),
+  );
+}
+
+/** Switches the supply of a device. Times are in ms. */
+export const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {
+  if (state === 'on') device.restore(bootMs);
+  else device.interrupt({ forMs: forMs ?? (state === 'cycle' ? USUAL_CYCLE_MS : undefined), bootMs });
+});
+
+/** Lets the signals of a device run faster, slower or not at all, or go on by a step in ms. */
+export const setDeviceClock = command((device, { speed, pause, step }: ClockChange) => {
+  device.setClock(
+    { ...(speed !== undefined && { speed }), ...(pause !== undefined && { paused: pause }) },
+    step,
+  );
+});
+
+/** Restarts a device: registers and signals are as configured, except retained values. */
+export const restartDevice = command((device) => device.restart());
+
+function command<Input>(carryOut: (device: Device, input: Input) => void) {
+  return ({ simulator }: Room, { device: name, ...input }: OfDevice & Input): Outcome<DeviceView> => {
+    const device = simulator.devices.get(name);
+    if (!device) return unknownDevice(simulator, name);
+    carryOut(device, input as Input);
+    return done(deviceView(simulator, device));
+  };
+}
+
+/** Where the values of a device with names are: for showing the names of registers in the traffic. */
+export interface DeviceNames {
+  readonly values: readonly (readonly [table: string, address: number, cells: number, name: string])[];
+}
+
+export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceNames> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  return done({
+    values: Array.from(
+      device.points.named,
+      ([
+        each,
+        {
+          definition: { table, address, cells },
+        },
+      ]) => [table, address, cells, each],
+    ),
+  });
+}
+
+export function unknownDevice({ devices }: Simulator, name: string, path = 'device'): Refusal {
+  return refusal('device.unknown', path, unknownName('device', name, [...devices.keys()]));
+}
+
+function deviceView(simulator: Simulator, device: Device): DeviceView {
+  const { name, supply, clock, tables, points } = device;
+  const lines = Array.from(simulator.lines, ([line, { bus }]) => {
+    const units = bus.units.filter(([, device]) => device === name).map(([unitId]) => unitId);
+    return [line, units] as const;
+  });
+  return {
+    name,
+    supply: supply.state,
+    clock: { time: thousandths(clock.time / 1000), ...clock.settings },
+    lines: Object.fromEntries(lines.filter(([, units]) => units.length > 0)),
+    tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
+    names: [...points.named.keys()],
+  };
+}

@@ -1,0 +1,162 @@
+import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { MAX_RULES, type RuleStatus } from '../faults/rules.js';
+import { usableRule } from '../faults/usable-rule.js';
+import { hex } from '../protocol/bytes.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { type FaultPreview, previewFault } from '../simulator/fault-preview.js';
+import { type LikeRequest, likeEvent, likeMadeUp } from '../simulator/like-request.js';
+import type { Line } from '../simulator/line.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { replyView } from '../traffic/reply-view.js';
+import { micros } from '../traffic/time.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
+import type { Room } from './room.js';
+import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
+import { unservedUnits } from './unserved-units.js';
+
+/** A rule as it is written in a native file. */
+type WrittenRule = Readonly<Record<string, unknown>>;
+
+interface OfRule {
+  readonly name: string;
+}
+
+export function* listRules({ simulator }: Room): Generator<RuleView> {
+  for (const status of simulator.faults.rules.list()) yield ruleView(status, simulator.lines.values());
+}
+
+export function getRule({ simulator }: Room, { name }: OfRule): Outcome<RuleView> {
+  const status = simulator.faults.rules.get(name);
+  return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
+}
+
+/** Adds a rule, which acts after those that are there. */
+export function addRule(room: Room, { rule: written }: { readonly rule: WrittenRule }): Outcome<RuleView> {
+  const checked = checkedRule(room.simulator, written);
+  if (!checked.ok) return checked;
+  const { name } = checked.value;
+  if (!room.simulator.faults.rules.has(name)) return accept(room, checked.value);
+  return refusal('rule.name_taken', 'name', `there is a rule ${name} already; PUT replaces it`);
+}
+
+/** Adds a rule, or replaces the one of its name, whose counts begin anew. */
+export function replaceRule(room: Room, { rule }: { readonly rule: WrittenRule }): Outcome<RuleView> {
+  const checked = checkedRule(room.simulator, rule);
+  return checked.ok ? accept(room, checked.value) : checked;
+}
+
+/** Switches a rule on or off. One that is switched on begins anew. */
+export function switchRule(
+  { simulator }: Room,
+  { name, enabled }: OfRule & { readonly enabled: boolean },
+): Outcome<RuleView> {
+  const { rules } = simulator.faults;
+  rules.switch(name, enabled);
+  const status = rules.get(name);
+  return status ? done(ruleView(status, simulator.lines.values())) : unknownRule(name);
+}
+
+export function removeRule({ simulator }: Room, { name }: OfRule): Outcome<null> {
+  return simulator.faults.rules.remove(name) ? done(null) : unknownRule(name);
+}
+
+/** The rules of the configuration are in force again, and all others are gone. */
+export function resetRules({ simulator }: Room): Outcome<null> {
+  simulator.faults.reset(simulator.findValue);
+  return done(null);
+}
+
+/** Takes the rules of a configuration that was read again. @returns whether they have changed */
+export function configureRules({ simulator }: Room, configured: readonly FaultRule[]): boolean {
+  return simulator.faults.configure(configured, simulator.findValue);
+}
+
+/** What a rule would make of the reply to a request: one of the traffic by its sequence number, or one that is made up. */
+export function previewRule(
+  { simulator }: Room,
+  request: { readonly rule: WrittenRule; readonly like?: unknown },
+): Outcome<FaultPreviewView> {
+  const findings = new Findings();
+  const { rule, like: wanted } = new At(request, findings).check(previewBody) ?? {};
+  if (!rule || wanted === undefined) return refusalOf(findings, 'rule.invalid');
+  const like = typeof wanted === 'number' ? likeEvent(simulator, wanted) : likeMadeUp(simulator, wanted);
+  if (typeof like === 'string')
+    findings.add(() => ({ path: ['like'], message: like, code: 'event.unusable' }));
+  const usable = usableRule(rule, simulator.ruleHome);
+  if (!usable.ok)
+    for (const issue of usable.issues) findings.add(() => ({ ...issue, path: ['rule', ...issue.path] }));
+  if (!usable.ok || typeof like === 'string') return refusalOf(findings, 'rule.invalid');
+  return done(previewView(previewFault(usable.rule, like), like));
+}
+
+/** The rule as it can be put to use here, or why it can't. Used for rules from everywhere. */
+function checkedRule({ faults, ruleHome }: Simulator, written: WrittenRule): Outcome<FaultRule> {
+  const findings = new Findings();
+  const rule = new At(written, findings).check(ruleSchema);
+  if (!rule) return refusalOf(findings, 'rule.invalid');
+  const usable = usableRule(rule, ruleHome);
+  if (!usable.ok) return refusalOfIssues(usable.issues, 'rule.invalid');
+  if (faults.rules.hasRoomFor(rule.name)) return done(usable.rule);
+  return refusal('rule.too_many', '', TOO_MANY_RULES);
+}
+
+const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
+
+function accept({ simulator, log }: Room, rule: FaultRule): Outcome<RuleView> {
+  const view = ruleView(simulator.faults.rules.set(rule), simulator.lines.values());
+  for (const warning of view.warnings ?? []) log.warn({ rule: rule.name }, warning);
+  return done(view);
+}
+
+function unknownRule(name: string): Refusal {
+  return refusal('rule.unknown', 'name', `no rule ${name}`);
+}
+
+function ruleView(
+  { rule, seed, matches, hits, lastHit, open, remaining }: RuleStatus,
+  lines: Iterable<Line>,
+): RuleView {
+  const warnings = unservedUnits(rule, lines);
+  return {
+    name: rule.name,
+    enabled: rule.enabled ?? true,
+    when: rule.when,
+    ...(rule.schedule && { schedule: rule.schedule.map((window) => ({ ...window })) }),
+    do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
+    seed,
+    matches,
+    hits,
+    lastHit: lastHit?.toISOString() ?? null,
+    open,
+    remaining: remaining ?? null,
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+function previewView(
+  { matches, seed, plan, acted, steps: times, wire }: FaultPreview,
+  { line, unitId, transactionId, pdu }: LikeRequest,
+): FaultPreviewView {
+  const report = { steps: times, ended: 'complete' } as const;
+  const { ended: _, steps, ...view } = replyView({ plan, acted, omittedFaults: 0, report, requestedAt: 0 });
+  return {
+    matches,
+    seed,
+    request: {
+      line: line.name,
+      unit: unitId,
+      function: pdu[0] as number,
+      bytes: hex(line.bus.framing.encode({ transactionId, unitId, pdu })),
+    },
+    characterUs: wire ? micros(wire.characterTime) : null,
+    t35Us: wire ? micros(wire.t35) : null,
+    ...view,
+    steps: steps.map(({ kind, bytes, plannedUs, endedUs }) => ({
+      kind,
+      ...(bytes !== undefined && { bytes }),
+      plannedUs,
+      endedUs: endedUs ?? plannedUs,
+    })),
+  };
+}

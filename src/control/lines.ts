@@ -1,0 +1,148 @@
+import { lineSource } from '../config/native/line-source.js';
+import { quote } from '../schema/problem.js';
+import { describeLine } from '../simulator/describe-line.js';
+import type { Line, LineOutcome } from '../simulator/line.js';
+import { type LineStatus, lineStatus } from '../simulator/line-status.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { wrongLink } from './remote-files.js';
+import type { Room } from './room.js';
+import type { LineView } from './schemas/line.js';
+import { thousandths } from './thousandths.js';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+export function* listLines({ simulator }: Room): Generator<LineView> {
+  for (const line of simulator.lines.values()) yield lineView(line);
+}
+
+export function getLine({ simulator }: Room, { line: name }: { readonly line: string }): Outcome<LineView> {
+  const line = simulator.lines.get(name);
+  return line ? done(lineView(line)) : unknownLine(name);
+}
+
+/**
+ * Adds a line, which is written as in a native file, and opens it, unless the simulator is still to be started. One that
+ * can't be opened is not kept.
+ */
+export async function addLine(
+  room: Room,
+  { name, ...source }: { readonly name: string } & Settings,
+): Promise<Outcome<LineView>> {
+  const wrong = await wrongLink(room, source);
+  if (wrong) return wrong;
+  const added = await room.simulator.changes.createLine(name, source);
+  if (added.ok) return done(lineView(added.added));
+  return 'issues' in added
+    ? refusalOf(added.issues, 'line.invalid')
+    : refusal(added.code ?? 'line.not_opened', '', added.error);
+}
+
+/** Changes settings of a line while it serves. What the port or the system refuses leaves the line as it was. */
+export async function changeLine(
+  room: Room,
+  { line: name, settings }: { readonly line: string; readonly settings: Settings },
+): Promise<Outcome<LineView>> {
+  const { simulator } = room;
+  const line = simulator.lines.get(name);
+  if (!line) return unknownLine(name);
+  const { definition } = line;
+  const wrong = await wrongLink(room, settings, 'link' in definition ? definition.link : undefined);
+  if (wrong) return wrong;
+  const changed = await simulator.changes.changeLine(line, settings);
+  if (changed.ok) return done(lineView(line));
+  return 'issues' in changed ? refusalOf(changed.issues, 'line.invalid') : notOpened(changed);
+}
+
+/** Closes a line and removes it. The last one stays, because a configuration needs one. */
+export async function removeLine(
+  { simulator, isOwner }: Room,
+  { line: name }: { readonly line: string },
+): Promise<Outcome<null>> {
+  if (!simulator.lines.has(name)) return unknownLine(name);
+  if (simulator.lines.size === 1 && !isOwner) {
+    return refusal('line.last', '', 'the last line stays, because a configuration needs one');
+  }
+  const removed = await simulator.changes.removeLine(name);
+  return removed.ok ? done(null) : refusal(removed.code, '', removed.error);
+}
+
+export const startLine = command((line) => line.start());
+export const restartLine = command((line) => line.restart());
+export const stopLine = command(async (line) => {
+  await line.stop();
+  return { ok: true };
+});
+
+function command(carryOut: (line: Line) => Promise<LineOutcome>) {
+  return async (
+    { simulator }: Room,
+    { line: name }: { readonly line: string },
+  ): Promise<Outcome<LineView>> => {
+    const line = simulator.lines.get(name);
+    if (!line) return unknownLine(name);
+    const outcome = await carryOut(line);
+    return outcome.ok ? done(lineView(line)) : notOpened(outcome);
+  };
+}
+
+function notOpened({ error, inUse }: { readonly error: string; readonly inUse?: boolean }): Refusal {
+  return refusal(inUse ? 'line.port_busy' : 'line.not_opened', '', error);
+}
+
+function unknownLine(name: string, path = 'line'): Refusal {
+  return refusal('line.unknown', path, `no line ${quote(name)}`);
+}
+
+function lineView(line: Line): LineView {
+  const { state, reason, place, link, uptime, clients, times, port, errorCounts } = lineStatus(line);
+  return {
+    name: line.name,
+    description: describeLine(line),
+    state,
+    ...(line.definition.kind === 'serial' && { mode: line.definition.mode }),
+    reason: reason ?? null,
+    place,
+    link: link ?? null,
+    settings: lineSource(line.definition),
+    units: Object.fromEntries(line.bus.units),
+    uptime: uptime === undefined ? null : thousandths(uptime),
+    ...(clients !== undefined && { clients }),
+    ...(times && { times: viewTimes(times) }),
+    ...(port && { port: viewPort(port) }),
+    ...(errorCounts && { errorCounts }),
+    counters: { ...line.counters },
+  };
+}
+
+function viewTimes({ t15, t35, gap, turnaround, characterTime }: NonNullable<LineStatus['times']>) {
+  return {
+    t15: thousandths(t15),
+    t35: thousandths(t35),
+    gap: thousandths(gap),
+    turnaround: turnaround === undefined ? null : thousandths(turnaround),
+    characterTime: thousandths(characterTime),
+  };
+}
+
+function viewPort({
+  adapter,
+  settings,
+  lowLatency,
+  parityMarks,
+  direction,
+}: NonNullable<LineStatus['port']>): NonNullable<LineView['port']> {
+  return {
+    adapter: adapter.name,
+    hint: adapter.hint ?? null,
+    settings: settings ?? null,
+    lowLatency: lowLatency ?? null,
+    parityMarks,
+    direction,
+  };
+}
+
+/** The names of the lines, for messages. */
+export function lineNames({ lines }: Simulator): string[] {
+  return [...lines.keys()];
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { version } from '../config/version.js';
+import { describeLine } from '../simulator/describe-line.js';
+import type { Line } from '../simulator/line.js';
+import { lineStatus } from '../simulator/line-status.js';
+import { configurationText } from '../simulator/written/written-configuration.js';
+import type { LineCounters } from '../traffic/counters.js';
+import type { FrameCounts } from '../traffic/meters.js';
+import { micros } from '../traffic/time.js';
+import { done, type Outcome } from './refusal.js';
+import type { Room } from './room.js';
+import type { Summary } from './schemas/summary.js';
+import { thousandths } from './thousandths.js';
+
+const PROGRAM = { host: hostname(), version: version(), run: randomUUID() };
+
+/** Answers, which shows that the side of the lines is alive. */
+export function ping(): Outcome<null> {
+  return done(null);
+}
+
+/** How everything is at this moment, small enough to be asked for every second. */
+export function summary({ simulator, revisionOf }: Room): Outcome<Summary> {
+  const { traffic, lines, faults } = simulator;
+  return done({
+    time: new Date().toISOString(),
+    monotonicUs: micros(performance.now()),
+    program: PROGRAM,
+    lastSeq: traffic.last,
+    lines: Array.from(lines.values(), (line) => summaryOf(line, revisionOf(line.definition))),
+    devices: { edition: simulator.deviceChanges },
+    faults: { changes: faults.rules.changes, hits: faults.rules.hits },
+  });
+}
+
+function summaryOf(line: Line, edition: number): Summary['lines'][number] {
+  const { state, reason, place, uptime, clients } = lineStatus(line);
+  const { counts, sum } = line.meters.turnaround;
+  return {
+    name: line.name,
+    state,
+    reason: reason ?? null,
+    place,
+    uptime: uptime === undefined ? null : thousandths(uptime),
+    ...(clients !== undefined && { clients }),
+    counters: { ...line.counters },
+    edition,
+    turnaround: { count: counts.reduce((total, count) => total + count, 0), sumMs: thousandths(sum) },
+  };
+}
+
+/** A line as those need it who show its traffic: what it is, and which device each unit is. */
+export interface MappedLine {
+  readonly name: string;
+  readonly kind: 'serial' | 'tcp' | 'udp' | 'tls';
+  readonly description: string;
+  /** Where a socket listens; absent on a serial line. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly units: ReadonlyMap<number | '*', string>;
+}
+
+/** Which lines there are and which devices they have. `changes` of the simulator says when that is another answer. */
+export function map({ simulator }: Room): Outcome<readonly MappedLine[]> {
+  return done(
+    Array.from(simulator.lines.values(), (line) => {
+      const { name, definition, state } = line;
+      const shared = { name, description: describeLine(line), units: definition.units };
+      if (definition.kind === 'serial') return { ...shared, kind: definition.kind };
+      const { kind, host } = definition;
+      return {
+        ...shared,
+        kind,
+        host,
+        port: (state.kind === 'open' ? state.port : undefined) ?? definition.port,
+      };
+    }),
+  );
+}
+
+/** What is counted on a line. Times are in ms. */
+export interface LineMetrics {
+  readonly name: string;
+  readonly isOpen: boolean;
+  readonly clients: number | undefined;
+  readonly counters: LineCounters;
+  readonly frames: readonly FrameCounts[];
+  readonly exceptions: ReadonlyMap<number, number>;
+  readonly turnaround: Histogram;
+  readonly lateness: Histogram;
+}
+
+interface Histogram {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+export function* lineMetrics({ simulator }: Room): Generator<LineMetrics> {
+  for (const { name, state, clients, counters, meters } of simulator.lines.values()) {
+    const { frames, exceptions, turnaround, lateness } = meters;
+    yield {
+      name,
+      isOpen: state.kind === 'open',
+      clients,
+      counters: { ...counters },
+      frames,
+      exceptions,
+      turnaround: plain(turnaround),
+      lateness: plain(lateness),
+    };
+  }
+}
+
+function plain({ bounds, counts, sum }: Histogram): Histogram {
+  return { bounds, counts, sum };
+}
+
+/** What is counted besides. */
+export interface ProgramMetrics {
+  readonly hits: readonly { readonly rule: string; readonly hits: number }[];
+  readonly lastEvent: number;
+  readonly firstEvent: number;
+  /** Seconds for each of `QUANTILES`; undefined when nobody has asked before. */
+  readonly lag: readonly number[] | undefined;
+}
+
+export function programMetrics({ simulator: { faults, traffic }, lag }: Room): Outcome<ProgramMetrics> {
+  return done({
+    hits: faults.rules.list().map(({ rule, hits }) => ({ rule: rule.name, hits })),
+    lastEvent: traffic.last,
+    firstEvent: traffic.first,
+    lag: lag.take(),
+  });
+}
+
+/** A native file (YAML) that makes what is running now. */
+export function configuration({ simulator }: Room): Iterable<string> {
+  return configurationText(simulator.running);
+}
+
+/** Forgets the traffic. Sequence numbers go on. */
+export function clearTraffic({ simulator }: Room): Outcome<null> {
+  simulator.traffic.clear();
+  return done(null);
+}
+
+/** Which serial ports the lines are configured for. */
+export function usedPorts({
+  simulator,
+}: Room): Outcome<readonly { readonly name: string; readonly path: string }[]> {
+  return done(
+    Array.from(simulator.lines.values()).flatMap(({ name, definition }) =>
+      definition.kind === 'serial' ? [{ name, path: definition.path }] : [],
+    ),
+  );
+}

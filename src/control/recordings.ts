@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import {
+  type OpenedRecording,
+  type OpenRecording,
+  openingRecording,
+  type ReadingLimit,
+} from '../config/recording-file.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { signalSchema } from '../signals/kinds.js';
+import type { TrackSource } from '../signals/recording/track.js';
+import type { Simulator } from '../simulator/simulator.js';
+import { whyNotIn } from './remote-files.js';
+import type { Room } from './room.js';
+import { inSlices } from './slices.js';
+
+/** The bytes that one request may have read. More takes seconds; the configuration may name files of any length. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Opens what the signals in the body of a request play, so that the body can then be read without waiting for a file. The
+ * lines are served meanwhile. A client may name files in the directory of the configuration, and those that are played
+ * already: messages show what is in a file, and nobody who has the token gets to read all that the program may read.
+ * Undefined for the owner, whose files are read at once.
+ */
+export async function openRecordings(
+  { simulator, isOwner }: Room,
+  body: unknown,
+): Promise<OpenRecording | undefined> {
+  if (isOwner) return undefined;
+  const { directory } = simulator;
+  const limit: ReadingLimit = { most: MOST_BYTES, left: MOST_BYTES };
+  const opened = new Map<string, OpenedRecording>();
+  for (const source of sourcesIn(body)) {
+    const key = keyOf(source);
+    if (opened.has(key)) continue;
+    const file = resolve(directory, source.file);
+    const message = isPlayed(simulator, file)
+      ? undefined
+      : await whyNotIn(directory, file, 'where REST may read recordings');
+    const opening = () => openingRecording({ ...source, file }, () => performance.now(), limit);
+    opened.set(
+      key,
+      message === undefined ? await inSlices(opening()) : { ok: false, message: `${file}: ${message}` },
+    );
+  }
+  return (source) => opened.get(keyOf(source)) ?? { ok: false, message: `${source.file}: was not opened` };
+}
+
+/** Whether a signal of a running device plays a file. */
+function isPlayed({ devices, directory }: Simulator, file: string): boolean {
+  return Array.from(devices.values()).some(({ points }) =>
+    [...points.all.map(({ placedSignal }) => placedSignal), ...points.feeds.map(({ signal }) => signal)].some(
+      (signal) =>
+        signal?.definition.plays !== undefined && resolve(directory, signal.definition.plays.file) === file,
+    ),
+  );
+}
+
+/**
+ * The recordings of all signals anywhere in `body`. Uses a list of places still to be visited, because a body may be nested
+ * 100,000 deep.
+ */
+function sourcesIn(body: unknown): TrackSource[] {
+  const found: TrackSource[] = [];
+  const waiting = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    waiting.push(...Object.values(value));
+    if (!('playback' in value)) continue;
+    const source = new At(value, new Findings()).check(signalSchema)?.plays;
+    if (source) found.push(source);
+  }
+  return found;
+}
+
+function keyOf({ file, time, column }: TrackSource): string {
+  return JSON.stringify([file, time, column]);
+}

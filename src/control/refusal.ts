@@ -1,0 +1,129 @@
+import { Findings, type Mistakes } from '../schema/findings.js';
+import { type Issue, type Path, type Problem, pathText } from '../schema/problem.js';
+
+/** What a refusal is about, as a status of HTTP, which other transports can map to their own. */
+interface Meaning {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 421 | 429 | 431 | 500 | 503;
+  readonly means: string;
+}
+
+/** Every reason for a refusal. A code is published, so it is never renamed. */
+export const CODES = {
+  'request.invalid': { status: 400, means: 'A field is missing, unknown or not as expected.' },
+  'request.not_json': { status: 400, means: 'The body is not valid JSON, or the request is not valid HTTP.' },
+  'request.too_long': { status: 413, means: 'The body has more bytes, names or values than are allowed.' },
+  'request.media_type': { status: 415, means: 'The content type is not one that this path takes.' },
+  'request.timeout': { status: 408, means: 'The request did not arrive in time.' },
+  'request.header_too_long': { status: 431, means: 'The header of the request is too long.' },
+  'request.host': { status: 421, means: 'The Host of the request is not a name of this machine.' },
+  'request.origin': { status: 403, means: 'A page of another site sent the request.' },
+  'request.failed': { status: 500, means: 'The simulator has a mistake; its log has the reason.' },
+  'path.unknown': { status: 404, means: 'There is no such path.' },
+  'method.not_allowed': { status: 405, means: 'The path exists, but not with this method.' },
+  'access.token': { status: 401, means: 'A token is needed, and none or a wrong one was sent.' },
+  'access.read_only': { status: 403, means: 'The token may read, but not change anything.' },
+  'access.too_many_attempts': { status: 429, means: 'Too many wrong tokens came from this address.' },
+  'access.no_token_configured': {
+    status: 409,
+    means: 'No token is configured, so there is nothing to log in to.',
+  },
+  'readers.too_many': { status: 503, means: 'As many readers as are allowed are connected.' },
+  'line.unknown': { status: 404, means: 'There is no line of this name.' },
+  'line.invalid': { status: 400, means: 'The definition of the line has a mistake.' },
+  'line.name_taken': { status: 409, means: 'There is a line of this name already.' },
+  'line.too_many': { status: 409, means: 'There are as many lines as are allowed.' },
+  'line.last': { status: 409, means: 'The last line stays, because a configuration needs one.' },
+  'line.in_use': { status: 409, means: 'A fault rule is for the line; remove the rule first.' },
+  'line.port_busy': { status: 409, means: 'Another program uses the port or the address.' },
+  'line.not_opened': { status: 409, means: 'The port or the system refused.' },
+  'line.not_open': { status: 409, means: 'The line is not open.' },
+  'line.under_test': { status: 409, means: 'A test or an examination runs on the line.' },
+  'device.unknown': { status: 404, means: 'There is no device of this name.' },
+  'device.invalid': { status: 400, means: 'The definition of the device has a mistake.' },
+  'device.name_taken': { status: 409, means: 'There is a device of this name already.' },
+  'device.too_many': { status: 409, means: 'There are as many devices as are allowed.' },
+  'device.in_use': { status: 409, means: 'A line, a rule or a signal needs the device.' },
+  'device.changed': { status: 409, means: 'A device came or went while the request was read.' },
+  'value.unknown': { status: 404, means: 'The device has no value of this name.' },
+  'value.invalid': { status: 400, means: 'The value does not fit the type of the register.' },
+  'value.moved_by_signal': { status: 400, means: 'A signal computes the value, so it can not be set.' },
+  'value.not_as_expected': { status: 409, means: 'Another value stands there than the request expects.' },
+  'register.undefined': { status: 400, means: 'No register is defined at the address.' },
+  'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },
+  'rule.unknown': { status: 404, means: 'There is no fault rule of this name.' },
+  'rule.invalid': { status: 400, means: 'The fault rule has a mistake.' },
+  'rule.name_taken': { status: 400, means: 'There is a fault rule of this name already.' },
+  'rule.unknown_line': { status: 400, means: 'The rule names a line that there is not.' },
+  'rule.unknown_value': { status: 400, means: 'The rule names a value that there is not.' },
+  'rule.impossible': { status: 400, means: 'The line can not carry out the fault.' },
+  'rule.too_many': { status: 400, means: 'There are as many fault rules as are allowed.' },
+  'signal.invalid': { status: 400, means: 'The signal has a mistake.' },
+  'event.unusable': { status: 400, means: 'The event is not kept, or is no request to one of our units.' },
+  'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
+  'file.refused': { status: 409, means: 'The system refused the file.' },
+  'test.unknown': { status: 404, means: 'There is no test of this number.' },
+  'test.invalid': { status: 400, means: 'The scenario has a mistake.' },
+  'examination.unknown': { status: 404, means: 'There is no examination of this number.' },
+  'examination.invalid': { status: 400, means: 'The order of the examination has a mistake.' },
+} as const satisfies Readonly<Record<string, Meaning>>;
+
+export type Code = keyof typeof CODES;
+
+/** One thing that is wrong: where, what was expected there, and the code of the reason. */
+export interface CodedProblem extends Problem {
+  readonly code: Code;
+  /** The same as `path`, part by part, where it is known. */
+  readonly parts?: Path;
+}
+
+/** Why nothing was done. Plain data. */
+export interface Refusal {
+  readonly ok: false;
+  /** What kind of refusal it is. A problem may have a code that says more. */
+  readonly code: Code;
+  /** The first problems, at least one. */
+  readonly problems: readonly CodedProblem[];
+  /** How many problems there are besides. */
+  readonly more: number;
+  /** What was found instead of what the request expects. */
+  readonly found?: readonly unknown[];
+}
+
+/** What came of a command. */
+export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refusal;
+
+export function done<Value>(value: Value): Outcome<Value> {
+  return { ok: true, value };
+}
+
+/** @param path where in the request; empty for the request as a whole */
+export function refusal(code: Code, path: string, message: string): Refusal {
+  return { ok: false, code, problems: [{ path, message, code }], more: 0 };
+}
+
+/** The refusal for mistakes in what was sent. @param code of those that have none of their own */
+export function refusalOf({ listed, more }: Mistakes, code: Code): Refusal {
+  return { ok: false, code, problems: listed.map((issue) => coded(issue, code)), more };
+}
+
+function coded({ path, message, code: own }: Issue, code: Code): CodedProblem {
+  return {
+    path: pathText(path),
+    message,
+    code: own !== undefined && own in CODES ? (own as Code) : code,
+    parts: path,
+  };
+}
+
+/** Why something was not done, in one line; undefined when it was. */
+export function problemText(came: Outcome<unknown>): string | undefined {
+  if (came.ok) return undefined;
+  return came.problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('; ');
+}
+
+/** The refusal for a list of mistakes. */
+export function refusalOfIssues(issues: readonly Issue[], code: Code): Refusal {
+  const findings = new Findings();
+  for (const issue of issues) findings.add(() => issue);
+  return refusalOf(findings, code);
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { duration } from '../../schema/duration.js';
+import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
+import { DEVICE } from './examples.js';
+
+export const deviceViewSchema = z
+  .object({
+    name: z.string(),
+    supply: z.enum(['on', 'off', 'booting']).describe('`booting` answers nothing, like `off`.'),
+    clock: z.object({
+      time: z.number().describe('Seconds of the device’s clock since it began.'),
+      speed: z.number(),
+      paused: z.boolean(),
+    }),
+    lines: z.record(z.string(), z.array(z.string())).describe('Where it answers: unit identifiers by line.'),
+    tables: z
+      .record(z.string(), z.number())
+      .describe('Addresses of each table: the highest that is defined, and one.'),
+    names: z.array(z.string()).describe('Names of its values.'),
+    defined: z
+      .record(
+        z.string(),
+        z.object({
+          registers: z.number().describe('How many addresses are defined.'),
+          ranges: z
+            .array(z.tuple([z.number(), z.number()]))
+            .describe(
+              'First and last address of each range. Of more than 256, the last one reaches over all others.',
+            ),
+        }),
+      )
+      .optional()
+      .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
+  })
+  .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
+
+export type DeviceView = z.infer<typeof deviceViewSchema>;
+
+import { MAX_SPEED } from '../../signals/clock.js';
+
+const WEEK_MS = 7 * 86_400_000;
+
+export const powerRequest = section({
+  state: oneOf(['on', 'off', 'cycle']),
+  forMs: duration(0, WEEK_MS).optional(),
+  bootMs: duration(0, WEEK_MS).default(0),
+});
+
+export type PowerRequest = z.input<typeof powerRequest>;
+export type PowerChange = z.output<typeof powerRequest>;
+
+export const clockRequest = section({
+  speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
+  pause: flag.optional(),
+  step: duration(0, 10 * 365 * 86_400_000).default(0),
+});
+
+export type ClockRequest = z.input<typeof clockRequest>;
+export type ClockChange = z.output<typeof clockRequest>;
+
+const name = z.string({ error: 'a name' });
+
+/** The entry of a native file, and its name. The device itself is checked when it is added. */
+export const newDevice = z
+  .looseObject({ name }, { error: 'a device as in a native file, with its name' })
+  .meta({
+    description: 'A device as in the configuration, with its name.',
+    examples: [{ name: 'sensor', registers: { holding: [{ address: 0, name: 'level', value: 40 }] } }],
+  });
+
+export const removal = z.object({
+  force: oneOf(['', 'true', 'false'])
+    .default('false')
+    .describe('`?force` or `?force=true` removes a device that lines serve, too.'),
+});

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { ruleSchema } from '../../faults/rule.js';
+import { section, text, wholeNumber } from '../../schema/parts.js';
+import { PREVIEW, RULE, RULE_STATUS } from './examples.js';
+import { replySchema } from './reply.js';
+
+/** A fault rule as it was written, and what has come of it. */
+export const ruleViewSchema = z
+  .object({
+    name: z.string(),
+    enabled: z.boolean().describe('Whether it is switched on.'),
+    when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
+    schedule: z.array(z.record(z.string(), z.unknown())).optional(),
+    do: z.array(z.record(z.string(), z.unknown())),
+    seed: z
+      .number()
+      .describe(
+        'The seed in use, drawn at random when the rule has none. Pass it in a rule to get the same faults again.',
+      ),
+    matches: z.number().describe('Requests that match the rule’s conditions, including those it skipped.'),
+    hits: z.number().describe('Requests that the rule acted on.'),
+    lastHit: z.string().nullable(),
+    open: z.boolean().describe('Whether the times of the rule allow it to act now.'),
+    remaining: z
+      .number()
+      .nullable()
+      .describe('How often the rule will still act; null when there is no limit.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What is odd about the rule as things are, though it can be used; absent where nothing is.'),
+  })
+  .meta({
+    id: 'RuleStatus',
+    description: 'A fault rule as it was written, and what has come of it.',
+    examples: [RULE_STATUS],
+  });
+
+export type RuleView = z.infer<typeof ruleViewSchema>;
+
+const MOST_ASKED = 2000;
+
+const madeUpRequest = section({
+  line: text('the name of a line').optional().describe('The first line without it.'),
+  unit: wholeNumber(0, 255, 'a unit identifier')
+    .optional()
+    .describe('The first unit of the line without it.'),
+  function: wholeNumber(1, 127, 'a function code').default(3),
+  address: wholeNumber(0, 0xffff, 'an address').default(0),
+  quantity: wholeNumber(1, MOST_ASKED, 'a quantity').default(1),
+});
+
+export const previewBody = section({
+  rule: ruleSchema,
+  like: z
+    .union([wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a sequence number'), madeUpRequest], {
+      error:
+        'the sequence number of a request in the traffic, or a request as {line, unit, function, address, quantity}',
+    })
+    .default({ function: 3, address: 0, quantity: 1 })
+    .describe(
+      'The sequence number of a request in the traffic or of its reply, or a request that is made up.',
+    ),
+}).meta({ examples: [{ rule: RULE, like: { function: 3, address: 0, quantity: 2 } }] });
+
+const { silence, faults, omittedFaults, omittedSteps, omittedBytes } = replySchema;
+
+export const previewSchema = z
+  .object({
+    matches: z
+      .boolean()
+      .describe('Whether the rule is for this request. If not, the steps are those of the reply without it.'),
+    seed: z.number().describe('The seed of the random parts that are shown.'),
+    request: z.object({
+      line: z.string(),
+      unit: z.number(),
+      function: z.number(),
+      bytes: z.string().describe('The whole frame, hexadecimal.'),
+    }),
+    characterUs: z.number().nullable().describe('Time of a character; null where characters take no time.'),
+    t35Us: z.number().nullable(),
+    silence,
+    faults,
+    omittedFaults,
+    steps: z
+      .array(
+        z.object({
+          kind: z.enum(['bytes', 'break', 'close']),
+          bytes: z.string().optional().describe('Hexadecimal.'),
+          plannedUs: z.number(),
+          endedUs: z.number(),
+        }),
+      )
+      .describe('Times are in µs since the last byte of the request.'),
+    omittedSteps,
+    omittedBytes,
+  })
+  .meta({
+    id: 'FaultPreview',
+    description: 'What a rule would make of the reply to a request.',
+    examples: [PREVIEW],
+  });
+
+export type FaultPreviewView = z.infer<typeof previewSchema>;

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { TABLE_NAMES } from '../../device/tables.js';
+import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import { flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
+import { deviceViewSchema } from './device.js';
+import { REGISTER, SIGNAL_KIND, VALUE, WORDS } from './examples.js';
+
+/** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
+const number = z.union([z.number(), z.string()]);
+
+/** A number as it stands in a query; other text is left for the schema to refuse. */
+export function inQuery<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (text) => (typeof text === 'string' && NUMBER.test(text) ? Number(text) : text),
+    schema,
+  );
+}
+
+const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
+
+export const valueViewSchema = z
+  .object({
+    name: z.string().nullable(),
+    value: number.describe('In its unit.'),
+    raw: number.describe('As it is stored.'),
+    unit: z.string().nullable(),
+    type: z.string(),
+  })
+  .meta({ id: 'Value', description: 'A value of a device.', examples: [VALUE] });
+
+export const registerViewSchema = valueViewSchema
+  .extend({
+    table: z.enum(['coils', 'discrete', 'input', 'holding']),
+    address: z.number(),
+    registers: z.number().describe('Registers that the value takes.'),
+    writable: z.boolean(),
+    description: z.string().nullable(),
+    label: z.string().nullable().describe('The word for the raw value.'),
+    signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
+    trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
+    saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
+    action: z.string().nullable(),
+    reads: z.number().describe('How often clients have read and written its first register.'),
+    writes: z.number(),
+    lastWriter: z
+      .object({
+        by: z.enum(['line', 'REST', 'signal', 'reaction']),
+        line: z.string().nullable(),
+        client: z.string().nullable(),
+        time: z.string().nullable(),
+      })
+      .nullable()
+      .describe(
+        'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
+      ),
+  })
+  .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
+
+export type ValueView = z.infer<typeof valueViewSchema>;
+
+export type RegisterView = z.infer<typeof registerViewSchema>;
+
+const MAX_CHANGES = 1000;
+/** As many as a client can write in one request. */
+const MAX_WRITTEN = 123;
+
+const anyValue = z.unknown().describe('In its unit, or as it is stored: a number, or text.');
+const RAW = 'Whether the value is given as it is stored.';
+
+const EXPECTED =
+  'What must stand there now: a value, given as `value` is, or a list of registers as clients see them. If something else does, nothing of the request is written.';
+
+export const changeList = section({
+  changes: z
+    .array(
+      section({
+        name: z.string({ error: 'a name' }).optional(),
+        table: oneOf(TABLE_NAMES).optional(),
+        address: wholeNumber(0, ADDRESS_SPACE - 1, 'an address').optional(),
+        value: anyValue.optional(),
+        raw: flag.default(false).describe(RAW),
+        words: z
+          .array(wholeNumber(0, 0xffff, 'a register'), { error: 'a list of registers' })
+          .min(1, { error: 'at least one register' })
+          .max(MAX_WRITTEN, { error: `at most ${MAX_WRITTEN} registers` })
+          .optional()
+          .describe('In place of a value: what the registers from the address on hold, as clients see it.'),
+        expected: z.unknown().optional().describe(EXPECTED),
+      }),
+      { error: 'a list of changes, as in [{"name": "voltage", "value": 231.5}]' },
+    )
+    .max(MAX_CHANGES, { error: `at most ${MAX_CHANGES} changes` }),
+}).meta({
+  examples: [
+    {
+      changes: [
+        { name: 'voltage', value: 231.5 },
+        { table: 'holding', address: 1, value: 7 },
+      ],
+    },
+  ],
+});
+
+export type ChangeRequest = z.input<typeof changeList>['changes'][number];
+export type Change = z.infer<typeof changeList>['changes'][number];
+
+/** The most values in an answer. */
+export const MAX_VALUES = 8192;
+
+const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
+
+/** Which values of a device are read. */
+export const valueQuery = z.object({
+  table: oneOf(TABLE_NAMES).optional().describe('Only values of this table.'),
+  from: inQuery(address).default(0).describe('The first address.'),
+  to: inQuery(address)
+    .default(ADDRESS_SPACE - 1)
+    .describe('The last address.'),
+  names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
+});
+
+export type RegisterQuery = z.input<typeof valueQuery>;
+
+export const newValue = section({
+  value: anyValue.optional(),
+  raw: flag.default(false).describe(RAW),
+  expected: z.unknown().optional().describe(EXPECTED),
+}).meta({
+  examples: [{ value: 231.5 }],
+});
+
+/** The most addresses in an answer. */
+export const MAX_WORDS = 512;
+
+/** Which registers are read as words. */
+export const wordQuery = z.object({
+  table: oneOf(TABLE_NAMES).default('holding').describe('The table.'),
+  from: inQuery(address).default(0).describe('The first address.'),
+  to: inQuery(address).optional().describe('The last address; as far as an answer reaches without it.'),
+});
+
+export const wordsSchema = deviceViewSchema
+  .pick({ supply: true, clock: true })
+  .extend({
+    table: z.enum(TABLE_NAMES),
+    from: z.number().describe('The address of the first word.'),
+    bits: z.union([z.literal(1), z.literal(16)]).describe('Bits that each address holds.'),
+    words: z.array(z.number().nullable()).describe('What clients read; null where nothing is defined.'),
+    access: z
+      .string()
+      .describe('A letter for each word: `w` where clients may write, `r` where not, `-` where nothing is.'),
+    values: z
+      .array(registerViewSchema)
+      .describe('Values that have a name, a signal or an action, or take several registers.'),
+  })
+  .meta({
+    id: 'Words',
+    description: 'Registers side by side, as clients see them.',
+    examples: [WORDS],
+  });
+
+export type Words = z.infer<typeof wordsSchema>;
+
+/** One kind of signal by its name; the reader of signals checks it. */
+export const signalBody = z.record(z.string(), z.unknown()).meta({
+  description: 'One kind of signal.',
+  examples: [{ sine: { period: '60s', amplitude: 5, offset: 230 } }],
+});
+
+export const kindSchema = z
+  .object({
+    name: z.string(),
+    value: z.string().describe('What the value does.'),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the parameters.'),
+  })
+  .meta({ id: 'SignalKind', description: 'A kind of signal.', examples: [SIGNAL_KIND] });
+
+export type SignalKindView = z.infer<typeof kindSchema>;

@@ -1,0 +1,19 @@
+import { aimsAt } from '../faults/condition.js';
+import type { FaultRule } from '../faults/rule.js';
+import type { Line } from '../simulator/line.js';
+
+/** The unit identifier of broadcasts, which no device has for its own. */
+const BROADCAST = 0;
+
+/** Warnings about unit identifiers of a rule that none of its lines serves. The rule never acts for these units. */
+export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
+  const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
+  const unserved = [when.unit ?? []]
+    .flat()
+    .filter((unit) => unit !== BROADCAST && !aimedAt.some(({ bus }) => bus.owns(unit)));
+  if (unserved.length === 0) return [];
+  const which = when.line === undefined ? 'no line' : 'no line of the rule';
+  return [
+    `when.unit: ${which} serves ${unserved.length === 1 ? 'unit' : 'units'} ${unserved.join(', ')} at present`,
+  ];
+}

@@ -1,0 +1,75 @@
+import type { RegisterImage } from '../registers/image.js';
+import type { Write } from '../registers/last-writes.js';
+import type { PlacedValue, Value } from '../registers/value.js';
+import type { DeviceValue } from './device-value.js';
+import type { RegisterView, ValueView } from './schemas/value.js';
+
+/** The value now; a signal is computed. */
+export function viewValue({ image, place, point }: DeviceValue): ValueView {
+  image.refresh(place.address, place.cells);
+  const raw = image.valueAt(place);
+  const { name, unit, scale = 1 } = point?.definition ?? {};
+  return {
+    name: name ?? null,
+    value: inJson(typeof raw === 'string' || scale === 1 ? raw : tidy(Number(raw) * scale)),
+    raw: inJson(raw),
+    unit: unit ?? null,
+    type: place.type,
+  };
+}
+
+export function viewRegister(value: DeviceValue): RegisterView {
+  const { table, address, image, place, point } = value;
+  const view = viewValue(value);
+  const { description, labels } = point?.definition ?? {};
+  const signal = point?.placedSignal?.definition;
+  return {
+    table,
+    address,
+    registers: place.cells,
+    ...view,
+    writable: image.isWritable(place.address),
+    description: description ?? null,
+    label: labels?.get(Number(view.raw)) ?? null,
+    signal: signal ? { [signal.kind]: signal.written } : null,
+    trouble: point?.signal?.trouble?.() ?? null,
+    saturated: point?.saturated ?? 0,
+    action: image.actionAt(place.address)?.name ?? null,
+    reads: image.reads.get(place.address),
+    writes: image.writes.get(place.address),
+    lastWriter: viewLastWriter(value),
+  };
+}
+
+function viewLastWriter({ image, place, point }: DeviceValue): RegisterView['lastWriter'] {
+  const write = latestWrite(image, place);
+  // A counter goes on from what was written; any other signal has replaced it by now.
+  if (point?.signal && !(write && point.signal.accumulator)) {
+    return { by: 'signal', line: null, client: null, time: null };
+  }
+  if (!write) return null;
+  const { by, line = null, client = null } = write.writer;
+  return { by, line, client, time: write.at.toISOString() };
+}
+
+/** The registers of one value may have been written one by one. */
+function latestWrite(image: RegisterImage, { address, cells }: PlacedValue): Write | undefined {
+  let latest: Write | undefined;
+  for (let cell = address; cell < address + cells; cell++) {
+    const write = image.lastWrites.get(cell);
+    if (write && (!latest || write.at >= latest.at)) latest = write;
+  }
+  return latest;
+}
+
+function inJson(value: Value): number | string {
+  if (typeof value === 'string') return value;
+  const number = Number(value);
+  const isExact = typeof value === 'bigint' ? Number.isSafeInteger(number) : Number.isFinite(number);
+  return isExact ? number : String(value);
+}
+
+/** Rounds to twelve digits to remove the error of the multiplication by the scale: 2301 * 0.1 is 230.1. */
+function tidy(number: number): number {
+  return Number(number.toPrecision(12));
+}

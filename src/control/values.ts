@@ -1,0 +1,358 @@
+import type { Device } from '../device/device.js';
+import type { Point } from '../device/point.js';
+import type { TableName } from '../device/tables.js';
+import type { Value } from '../registers/value.js';
+import { At } from '../schema/at.js';
+import { Findings, MOST_LISTED } from '../schema/findings.js';
+import { unknownName } from '../schema/nearest.js';
+import { type Problem, pathText } from '../schema/problem.js';
+import type { Simulator } from '../simulator/simulator.js';
+import {
+  type DeviceValue,
+  parseChange,
+  tablesMeant,
+  valueAtAddress,
+  valueNamed,
+  valuesBetween,
+  valuesOfWords,
+  whyUnchangeable,
+  writeValue,
+  writeWords,
+} from './device-value.js';
+import { unknownDevice } from './devices.js';
+import { openRecordings } from './recordings.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import type { Room } from './room.js';
+import {
+  type Change,
+  MAX_VALUES,
+  MAX_WORDS,
+  type RegisterView,
+  type ValueView,
+  type Words,
+} from './schemas/value.js';
+import { thousandths } from './thousandths.js';
+import { viewRegister, viewValue } from './value-view.js';
+
+interface OfDevice {
+  readonly device: string;
+}
+
+/** A value by the name of its device and its own. */
+interface OfValue extends OfDevice {
+  readonly value: string;
+}
+
+/** The values of a device: all, those of a table or a range of addresses, or those with the names. */
+export function listValues(
+  { simulator }: Room,
+  {
+    device: name,
+    table,
+    from,
+    to,
+    names,
+  }: OfDevice & {
+    readonly table?: TableName | undefined;
+    readonly from: number;
+    readonly to: number;
+    readonly names?: string | undefined;
+  },
+): Outcome<Iterable<RegisterView>> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  const at = new At({ names }, new Findings());
+  const values =
+    names === undefined
+      ? tablesMeant(table).flatMap((each) => valuesBetween(device, each, { from, to, limit: MAX_VALUES + 1 }))
+      : names.split(',').flatMap((each) => findNamed(device, each, at.key('names')) ?? []);
+  if (values.length > MAX_VALUES) at.key('to').wrong(`expected at most ${MAX_VALUES} values in the range`);
+  return at.findings.count > 0 ? refusalOf(at.findings, 'request.invalid') : done(views(values));
+}
+
+function* views(values: readonly DeviceValue[]): Generator<RegisterView> {
+  for (const value of values) yield viewRegister(value);
+}
+
+/** A value by its name: in its unit, and as it is stored. A signal is computed for this moment. */
+export function getValue({ simulator }: Room, of: OfValue): Outcome<ValueView> {
+  const found = findValue(simulator, of);
+  return 'ok' in found ? found : done(viewValue(found));
+}
+
+/** Sets a value by its name, whether or not clients may write it. */
+export function setValue(
+  { simulator }: Room,
+  {
+    device,
+    name,
+    ...change
+  }: OfDevice & { readonly name: string } & Pick<Change, 'value' | 'raw' | 'expected'>,
+): Outcome<ValueView> {
+  const found = findValue(simulator, { device, value: name }, 'name');
+  if ('ok' in found) return found;
+  const at = new At(change, new Findings());
+  const parsed = readValue(found, change.raw, at.key('value'));
+  const owner = simulator.devices.get(device) as Device;
+  const expectation = parsed && readExpected(owner, found, change, at.key('expected'));
+  if (!parsed || at.findings.count > 0) return refusalOf(at.findings, 'value.invalid');
+  const other = expectation?.();
+  if (other) return unexpected([other], [found]);
+  writeValue(found, parsed.value);
+  return done(viewValue(found));
+}
+
+/** Sets values by name, or by table and address: all of them, or none when one has a mistake. */
+export function changeValues(
+  { simulator }: Room,
+  { device: name, ...request }: OfDevice & { readonly changes: readonly Change[] },
+): Outcome<readonly RegisterView[]> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  const at = new At(request, new Findings());
+  const ready = request.changes.flatMap(
+    (change, i) => readyChange(device, change, at.key('changes').key(i)) ?? [],
+  );
+  if (at.findings.count > 0) return refusalOf(at.findings, 'value.invalid');
+  const targets = ready.flatMap(({ targets }) => targets);
+  const others = ready.flatMap(({ unmet }) => unmet?.() ?? []);
+  if (others.length > 0) return unexpected(others, targets);
+  for (const { carryOut } of ready) carryOut();
+  return done(targets.map(viewRegister));
+}
+
+/** Lets a signal move a value; a signal that is there is replaced. */
+export async function setSignal(
+  room: Room,
+  { signal, ...of }: OfValue & { readonly signal: Readonly<Record<string, unknown>> },
+): Promise<Outcome<RegisterView>> {
+  const { simulator } = room;
+  const recordings = await openRecordings(room, signal);
+  const found = findValue(simulator, of);
+  if ('ok' in found) return found;
+  const { point } = found;
+  const device = simulator.devices.get(of.device) as Device;
+  const at = new At(signal, new Findings());
+  if (!point || !simulator.changes.changeSignal(device, point, at, recordings))
+    return refusalOf(at.findings, 'signal.invalid');
+  return done(viewRegister(found));
+}
+
+/** Gives a value without a name the signal that it had, or none; for the kept state. */
+export function restoreSignal(
+  { simulator }: Room,
+  device: Device,
+  point: Point,
+  signal: Readonly<Record<string, unknown>> | null,
+): Outcome<null> {
+  const at = new At(signal, new Findings());
+  if (signal === null) device.points.setSignal(point, undefined);
+  else if (!simulator.changes.changeSignal(device, point, at))
+    return refusalOf(at.findings, 'signal.invalid');
+  return done(null);
+}
+
+/** Lets a value stand still, at its present value. */
+export function removeSignal({ simulator }: Room, of: OfValue): Outcome<RegisterView> {
+  const found = findValue(simulator, of);
+  if ('ok' in found) return found;
+  if (found.point) simulator.devices.get(of.device)?.points.setSignal(found.point, undefined);
+  return done(viewRegister(found));
+}
+
+/** Registers side by side as clients see them. Reading runs no action and counts no read. */
+export function readWords(
+  { simulator }: Room,
+  {
+    device: name,
+    table,
+    from,
+    to = from + MAX_WORDS - 1,
+  }: OfDevice & { readonly table: TableName; readonly from: number; readonly to?: number | undefined },
+): Outcome<Words> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  if (to >= from + MAX_WORDS)
+    return refusal('request.invalid', 'to', `expected at most ${MAX_WORDS} addresses`);
+  const { supply, clock, tables } = device;
+  const { image, base, size, bitsPerCell } = tables[table].window;
+  const end = Math.min(to + 1, size);
+  const found = valuesBetween(device, table, { from, to, limit: MAX_WORDS });
+  // A signal is computed when it is shown, and the words are taken afterwards.
+  const values = found.filter(isMoreThanAWord).map(viewRegister);
+  const words: (number | null)[] = [];
+  let access = '';
+  for (let address = from; address < end; address++) {
+    const isDefined = image.typeAt(base + address) !== 'invalid';
+    words.push(isDefined ? image.wordAt(base + address) : null);
+    access += isDefined ? (image.isWritable(base + address) ? 'w' : 'r') : '-';
+  }
+  const isOfBits = (table === 'coils' || table === 'discrete') && bitsPerCell === 1;
+  return done({
+    supply: supply.state,
+    clock: { time: thousandths(clock.time / 1000), ...clock.settings },
+    table,
+    from,
+    bits: isOfBits ? 1 : 16,
+    words,
+    access,
+    values,
+  });
+}
+
+function isMoreThanAWord({ place, point, image }: DeviceValue): boolean {
+  return place.cells > 1 || point !== undefined || image.actionAt(place.address) !== undefined;
+}
+
+function findValue(
+  simulator: Simulator,
+  { device: name, value }: OfValue,
+  path = 'value',
+): DeviceValue | Refusal {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  const known = device.points.named;
+  return (
+    valueNamed(device, value) ?? refusal('value.unknown', path, unknownName('name', value, [...known.keys()]))
+  );
+}
+
+/** A change without a mistake, not made yet. */
+interface ReadyChange {
+  readonly targets: readonly DeviceValue[];
+  readonly carryOut: () => void;
+  /** What stands there instead of what is expected; undefined when all is as expected. */
+  readonly unmet: (() => Problem | undefined) | undefined;
+}
+
+/** Undefined after reporting the mistakes. */
+function readyChange(device: Device, change: Change, at: At): ReadyChange | undefined {
+  if (change.words) return readyWords(device, change, change.words, at);
+  const target = findTarget(device, change, at);
+  const parsed = target && readValue(target, change.raw, at.key('value'));
+  if (!target || !parsed) return undefined;
+  const unmet = readExpected(device, target, change, at.key('expected'));
+  return { targets: [target], carryOut: () => writeValue(target, parsed.value), unmet };
+}
+
+function readyWords(
+  device: Device,
+  change: Change,
+  words: readonly number[],
+  at: At,
+): ReadyChange | undefined {
+  const { name, table, address, value } = change;
+  if (table === undefined || address === undefined || name !== undefined || value !== undefined)
+    return at.wrong('expected words with a table and an address', 'request.invalid');
+  const found = valuesOfWords(device, table, address, words);
+  if ('wrong' in found) return at.key(found.key).wrong(found.wrong, found.code);
+  const unmet = readExpected(device, { table, address }, change, at.key('expected'));
+  return { targets: found.targets, carryOut: () => writeWords(device, table, address, words), unmet };
+}
+
+function findTarget(device: Device, { name, table, address }: Change, at: At): DeviceValue | undefined {
+  const isByName = name !== undefined && table === undefined && address === undefined;
+  if (isByName) return findNamed(device, name, at.key('name'));
+  if (name !== undefined || table === undefined || address === undefined)
+    return at.wrong('expected a name, or a table and an address', 'request.invalid');
+  const found = valueAtAddress(device, table, address);
+  if (!found) return at.key('address').wrong(`${table} ${address} is not defined`, 'register.undefined');
+  if (found.address === address) return found;
+  return at
+    .key('address')
+    .wrong(
+      `expected ${found.address}, where this ${found.place.type} begins, got ${address}`,
+      'register.inside_value',
+    );
+}
+
+function findNamed(device: Device, name: string, at: At): DeviceValue | undefined {
+  return (
+    valueNamed(device, name) ??
+    at.wrong(unknownName('name', name, [...device.points.named.keys()]), 'value.unknown')
+  );
+}
+
+function readValue(target: DeviceValue, raw: boolean, at: At): { readonly value: Value } | undefined {
+  const why = whyUnchangeable(target);
+  if (why !== undefined) return at.wrong(why, 'value.moved_by_signal');
+  const parsed = parseChange(target, at.value, raw);
+  return 'expected' in parsed ? at.expected(parsed.expected) : parsed;
+}
+
+/**
+ * Reads `expected` of a change, what a client wants to find where it writes, so that it overwrites nobody's write: a list of
+ * registers as clients see them, or a value. Undefined when there is none, or after reporting that nothing like it could
+ * stand there.
+ * @returns a function that says what stands there instead
+ */
+function readExpected(
+  device: Device,
+  where: { readonly table: TableName; readonly address: number },
+  { expected, raw }: Pick<Change, 'expected' | 'raw'>,
+  at: At,
+): (() => Problem | undefined) | undefined {
+  if (expected === undefined) return undefined;
+  return Array.isArray(expected)
+    ? expectedWords(device, where, expected, at)
+    : expectedValue(device, where, { expected, raw }, at);
+}
+
+function expectedWords(
+  device: Device,
+  { table, address }: { readonly table: TableName; readonly address: number },
+  words: readonly unknown[],
+  at: At,
+): (() => Problem | undefined) | undefined {
+  const { image, base } = device.tables[table].window;
+  if (words.length === 0 || !words.every(isWord)) return at.wrong('expected a value, or a list of registers');
+  const values = words.map((_, i) => valueAtAddress(device, table, address + i));
+  const missing = values.indexOf(undefined);
+  if (missing >= 0) return at.wrong(`${table} ${address + missing} is not defined`, 'register.undefined');
+  return () => {
+    for (const value of values) if (value) value.image.refresh(value.place.address, value.place.cells);
+    const present = words.map((_, i) => image.wordAt(base + address + i));
+    if (present.every((word, i) => word === words[i])) return undefined;
+    return other(at, words.join(' '), present.join(' '));
+  };
+}
+
+function expectedValue(
+  device: Device,
+  { table, address }: { readonly table: TableName; readonly address: number },
+  { expected, raw }: Pick<Change, 'expected' | 'raw'>,
+  at: At,
+): (() => Problem | undefined) | undefined {
+  const found = valueAtAddress(device, table, address);
+  if (found?.address !== address)
+    return at.wrong(`no value begins at ${table} ${address}, expected registers`, 'register.undefined');
+  const parsed = parseChange(found, expected, raw);
+  if ('expected' in parsed) return at.expected(parsed.expected);
+  const { image, place } = found;
+  return () => {
+    const present = viewValue(found);
+    // NaN is the same as NaN.
+    if (Object.is(image.valueAt(place), parsed.value) || image.valueAt(place) === parsed.value)
+      return undefined;
+    return other(at, String(expected), String(raw ? present.raw : present.value));
+  };
+}
+
+function isWord(word: unknown): word is number {
+  return typeof word === 'number' && Number.isInteger(word) && word >= 0 && word <= 0xffff;
+}
+
+function other(at: At, expected: string, present: string): Problem {
+  return { path: pathText(at.path), message: `expected ${expected}, but ${present} stands there` };
+}
+
+/** Something else stands there than was expected; with all that is known of it. */
+function unexpected(others: readonly Problem[], targets: readonly DeviceValue[]): Refusal {
+  return {
+    ok: false,
+    code: 'value.not_as_expected',
+    problems: others.slice(0, MOST_LISTED).map((each) => ({ ...each, code: 'value.not_as_expected' })),
+    more: Math.max(0, others.length - MOST_LISTED),
+    found: targets.map(viewRegister),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Outcome } from '../control/refusal.js';
+import { TrafficMirror } from '../traffic/mirror.js';
+import type { CallName, Door, Input, ListName, Part, Parts, Result } from './door.js';
+import type { Port } from './line-end.js';
+import type { Answered, Asked } from './messages.js';
+
+/** So many questions are under way at a time; more wait here. The lines have none of their memory and time. */
+const MOST_ASKED = 16;
+
+interface Waiting {
+  readonly resolve: (came: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The end of the door on the side of the desk, with a mirror of the traffic. */
+export class DeskEnd implements Door {
+  readonly traffic: TrafficMirror;
+  revision = 0;
+  readonly #port: Port;
+  #last = 0;
+  /** Those who wait for an answer, or for the next parts of a list. */
+  readonly #asking = new Map<number, Waiting>();
+  readonly #unsent: (() => void)[] = [];
+
+  /** @param events how many events the stream of the lines keeps */
+  constructor(port: Port, events: number) {
+    this.#port = port;
+    this.traffic = new TrafficMirror(events, (memory) => this.#post({ kind: 'release', memory }));
+    port.on('message', (message: Answered) => this.#take(message));
+  }
+
+  call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>> {
+    return this.#ask((id) => ({ kind: 'call', id, name, input }));
+  }
+
+  async list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>> {
+    const id = ++this.#last;
+    const begun: Outcome<null> = await this.#ask(() => ({ kind: 'list', id, name, input }), id);
+    return begun.ok ? { ok: true, value: this.#parts(id) } : begun;
+  }
+
+  async *#parts<Each>(id: number): AsyncGenerator<readonly Each[]> {
+    let isLast = false;
+    try {
+      while (!isLast) {
+        const next: Extract<Answered, { kind: 'parts' }> = await this.#ask(() => ({ kind: 'more', id }), id);
+        isLast = next.isLast;
+        yield next.parts as Each[];
+      }
+    } finally {
+      if (!isLast) this.#post({ kind: 'enough', id });
+    }
+  }
+
+  #ask<Came>(question: (id: number) => Asked, id = ++this.#last): Promise<Came> {
+    return new Promise<Came>((resolve, reject) => {
+      const send = () => {
+        this.#asking.set(id, { resolve, reject });
+        this.#post(question(id));
+      };
+      if (this.#asking.size < MOST_ASKED) send();
+      else this.#unsent.push(send);
+    });
+  }
+
+  #take(message: Answered): void {
+    switch (message.kind) {
+      case 'traffic':
+        this.traffic.take(message.change);
+        break;
+      case 'revision':
+        this.revision = message.revision;
+        break;
+      case 'answer':
+        this.#answered(message.id)?.resolve(message.outcome as never);
+        break;
+      case 'parts':
+        this.#answered(message.id)?.resolve(message as never);
+        break;
+      case 'failed':
+        this.#answered(message.id)?.reject(new Error(message.message));
+    }
+  }
+
+  #answered(id: number): Waiting | undefined {
+    const waiting = this.#asking.get(id);
+    this.#asking.delete(id);
+    this.#unsent.shift()?.();
+    return waiting;
+  }
+
+  #post(message: Asked): void {
+    this.#port.postMessage(message);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Outcome, Refusal } from '../control/refusal.js';
+import type { CALLS, LISTS } from './table.js';
+
+type Calls = typeof CALLS;
+type Lists = typeof LISTS;
+
+export type CallName = keyof Calls;
+export type ListName = keyof Lists;
+
+/** What a call takes, and what it returns in the end. */
+export type Input<Name extends CallName | ListName> = (Calls & Lists)[Name] extends (
+  room: never,
+  input: infer Given,
+) => unknown
+  ? unknown extends Given
+    ? undefined
+    : Given
+  : never;
+
+export type Result<Name extends CallName> =
+  Awaited<ReturnType<Calls[Name]>> extends infer Came
+    ? Came extends { readonly ok: true; readonly value: infer Value }
+      ? Value
+      : never
+    : never;
+
+/** One part of a list. */
+export type Part<Name extends ListName> =
+  ReturnType<Lists[Name]> extends infer Came
+    ? Came extends Iterable<infer Each>
+      ? Exclude<Each, undefined>
+      : Came extends { readonly ok: true; readonly value: Iterable<infer Each> }
+        ? Each
+        : never
+    : never;
+
+/** Lists and whatever else is told in parts: some parts at a time, as many as could be made without a pause. */
+export type Parts<Each> = AsyncIterable<readonly Each[]>;
+
+/** The way to a running simulator, in this thread or in another one. */
+export interface Door {
+  call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>>;
+  list<Name extends ListName>(name: Name, input: Input<Name>): Promise<Outcome<Parts<Part<Name>>>>;
+  /** Another number when lines, units or devices may have changed: what was remembered of `program.map` is old. */
+  readonly revision: number;
+}
+
+/** All parts of a list, or why there is none. For lists that are known to be short. */
+export async function allParts<Each>(came: Outcome<Parts<Each>>): Promise<Each[] | Refusal> {
+  if (!came.ok) return came;
+  const all: Each[] = [];
+  for await (const parts of came.value) all.push(...parts);
+  return all;
+}

@@ -1,0 +1,113 @@
+import type { MessagePort } from 'node:worker_threads';
+import { nextParts } from '../control/slices.js';
+import type { TestRoom } from '../testing/commands.js';
+import type { Feed } from '../traffic/stream.js';
+import { beginList, carryOut, revisionOf } from './local-door.js';
+import type { Answered, Asked } from './messages.js';
+
+/** The part of a `MessagePort` that is used. */
+export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'off'>;
+
+/** What the desk asks for in one turn of the event loop may take so long in ms; the lines are served between two turns. */
+const TURN_MS = 0.5;
+
+/**
+ * The end of the door on the side of the lines: carries out what the desk asks for, in its order, and feeds its mirror of the
+ * traffic.
+ */
+export class LineEnd {
+  readonly #room: TestRoom;
+  readonly #port: Port;
+  readonly #feed: Feed;
+  readonly #waiting: Exclude<Asked, { kind: 'release' }>[] = [];
+  readonly #lists = new Map<number, Iterator<unknown>>();
+  #revision = -1;
+  #isScheduled = false;
+  readonly #take = (asked: Asked) => {
+    if (asked.kind === 'release') this.#feed.release(asked.memory);
+    else {
+      this.#waiting.push(asked);
+      this.#schedule();
+    }
+  };
+
+  constructor(room: TestRoom, port: Port) {
+    this.#room = room;
+    this.#port = port;
+    this.#feed = room.simulator.traffic.feed((change) => this.#post({ kind: 'traffic', change }));
+    this.#postRevision();
+    port.on('message', this.#take);
+  }
+
+  end(): void {
+    this.#port.off('message', this.#take);
+    this.#feed.end();
+    this.#waiting.length = 0;
+    for (const list of this.#lists.values()) list.return?.();
+    this.#lists.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const endsAt = performance.now() + TURN_MS;
+      do {
+        const asked = this.#waiting.shift();
+        if (!asked) return;
+        void this.#serve(asked);
+      } while (performance.now() < endsAt);
+      this.#schedule();
+    });
+  }
+
+  async #serve(asked: Exclude<Asked, { kind: 'release' }>): Promise<void> {
+    const { kind, id } = asked;
+    try {
+      switch (kind) {
+        case 'call': {
+          const outcome = await carryOut(this.#room, asked.name, asked.input);
+          this.#postRevision();
+          this.#post({ kind: 'answer', id, outcome });
+          break;
+        }
+        case 'list': {
+          const begun = beginList(this.#room, asked.name, asked.input);
+          if (begun.ok) this.#lists.set(id, begun.value);
+          this.#post({ kind: 'answer', id, outcome: begun.ok ? { ok: true, value: null } : begun });
+          break;
+        }
+        case 'more':
+          this.#postParts(id);
+          break;
+        case 'enough':
+          this.#lists.get(id)?.return?.();
+          this.#lists.delete(id);
+      }
+    } catch (error) {
+      this.#room.log.error(error, 'a command failed');
+      this.#post({ kind: 'failed', id, message: (error as Error).message });
+    }
+  }
+
+  #postParts(id: number): void {
+    const list = this.#lists.get(id);
+    if (!list) return;
+    const next = nextParts(list);
+    if (next.isLast) this.#lists.delete(id);
+    this.#post({ kind: 'parts', id, ...next });
+  }
+
+  /** The desk hears of changes before the answer that made them. */
+  #postRevision(): void {
+    const revision = revisionOf(this.#room);
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#post({ kind: 'revision', revision });
+  }
+
+  #post(message: Answered): void {
+    this.#port.postMessage(message);
+  }
+}

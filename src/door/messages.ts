@@ -1,0 +1,26 @@
+import type { Outcome } from '../control/refusal.js';
+import type { StreamChange } from '../traffic/stream.js';
+import type { CallName, ListName } from './door.js';
+
+/** From the desk to the lines. */
+export type Asked =
+  | { readonly kind: 'call'; readonly id: number; readonly name: CallName; readonly input: unknown }
+  | { readonly kind: 'list'; readonly id: number; readonly name: ListName; readonly input: unknown }
+  /** The next parts of a list are wanted, or no more. */
+  | { readonly kind: 'more'; readonly id: number }
+  | { readonly kind: 'enough'; readonly id: number }
+  /** The desk does not read this memory of the traffic any more. */
+  | { readonly kind: 'release'; readonly memory: SharedArrayBuffer };
+
+/** From the lines to the desk. */
+export type Answered =
+  | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome<unknown> }
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string }
+  | {
+      readonly kind: 'parts';
+      readonly id: number;
+      readonly parts: readonly unknown[];
+      readonly isLast: boolean;
+    }
+  | { readonly kind: 'revision'; readonly revision: number }
+  | { readonly kind: 'traffic'; readonly change: StreamChange };

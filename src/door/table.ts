@@ -1,0 +1,71 @@
+import * as cells from '../control/cells.js';
+import * as devices from '../control/devices.js';
+import * as faults from '../control/faults.js';
+import * as lines from '../control/lines.js';
+import * as program from '../control/program.js';
+import * as values from '../control/values.js';
+import * as testing from '../testing/commands.js';
+
+/**
+ * Every command and every query of a running simulator: the door. Nothing else changes one. Each is a function of the
+ * room and of plain data; it checks against what is running, does all or nothing, and returns plain data or a refusal with a
+ * stable code. Those who are not on the side of the lines reach it by a `Door`.
+ */
+export const CALLS = {
+  'program.ping': program.ping,
+  'program.summary': program.summary,
+  'program.map': program.map,
+  'program.metrics': program.programMetrics,
+  'program.ports': program.usedPorts,
+  'traffic.clear': program.clearTraffic,
+  'line.get': lines.getLine,
+  'line.add': lines.addLine,
+  'line.change': lines.changeLine,
+  'line.remove': lines.removeLine,
+  'line.start': lines.startLine,
+  'line.restart': lines.restartLine,
+  'line.stop': lines.stopLine,
+  'device.get': devices.getDevice,
+  'device.add': devices.addDevice,
+  'device.remove': devices.removeDevice,
+  'device.power': devices.switchDevice,
+  'device.clock': devices.setDeviceClock,
+  'device.reset': devices.restartDevice,
+  'device.names': devices.namesOfDevice,
+  'value.get': values.getValue,
+  'value.set': values.setValue,
+  'value.change': values.changeValues,
+  'value.words': values.readWords,
+  'signal.set': values.setSignal,
+  'signal.remove': values.removeSignal,
+  'cells.read': cells.readCells,
+  'cells.set': cells.setCell,
+  'rule.get': faults.getRule,
+  'rule.add': faults.addRule,
+  'rule.replace': faults.replaceRule,
+  'rule.switch': faults.switchRule,
+  'rule.remove': faults.removeRule,
+  'rule.reset': faults.resetRules,
+  'rule.preview': faults.previewRule,
+  'test.list': testing.listTests,
+  'test.get': testing.getTest,
+  'test.start': testing.startTest,
+  'test.stop': testing.stopTest,
+  'examination.list': testing.listExaminations,
+  'examination.get': testing.getExamination,
+  'examination.start': testing.startExamination,
+  'examination.stop': testing.stopExamination,
+  'examination.checks': testing.possibleChecks,
+} as const;
+
+/** Queries whose answers may be long: they come part by part, as fast as they are taken. */
+export const LISTS = {
+  'program.configuration': program.configuration,
+  'line.list': lines.listLines,
+  'line.metrics': program.lineMetrics,
+  'device.list': devices.listDevices,
+  'value.list': values.listValues,
+  'rule.list': faults.listRules,
+  'test.findings': testing.testFindings,
+  'examination.findings': testing.examinationFindings,
+} as const;

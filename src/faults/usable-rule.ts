@@ -1,0 +1,29 @@
+import type { Issue } from '../schema/problem.js';
+import type { FaultLine } from './ability.js';
+import { lineProblems } from './line-problems.js';
+import type { FindValue } from './named-value.js';
+import { resolveNames } from './resolve-names.js';
+import type { FaultRule } from './rule.js';
+
+/** What a rule is checked against: the lines and the values with names. */
+export interface RuleHome {
+  /** Undefined where some lines are not known, and the rule may be for one of them. */
+  readonly lines: readonly FaultLine[] | undefined;
+  /** Undefined where some values are not known. */
+  readonly find: FindValue | undefined;
+}
+
+export type UsableRule =
+  | { readonly ok: true; readonly rule: FaultRule }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/**
+ * Whether a rule can be used here: the one place that decides. A rule that can has the addresses of the values that it
+ * names. Otherwise the issues say what is missing, with paths in the rule.
+ */
+export function usableRule(rule: FaultRule, { lines, find }: RuleHome): UsableRule {
+  const issues = lines ? lineProblems(rule, lines) : [];
+  const resolved = find ? resolveNames(rule, find) : { ok: true as const, rule };
+  if (!resolved.ok) return { ok: false, issues: [...issues, resolved.issue] };
+  return issues.length > 0 ? { ok: false, issues } : resolved;
+}

@@ -1,0 +1,93 @@
+import { lookup } from 'node:dns/promises';
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { buildApp } from '../api/app.js';
+import { BACKLOG } from '../api/connection-limit.js';
+import { newDesk } from '../api/desk.js';
+import { DeskEnd } from '../door/desk-end.js';
+import { hostPort } from '../transport/socket/address.js';
+import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
+
+/*
+ * The thread of the desk: HTTP, the console, reports, captures and files of the traffic. It has a heap of its own, so its
+ * garbage collections do not stop the lines.
+ */
+
+/** Of this thread, so that on one core the lines come first. */
+const NICENESS = 10;
+
+function post(message: FromDesk): void {
+  parentPort?.postMessage(message);
+}
+
+/** The lines come first where all share one core. Linux has a priority for each thread. */
+function stepBack(): void {
+  try {
+    const [thread] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+    if (thread !== undefined) setPriority(Number(thread), NICENESS);
+  } catch {
+    // Without /proc, the desk is as important as the lines.
+  }
+}
+
+async function begin(order: DeskOrder): Promise<() => Promise<void>> {
+  const { door, rules, port, level, writesIn, events, trafficFile, zero } = order;
+  const log = pino({ base: null, level }, { write: (entry) => post({ kind: 'log', entry }) });
+  const end = new DeskEnd(door, events);
+  const now = () => Number(process.hrtime.bigint() - zero) / 1e6;
+  const desk = newDesk(end, end.traffic, { writesIn, log, now });
+  const problem = trafficFile && (await desk.files.start(trafficFile));
+  if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
+  else await listen(buildApp(desk, rules, log), rules, port);
+  return () => desk.files.stop();
+}
+
+/**
+ * For `localhost`, which stands for two addresses, Fastify would open a second server, which knows nothing of the limits
+ * of connections.
+ */
+async function oneAddress(host: string): Promise<string> {
+  return host.toLowerCase() === 'localhost' ? (await lookup(host)).address : host;
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, credentials }: DeskOrder['rules'],
+  port: number,
+): Promise<void> {
+  const scheme = credentials === undefined ? 'http' : 'https';
+  try {
+    await app.listen({ host: await oneAddress(host), port, backlog: BACKLOG });
+    // As bound: 0.0.0.0 stays 0.0.0.0.
+    const bound = app.addresses().flatMap((each) => (typeof each === 'string' ? [] : each));
+    const addresses = bound.map((each) => `${scheme}://${hostPort(each.address, each.port)}`);
+    post({ kind: 'listening', addresses, port: bound[0]?.port ?? port });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const address = hostPort(host, port);
+    const inUse = `${address} is in use by another program; choose another port with api.port or --http_port`;
+    const reason = code === 'EADDRINUSE' ? inUse : `can't listen on ${address}: ${message}`;
+    post({ kind: 'refused', error: `REST: ${reason}` });
+  }
+}
+
+let finish = async () => {};
+stepBack();
+parentPort?.on('message', (message: ToDesk) => {
+  switch (message.kind) {
+    case 'begin':
+      void begin(message.order).then((end) => {
+        finish = end;
+      });
+      break;
+    case 'ping':
+      post({ kind: 'pong' });
+      break;
+    case 'end':
+      // The files get what is left of the traffic. Connections end with the thread.
+      void finish().then(() => process.exit(0));
+  }
+});

@@ -1,0 +1,172 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { ApiRules } from '../api/app.js';
+import { LineEnd } from '../door/line-end.js';
+import type { TestRoom } from '../testing/commands.js';
+import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
+
+/** What the desk is started with. */
+interface DeskSettings {
+  readonly room: TestRoom;
+  readonly rules: ApiRules;
+  /** 0 is any free one. */
+  readonly port: number;
+  readonly log: Logger;
+}
+
+type DeskStart =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
+/** How often the desk is asked whether it lives, and how long it may be silent. */
+const PING_MS = 2000;
+const SILENCE_MS = 10_000;
+/** Between the death of a desk and the start of the next one. */
+const RESTART_MS = 500;
+/** A desk that ends in an orderly way writes what is left of the traffic. */
+const END_MS = 1500;
+/** More memory than this ends the desk and not the program. */
+const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 };
+
+const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
+
+/**
+ * The side of the desk, as the side of the lines sees it: a thread. A thread that dies, or is silent, is replaced; the
+ * lines go on meanwhile.
+ */
+export class Desk {
+  readonly #settings: Promise<DeskSettings>;
+  #configure: (settings: DeskSettings) => void = () => {};
+  #thread: Worker | undefined;
+  #door: LineEnd | undefined;
+  #heardAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isEnding = false;
+
+  /** Loads the modules of the desk in its thread, while the side of the lines is made ready. */
+  constructor() {
+    this.#settings = new Promise((resolve) => {
+      this.#configure = resolve;
+    });
+    this.#thread = newThread();
+  }
+
+  /** Begins to serve. @returns where, or why that is not possible */
+  async start(settings: DeskSettings): Promise<DeskStart> {
+    this.#configure(settings);
+    const started = await this.#begin(settings.port);
+    if (!started.ok) return started;
+    this.#timer = setInterval(() => this.#look(), PING_MS).unref();
+    return started;
+  }
+
+  /** Lets the desk write what is left of the traffic, and ends it. */
+  async stop(): Promise<void> {
+    this.#isEnding = true;
+    clearInterval(this.#timer);
+    const thread = this.#thread;
+    if (!thread) return;
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    post(thread, { kind: 'end' });
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())]);
+    await thread.terminate();
+    this.#door?.end();
+  }
+
+  async #begin(port: number): Promise<DeskStart> {
+    const { room, rules, log } = await this.#settings;
+    const { simulator, writesIn } = room;
+    const thread = this.#thread ?? newThread();
+    this.#thread = thread;
+    const { port1, port2 } = new MessageChannel();
+    const door = new LineEnd(room, port1);
+    this.#door = door;
+    this.#heardAt = performance.now();
+    const order: DeskOrder = {
+      door: port2,
+      rules,
+      port,
+      level: log.level === 'info' ? 'warn' : log.level,
+      writesIn,
+      events: simulator.traffic.limits.events,
+      trafficFile: simulator.trafficFile,
+      zero: process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6)),
+    };
+    let resolve: (started: DeskStart) => void = () => {};
+    const started = new Promise<DeskStart>((settle) => {
+      resolve = settle;
+    });
+    thread.on('message', (message: FromDesk) => {
+      this.#heardAt = performance.now();
+      switch (message.kind) {
+        case 'listening':
+          resolve({ ok: true, addresses: message.addresses });
+          thread.once('exit', () => this.#died(thread, message.port));
+          break;
+        case 'refused':
+          resolve({ ok: false, error: message.error });
+          break;
+        case 'log':
+          relog(log, message.entry);
+          break;
+        case 'pong':
+      }
+    });
+    thread.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
+    thread.once('exit', (code) => {
+      door.end();
+      port1.close();
+      resolve({ ok: false, error: `the thread of REST has ended with ${code}` });
+    });
+    thread.postMessage({ kind: 'begin', order } satisfies ToDesk, [port2]);
+    return started;
+  }
+
+  #look(): void {
+    const thread = this.#thread;
+    if (!thread) return;
+    post(thread, { kind: 'ping' });
+    // A program that was stopped for a while has heard nothing, and asked nothing either.
+    if (performance.now() - this.#heardAt < SILENCE_MS) return;
+    this.#heardAt = performance.now();
+    void this.#settings.then(({ log }) => log.error('the thread of REST is silent and is replaced'));
+    void thread.terminate();
+  }
+
+  /** @param port where it has listened: the next desk listens there, too */
+  #died(thread: Worker, port: number): void {
+    if (this.#isEnding || thread !== this.#thread) return;
+    this.#thread = undefined;
+    setTimeout(async () => {
+      const { log } = await this.#settings;
+      if (this.#isEnding) return;
+      const started = await this.#begin(port);
+      if (started.ok) log.warn({ addresses: started.addresses }, 'REST is served again');
+      else {
+        log.error(`REST is not served: ${started.error}`);
+        const failed = this.#thread;
+        if (failed) await failed.terminate();
+        if (failed) this.#died(failed, port);
+      }
+    }, RESTART_MS).unref();
+  }
+}
+
+function newThread(): Worker {
+  return new Worker(new URL('./desk-thread.js', import.meta.url), { resourceLimits: LIMITS });
+}
+
+function post(thread: Worker, message: ToDesk): void {
+  thread.postMessage(message);
+}
+
+/** Logs what the desk has logged, with the time of now. */
+function relog(log: Logger, entry: string): void {
+  const {
+    level,
+    time: _,
+    msg,
+    ...details
+  } = JSON.parse(entry) as { level: keyof typeof LEVELS; msg?: string; time: number };
+  log[LEVELS[level]](details, msg);
+}

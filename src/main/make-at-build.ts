@@ -1,0 +1,21 @@
+/**
+ * Run by the build in the place where it compiles to (`scripts/ready.mjs`): makes the answers that never differ, so that
+ * the program need not.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { MADE_AT_BUILD, MADE_DIRECTORY } from '../api/made.js';
+import { loadConfiguration } from '../config/load.js';
+import { newBench } from '../library/bench.js';
+
+const loaded = loadConfiguration({ kind: 'demo' });
+if (!loaded.ok) throw new Error('the demo is wrong');
+const log = pino({ level: 'silent' });
+const { app } = newBench(loaded.configuration, loaded.configuration.api, log);
+mkdirSync(MADE_DIRECTORY, { recursive: true });
+for (const [file, path] of Object.entries(MADE_AT_BUILD)) {
+  const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers: { host: 'localhost' } });
+  if (statusCode !== 200) throw new Error(`${path}: ${body}`);
+  writeFileSync(new URL(file, MADE_DIRECTORY), body);
+}
+await app.close();

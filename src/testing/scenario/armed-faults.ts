@@ -1,0 +1,61 @@
+import type { FaultRule } from '../../faults/rule.js';
+import type { TrafficEvent } from '../../traffic/event.js';
+import { NearestMiss } from './nearest-miss.js';
+import type { Seen } from './seen.js';
+
+/** Conditions of a rule that let requests through although they are meant. */
+const LIMITS = ['after', 'every', 'probability', 'from', 'for'] as const;
+
+/** What became of the faults of a step. */
+export class ArmedFaults {
+  readonly #rules: readonly FaultRule[];
+  readonly #nearest: NearestMiss;
+  #isAimed = false;
+  #achieved = false;
+  #notAchieved: string | undefined;
+
+  constructor(rules: readonly FaultRule[]) {
+    this.#rules = rules;
+    this.#nearest = new NearestMiss(
+      rules.map(({ when, values }) => ({ condition: when, ...(values && { values }) })),
+    );
+  }
+
+  /**
+   * Looks at a request or a reply.
+   * @param spoilt a fault of the step acts on it
+   */
+  see(seen: Seen, spoilt: boolean): void {
+    if (spoilt) this.#isAimed = true;
+    else if (!this.#isAimed) this.#nearest.see(seen);
+  }
+
+  /** Looks at what became of the reply to a spoilt request. */
+  hear(event: TrafficEvent): void {
+    if (event.kind !== 'reply') return;
+    for (const { rule, notAchieved } of event.acted) {
+      if (!this.#rules.some(({ name }) => name === rule)) continue;
+      if (notAchieved === undefined) this.#achieved = true;
+      else this.#notAchieved ??= notAchieved;
+    }
+  }
+
+  /** Why none of the faults acted; undefined when one did, when nothing is known yet, or when there are none. */
+  get whyNot(): string | undefined {
+    if (this.#rules.length === 0 || this.#achieved) return undefined;
+    if (this.#notAchieved !== undefined) return `the fault could not act: ${this.#notAchieved}`;
+    if (this.#isAimed) return undefined;
+    const nearest = this.#nearest.text(`met its conditions, ${this.#limits}`);
+    return nearest === undefined
+      ? 'no request came after the fault was armed'
+      : `the fault never acted; ${nearest}`;
+  }
+
+  get #limits(): string {
+    const keys = LIMITS.filter((key) => this.#rules.some(({ when }) => when[key] !== undefined));
+    const limits = [...keys, ...(this.#rules.some(({ schedule }) => schedule) ? ['schedule'] : [])];
+    return limits.length === 0
+      ? 'but got no reply that the fault could act on'
+      : `but ${limits.map((key) => `\`${key}\``).join(' or ')} kept the fault from acting`;
+  }
+}

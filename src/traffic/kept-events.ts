@@ -1,0 +1,109 @@
+import { Reader } from './bytes.js';
+import type { TrafficEvent } from './event.js';
+import { type RecordOutline, readEvent, readOutline } from './read-record.js';
+
+/** What can be read of an event without decoding all of it. */
+export interface Outline extends RecordOutline {
+  readonly line: string;
+  /** By the wall clock, in ms since 1970. */
+  readonly time: number;
+}
+
+/** Where the records of a block begin: behind the count of its events. */
+export const RECORDS_AT = 8;
+
+/**
+ * Events side by side in shared memory, so that another thread reads them without a copy. The records grow from the front.
+ * From the end grows a list of 32-bit offsets: where each record begins. The count of the events is written last.
+ */
+export class EventBlock {
+  readonly memory: SharedArrayBuffer;
+  /** Sequence number of the first event in it. */
+  readonly first: number;
+  readonly reader: Reader;
+  readonly #count: Int32Array;
+  readonly #starts: Uint32Array;
+
+  constructor(memory: SharedArrayBuffer, first: number) {
+    this.memory = memory;
+    this.first = first;
+    this.reader = new Reader(new Uint8Array(memory));
+    this.#count = new Int32Array(memory, 0, 1);
+    this.#starts = new Uint32Array(memory);
+  }
+
+  get count(): number {
+    return Atomics.load(this.#count, 0);
+  }
+
+  /** Bytes between the end of the newest record and the list of offsets. */
+  room(end: number, count: number): number {
+    return this.memory.byteLength - 4 * (count + 1) - end;
+  }
+
+  /** Lets readers see one more event, whose record is complete. */
+  publish(start: number, count: number): void {
+    this.#starts[this.#starts.length - count] = start;
+    Atomics.store(this.#count, 0, count);
+  }
+
+  startOf(seq: number): number {
+    return this.#starts[this.#starts.length - 1 - (seq - this.first)] as number;
+  }
+}
+
+/** The newest events of all lines, as far as they are kept. Sequence numbers have no gaps. */
+export abstract class KeptEvents {
+  protected readonly lines: string[] = [];
+  /** In the order of their events. */
+  protected readonly blocks: EventBlock[] = [];
+
+  /** Sequence number of the oldest event that is kept; one more than `last` when there is none. */
+  abstract get first(): number;
+
+  /** Sequence number of the newest event; 0 before the first. */
+  abstract get last(): number;
+
+  /** The names of all lines that there have been. The list grows with lines that are added. */
+  get lineNames(): readonly string[] {
+    return this.lines;
+  }
+
+  /** The event with this sequence number; undefined when it is not kept. */
+  read(seq: number): TrafficEvent | undefined {
+    const block = this.#blockOf(seq);
+    return block && this.#read(block, seq);
+  }
+
+  /** What `read` would return, in outline: this costs a tenth of it. */
+  outline(seq: number): Outline | undefined {
+    const block = this.#blockOf(seq);
+    if (!block) return undefined;
+    const { reader } = block;
+    reader.at = block.startOf(seq);
+    const line = this.lines[reader.word()] as string;
+    const time = reader.number() ?? 0;
+    const { kind, unitId, functionCode } = readOutline(reader);
+    return { line, time, kind, unitId, functionCode };
+  }
+
+  #read(block: EventBlock, seq: number): TrafficEvent {
+    const { reader } = block;
+    reader.at = block.startOf(seq);
+    const line = this.lines[reader.word()] as string;
+    const time = reader.number() ?? 0;
+    // The record before is there as long as its block, even if its event is given up.
+    return readEvent(reader, { seq, line, time }, () => this.#read(block, seq - 1));
+  }
+
+  #blockOf(seq: number): EventBlock | undefined {
+    if (seq < this.first || seq > this.last) return undefined;
+    let [low, high] = [0, this.blocks.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((this.blocks[middle] as EventBlock).first <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return this.blocks[low];
+  }
+}

@@ -1,0 +1,51 @@
+import { EventBlock, KeptEvents } from './kept-events.js';
+import type { StreamChange } from './stream.js';
+
+/** A stream of another thread, for reading. It sees an event as soon as the stream has it. */
+export class TrafficMirror extends KeptEvents {
+  readonly #events: number;
+  readonly #release: (memory: SharedArrayBuffer) => void;
+  /** Nothing before this event is kept. */
+  #floor = 1;
+
+  /**
+   * @param events how many the stream keeps
+   * @param release gives memory back to the stream
+   */
+  constructor(events: number, release: (memory: SharedArrayBuffer) => void) {
+    super();
+    this.#events = events;
+    this.#release = release;
+  }
+
+  get first(): number {
+    return Math.max(this.#floor, this.last - this.#events + 1);
+  }
+
+  get last(): number {
+    const newest = this.blocks.at(-1);
+    return newest ? newest.first + newest.count - 1 : this.#floor - 1;
+  }
+
+  /** Takes a change of the stream. */
+  take(change: StreamChange): void {
+    switch (change.kind) {
+      case 'line':
+        this.lines.push(change.name);
+        break;
+      case 'block':
+        if (this.blocks.length === 0) this.#floor = Math.max(this.#floor, change.first);
+        this.blocks.push(new EventBlock(change.memory, change.first));
+        break;
+      case 'dropped': {
+        const dropped = this.blocks.shift();
+        if (!dropped) break;
+        this.#floor = Math.max(this.#floor, this.blocks[0]?.first ?? dropped.first + dropped.count);
+        this.#release(dropped.memory);
+        break;
+      }
+      case 'cleared':
+        this.#floor = change.first;
+    }
+  }
+}

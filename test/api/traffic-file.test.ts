@@ -1,0 +1,167 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ndjson, pcapng } from '../../src/api/traffic-file/encoding.js';
+import { type Disk, NumberedFiles } from '../../src/api/traffic-file/numbered-files.js';
+import { TrafficFile } from '../../src/api/traffic-file/traffic-file.js';
+import type { TrafficFileDefinition } from '../../src/config/configuration.js';
+import { TrafficStream } from '../../src/traffic/stream.js';
+import { frameEvent } from '../traffic/events.js';
+import { until } from '../transport/socket/raw-client.js';
+
+let directory: string;
+let stream: TrafficStream;
+let log: { level: number; msg: string }[];
+const files: TrafficFile[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'traffic-file-'));
+  stream = new TrafficStream({ events: 1000, bytes: 2 ** 20 });
+  log = [];
+});
+afterEach(async () => {
+  for (const file of files.splice(0)) await file.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function fileOf(change: Partial<TrafficFileDefinition> = {}, disk?: Disk): TrafficFile {
+  const definition = { directory, format: 'ndjson', size: 2 ** 20, files: 3, ...change } as const;
+  const lines = {
+    names: () => ['bench'],
+    get: () => ({ name: 'bench', kind: 'serial', describe: () => '' }) as const,
+  };
+  const encoding = () => (definition.format === 'ndjson' ? ndjson(stream) : pcapng(lines));
+  const logger = pino({}, { write: (entry: string) => void log.push(JSON.parse(entry)) });
+  const numbered = new NumberedFiles(definition.directory, definition.format, definition.files, disk);
+  const file = new TrafficFile(definition, stream, encoding, logger, async () => {}, numbered);
+  files.push(file);
+  return file;
+}
+
+const happen = (count = 1) => {
+  for (let i = 0; i < count; i++) stream.add(stream.lineNumber('bench'), frameEvent('03 0000 0001'));
+};
+const names = () => readdirSync(directory).sort();
+const text = (name: string) => readFileSync(join(directory, name), 'utf8');
+const lines = (name: string) =>
+  text(name)
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as { seq?: number; kind: string; count?: number });
+
+describe('traffic on disk', () => {
+  it('is what happens from the start on, within two seconds, and the rest at the end', async () => {
+    happen();
+    const file = fileOf();
+    expect(await file.start()).toBeUndefined();
+    happen(2);
+    await until(() => text('traffic-000001.ndjson').length > 0, 'it is written');
+    expect(lines('traffic-000001.ndjson').map(({ seq }) => seq)).toEqual([2, 3]);
+    happen();
+    await file.stop();
+    expect(lines('traffic-000001.ndjson').map(({ seq }) => seq)).toEqual([2, 3, 4]);
+  });
+
+  it('goes on in new files, of which the oldest go, and none is longer than it may be', async () => {
+    writeFileSync(join(directory, 'traffic-000007.ndjson'), 'old');
+    writeFileSync(join(directory, 'notes.txt'), 'not ours');
+    const size = 20_000;
+    const file = fileOf({ size });
+    await file.start();
+    happen(300);
+    await file.stop();
+    const own = names().filter((name) => name !== 'notes.txt');
+    expect(own).toHaveLength(3);
+    expect(names()).toContain('notes.txt');
+    for (const name of own) expect(text(name).length).toBeLessThanOrEqual(size);
+    const sequence = own.flatMap(lines).map(({ seq }) => seq);
+    expect(sequence).toEqual(sequence.map((_, i) => 301 - sequence.length + i));
+  });
+
+  it('begins each file of a capture with its header', async () => {
+    const file = fileOf({ format: 'pcapng', size: 10_000 });
+    await file.start();
+    happen(300);
+    await file.stop();
+    expect(names().length).toBeGreaterThan(1);
+    for (const name of names()) {
+      expect(readFileSync(join(directory, name)).readUInt32LE(0)).toBe(0x0a0d0d0a);
+    }
+  });
+
+  it('tells what the stream had given up before it was written', async () => {
+    const file = fileOf();
+    await file.start();
+    happen(1500);
+    await file.stop();
+    expect(lines('traffic-000001.ndjson')[0]).toMatchObject({ kind: 'left out', count: 500 });
+    expect(file.status.missed).toBe(500);
+  });
+
+  it('is refused where there is no place for a file', async () => {
+    writeFileSync(join(directory, 'file'), '');
+    const definition = { directory: join(directory, 'file'), format: 'ndjson', size: 1e6, files: 1 } as const;
+    const file = new TrafficFile(
+      definition,
+      stream,
+      () => ndjson(stream),
+      pino({ level: 'silent' }),
+      async () => {},
+    );
+    expect(await file.start()).toContain('ENOTDIR');
+  });
+
+  it('makes directories, and is refused below /proc', async () => {
+    const below = join(directory, 'a/b');
+    expect(await fileOf({ directory: below }).start()).toBeUndefined();
+    expect(readdirSync(below)).toEqual(['traffic-000001.ndjson']);
+    expect(await fileOf({ directory: '/proc/nowhere/below' }).start()).toContain('ENOENT');
+  });
+});
+
+describe('a full disk', () => {
+  it('is told once, leaves no half event behind, and is written to again when it has room', async () => {
+    let room = 700;
+    const disk: Disk = {
+      mkdir,
+      readdir,
+      rm,
+      async open(path, flags) {
+        const handle = await open(path, flags);
+        return {
+          truncate: (length) => handle.truncate(length),
+          close: () => handle.close(),
+          // Writes what fits, as write(2) does.
+          async write(bytes: Uint8Array, start: number, length: number, position: number) {
+            const fits = Math.min(length, room);
+            if (fits === 0)
+              throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+            room -= fits;
+            return await handle.write(bytes, start, fits, position);
+          },
+        } as Awaited<ReturnType<Disk['open']>>;
+      },
+    };
+    const file = fileOf({}, disk);
+    await file.start();
+    happen(10);
+    await until(() => file.status.problem !== undefined, 'the disk is full');
+    expect(file.status.problem).toContain('ENOSPC');
+    happen(10);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(text('traffic-000001.ndjson')).toBe('');
+    room = 1e6;
+    await until(() => file.status.problem === undefined, 'it is written again');
+    await file.stop();
+    expect(lines('traffic-000001.ndjson').map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    );
+    expect(log.map(({ level, msg }) => [level, msg])).toEqual([
+      [50, 'traffic is not being written: ENOSPC: no space left on device'],
+      [30, 'traffic is being written again'],
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { TestRun } from '../../../src/testing/scenario/test-run.js';
+import { READY_SCENARIOS } from '../../../src/web/views/tests/scenarios.js';
+import type { Habits, Mistake } from '../examine/habits.js';
+import { inVirtualTime, untilOver, virtualBench } from '../examine/virtual-bench.js';
+import { scenarioOf } from './read.js';
+
+inVirtualTime();
+
+/** Runs a scenario against a model client, which polls before it begins. */
+async function run(source: object, habits: Partial<Habits>) {
+  const bench = await virtualBench('serial');
+  const scenario = scenarioOf({ name: 'a test', ...source }, bench.simulator);
+  const client = bench.client(habits);
+  const test = new TestRun(bench.simulator, scenario, () => {}, bench.clock);
+  void client.poll();
+  const report = await untilOver(bench.clock, test.run());
+  client.stop();
+  const last = report.findings.at(-1);
+  return {
+    verdict: last?.verdict,
+    text: last?.summary ?? '',
+    all: report.findings.map((each) => each.verdict),
+  };
+}
+
+/** A ready-made scenario of the console. */
+function ready(title: string): object {
+  const found = READY_SCENARIOS.find((each) => each.title === title);
+  if (!found) throw new Error(`no scenario ${title}`);
+  return parse(found.text('bus')) as object;
+}
+
+const DAMAGED = { when: { count: 1 }, do: [{ crc: 'invert' }] };
+const POLLED = { name: 'it polls', expect: [{}, { same: true, times: { min: 5 } }], within: '30s' };
+
+/** Polls once a second, takes every reply for right, and never asks again. */
+const CARELESS: Partial<Habits> = {
+  rhythm: 'grid',
+  periodMs: 1000,
+  attempts: 1,
+  mistakes: ['no CRC check', 'takes one read for a reply'] satisfies Mistake[],
+};
+
+/** Polls twice a second and asks again after 300 ms. */
+const CAREFUL: Partial<Habits> = { rhythm: 'grid', periodMs: 500, timeoutMs: 300 };
+
+describe('a retry', () => {
+  it('is not what a client sends that never checks and never repeats: its next poll', async () => {
+    const { verdict, text } = await run(ready('Survives a wrong CRC'), CARELESS);
+    expect(verdict).toBe('inconclusive');
+    expect(text).toMatch(/came 1 s after the spoilt request .* may be the next poll/);
+  });
+
+  it.each(['Asks again after silence', 'Survives a wrong CRC'])(
+    'is what a careful client sends, in "%s" of the console',
+    async (title) => {
+      expect((await run(ready(title), CAREFUL)).all).not.toContain('inconclusive');
+      expect((await run(ready(title), CAREFUL)).all).not.toContain('fail');
+    },
+  );
+
+  it('is not seen where the time-out of the client is as long as the period of its polls', async () => {
+    const steps = [POLLED, { fault: DAMAGED, expect: { same: true } }];
+    const { verdict, text } = await run({ steps }, { rhythm: 'grid', periodMs: 500, timeoutMs: 900 });
+    expect(verdict).toBe('inconclusive');
+    expect(text).toMatch(/came 90\d.* ms after the spoilt request/);
+  });
+
+  it('needs a bound where nothing is known of the polls', async () => {
+    const steps = [{ fault: DAMAGED, expect: { same: true } }];
+    const { verdict, text } = await run({ steps }, CAREFUL);
+    expect(verdict).toBe('inconclusive');
+    expect(text).toContain('how often the client polls this is not known');
+  });
+
+  it('has a bound that counts from the spoilt request, wherever that is in the step', async () => {
+    const retry = (within: string, after = '200ms') => ({
+      steps: [{ fault: { ...DAMAGED, when: { after: 3, count: 1 } }, expect: { retry: { within, after } } }],
+    });
+    expect(await run(retry('350ms'), CAREFUL)).toMatchObject({ verdict: 'pass' });
+    const late = await run(retry('250ms'), CAREFUL);
+    expect(late.verdict).toBe('fail');
+    expect(late.text).toMatch(/did not come within 250 ms of the spoilt request \(frame \d+\)/);
+    const early = await run(retry('2s', '400ms'), CAREFUL);
+    expect(early.verdict).toBe('fail');
+    expect(early.text).toMatch(
+      /came 30\d(\.\d)? ms after the spoilt request \(frame \d+\), sooner than 400 ms/,
+    );
+  });
+
+  it('is not passed by a bound that the next poll meets, either', async () => {
+    const steps = [POLLED, { fault: DAMAGED, expect: { retry: { within: '2s' } } }];
+    expect(await run({ steps }, CARELESS)).toMatchObject({ verdict: 'inconclusive' });
+    const beyond = [POLLED, { fault: DAMAGED, expect: { retry: { after: '800ms', within: '1s' } } }];
+    expect(await run({ steps: beyond }, { rhythm: 'grid', periodMs: 500, timeoutMs: 900 })).toMatchObject({
+      verdict: 'pass',
+    });
+  });
+
+  it('may be wanted again and again, each counted from the one before', async () => {
+    const fault = { do: [{ silence: true }] };
+    const times = (count: number) => [
+      POLLED,
+      { fault, expect: { retry: { within: '350ms' }, times: count } },
+    ];
+    expect(await run({ steps: times(2) }, { ...CAREFUL, periodMs: 5000, attempts: 3 })).toMatchObject({
+      verdict: 'pass',
+    });
+    expect(await run({ steps: times(3) }, { ...CAREFUL, periodMs: 5000, attempts: 3 })).toMatchObject({
+      verdict: 'fail',
+    });
+  });
+
+  it.each([0, 10, 25, 50])('is never seen in polls with %i ms of jitter', async (jitterMs) => {
+    const step = { fault: DAMAGED, expect: { same: true } };
+    const again = { name: 'polls on', wait: '3s' };
+    const steps = [POLLED, ...Array.from({ length: 30 }, () => [step, again]).flat()];
+    for (const rhythm of ['grid', 'after'] as const) {
+      const { all } = await run({ steps }, { ...CARELESS, rhythm, jitterMs, periodMs: 500 });
+      expect(all.filter((_, i) => i % 2 === 1)).toEqual(Array(30).fill('inconclusive'));
+    }
+  });
+});
+
+describe('a fault that did not act', () => {
+  const withFault = (when: object) => ({ steps: [{ fault: { ...DAMAGED, when }, wait: '2s' }] });
+
+  it('says which condition the nearest request missed', async () => {
+    const { verdict, text } = await run(withFault({ unit: 5, function: 3, address: 7 }), CAREFUL);
+    expect(verdict).toBe('inconclusive');
+    expect(text).toMatch(
+      /the fault never acted; nearest was unit 1 read holding registers 0–1 \(frame \d+\): unit 1, not 5; address 0–1, not 7/,
+    );
+  });
+
+  it('says that it was left out by its counts', async () => {
+    const { text } = await run(withFault({ unit: 1, after: 50 }), CAREFUL);
+    expect(text).toMatch(/met its conditions, but `after` kept the fault from acting/);
+  });
+
+  it('says that no request came after it was armed', async () => {
+    const steps = [{ expect: {} }, { fault: DAMAGED, wait: '2s' }];
+    const { text } = await run({ steps }, { periodMs: 60_000 });
+    expect(text).toContain('no request came after the fault was armed');
+  });
+});
+
+describe('an expectation that nothing met', () => {
+  it('says when it counts from, and which condition the nearest request missed', async () => {
+    const { text } = await run(
+      { steps: [{ expect: { unit: 1, function: 4, quantity: 2 }, within: '2s' }] },
+      CAREFUL,
+    );
+    expect(text).toMatch(
+      /it did not come within 2 s of the beginning of the step; nearest was unit 1 read holding registers 0–1 \(frame \d+\): function 3, not 4; counted from the beginning of the step, last came \+/,
+    );
+  });
+});
