@@ -75,7 +75,7 @@ describe('the traffic', () => {
     master.send(Buffer.from(`00010000000601${READ_10}`, 'hex'));
     await expect.poll(async () => (await page('?problems=true')).events.length).toBe(3);
     expect(texts(await page('?problems=true'))).toEqual([
-      'unit 1 read holding registers 99: exception 02 illegal data address',
+      'unit 1 read holding registers 99: exception 02 illegal data address (99 not defined)',
       'unit 1 read holding registers 2: 3',
       expect.stringContaining('no reply'),
     ]);
