@@ -19,6 +19,11 @@ const PAUSES_TOP = RULER + 2 * LANE;
 /** The lines between the rows. */
 const ROW_LINES = [...Object.values(TOPS), PAUSES_TOP];
 
+/** The upper edge of a lane. */
+export function laneTop(lane: Lane): number {
+  return TOPS[lane];
+}
+
 /** The lane at a height; undefined on the ruler and between the pauses. */
 export function laneAt(y: number): Lane | undefined {
   return LANES.find((lane) => y >= TOPS[lane] && y < TOPS[lane] + LANE);

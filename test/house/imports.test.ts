@@ -103,6 +103,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'simulator',
       'control',
       'transport',
+      'strip',
     ],
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
