@@ -14,6 +14,7 @@ import { Access, type AccessRules } from './access/access.js';
 import { accessGuard } from './access/guard.js';
 import { refuse } from './answers.js';
 import { limitConnections } from './connection-limit.js';
+import { NO_PAGE } from './console/paths.js';
 import { consoleRoutes } from './console/routes.js';
 import type { Desk } from './desk.js';
 import { asSent, errorAnswer } from './error-answer.js';
@@ -122,8 +123,11 @@ export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): F
   app.setNotFoundHandler((request, reply) => {
     const { method, url } = request;
     const allowed = methods.of(url);
-    if (allowed.length === 0)
+    if (allowed.length === 0) {
+      if (request.headers.accept?.includes('text/html') && !/^\/(api|restapi)\b/.test(url))
+        return reply.code(404).type('text/html; charset=utf-8').send(NO_PAGE);
       return refuse(request, reply, refusal('path.unknown', '', `${method} ${url}: no such path`));
+    }
     reply.header('allow', allowed.join(', '));
     return refuse(
       request,

@@ -52,7 +52,32 @@ export async function removeDevice(
   return removed.ok ? done(null) : refusal('device.in_use', '', removed.error);
 }
 
-export const getDevice = command(() => {});
+export function getDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceView> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  return done({ ...deviceView(simulator, device), defined: definedIn(device) });
+}
+
+const MOST_RANGES = 256;
+
+/** Which addresses of each table are defined. It takes up to a ms: for one device at a time. */
+function definedIn({ tables }: Device): DeviceView['defined'] {
+  return Object.fromEntries(
+    Object.entries(tables).map(([table, { window }]) => {
+      const { image, base, size } = window;
+      const ranges: [number, number][] = [];
+      let registers = 0;
+      for (let address = 0; address < size; address++) {
+        if (image.typeAt(base + address) === 'invalid') continue;
+        registers++;
+        const last = ranges.at(-1);
+        if (last && (last[1] === address - 1 || ranges.length === MOST_RANGES)) last[1] = address;
+        else ranges.push([address, address]);
+      }
+      return [table, { registers, ranges }];
+    }),
+  );
+}
 
 /** Switches the supply of a device. Times are in ms. */
 export const switchDevice = command((device, { state, forMs, bootMs }: PowerChange) => {

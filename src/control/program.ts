@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { version } from '../config/version.js';
 import { describeLine } from '../simulator/describe-line.js';
@@ -13,7 +12,7 @@ import type { Room } from './room.js';
 import type { Summary } from './schemas/summary.js';
 import { thousandths } from './thousandths.js';
 
-const PROGRAM = { host: hostname(), version: version(), run: randomUUID() };
+const PROGRAM = { host: hostname(), version: version() };
 
 /** Answers, which shows that the side of the lines is alive. */
 export function ping(): Outcome<null> {
@@ -21,12 +20,12 @@ export function ping(): Outcome<null> {
 }
 
 /** How everything is at this moment, small enough to be asked for every second. */
-export function summary({ simulator, revisionOf }: Room): Outcome<Summary> {
+export function summary({ simulator, run, revisionOf }: Room): Outcome<Summary> {
   const { traffic, lines, faults } = simulator;
   return done({
     time: new Date().toISOString(),
     monotonicUs: micros(performance.now()),
-    program: PROGRAM,
+    program: { ...PROGRAM, run },
     lastSeq: traffic.last,
     lines: Array.from(lines.values(), (line) => summaryOf(line, revisionOf(line.definition))),
     devices: { edition: simulator.deviceChanges },

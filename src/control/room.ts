@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import type { Simulator } from '../simulator/simulator.js';
@@ -6,6 +7,8 @@ import type { Simulator } from '../simulator/simulator.js';
 export interface Room {
   readonly simulator: Simulator;
   readonly log: Logger;
+  /** Another one for each simulator: who sees another one has lost what he knew. */
+  readonly run: string;
   /** The directory in which remote clients may let files be made. */
   readonly writesIn: string;
   /** For the owner of the machine: his files may name any path, and a bench may be without a line for a moment. */
@@ -19,6 +22,7 @@ export function newRoom(simulator: Simulator, log: Logger, writesIn?: string): R
   return {
     simulator,
     log,
+    run: randomUUID(),
     isOwner: false,
     writesIn: simulator.trafficFile?.directory ?? writesIn ?? simulator.directory,
     revisionOf: revisions(),

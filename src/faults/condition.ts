@@ -31,19 +31,19 @@ const addressRange = z
 /** `when`: which requests a rule is for. A condition that is absent matches anything. */
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
-    .describe('A line, or a list of lines.')
+    .describe('Name of a line, or a list of names.')
     .optional(),
   unit: oneOrMore(
     wholeNumber(0, 255, 'a unit identifier'),
     'a unit identifier from 0 to 255, or a list of them',
   )
-    .describe('A unit identifier, or a list of them.')
+    .describe('Unit identifier, or a list.')
     .optional(),
   function: oneOrMore(
     wholeNumber(1, 255, 'a function code'),
     'a function code from 1 to 255, or a list of them',
   )
-    .describe('A function code, or a list of them.')
+    .describe('Function code, or a list.')
     .optional(),
   address: bounded(
     z.union([address, addressRange, listOf(addressRange)], {
@@ -51,24 +51,18 @@ export const conditionSchema = section({
     }),
     MAX_LISTED,
   )
-    .describe('An address, the first and the last one as [0, 9], or a list of such pairs.')
+    .describe('Address, a range as [0, 9], or a list of ranges. One of them must be in the request.')
     .optional(),
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
-    .describe('A value of a device by its name, or a list of them; in place of an address.')
+    .describe('Name of a value such as meter.voltage, or a list. In place of an address.')
     .optional(),
   quantity: oneOrMore(wholeNumber(1, 0xffff, 'a quantity'), 'a quantity from 1 to 65535, or a list of them')
-    .describe('How many registers the request asks for, or a list of such numbers.')
+    .describe('Quantity of registers or coils, or a list.')
     .optional(),
-  after: wholeNumber(0, UNLIMITED, 'a number of requests')
-    .describe('The first so many matching requests are let through.')
-    .optional(),
-  every: wholeNumber(1, UNLIMITED, 'a number of requests')
-    .describe('Only each n-th of those that are left.')
-    .optional(),
-  count: wholeNumber(1, UNLIMITED, 'a number of requests')
-    .describe('The rule stops after it has acted so often.')
-    .optional(),
-  probability: probability.describe('Each of those with this probability.').optional(),
+  after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),
+  every: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Act on every n-th match.').optional(),
+  count: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Stop after acting n times.').optional(),
+  probability: probability.describe('Chance of acting on a match.').optional(),
   ...windowShape,
 }).refine(({ address, name }) => address === undefined || name === undefined, {
   error: 'expected either address or name',

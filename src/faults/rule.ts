@@ -66,22 +66,24 @@ const doSchema = z.codec(z.unknown(), faultList, {
 const written = writtenFault();
 documentAs(
   doSchema,
-  z.union([written, z.array(written)]).describe('One fault, or a list of faults, which act in this order.'),
+  z
+    .union([written, z.array(written)])
+    .describe('A fault, or a list of faults in the order in which they act.'),
 );
 
 /** A fault rule as written in the native file and over REST. */
 export const ruleSchema = section({
   name: nameSchema.describe('Letters, digits, dots, hyphens and underscores.'),
-  enabled: flag
-    .describe('A rule that is switched off stays, and does not act. It is on without this.')
-    .optional(),
+  enabled: flag.describe('`false` keeps the rule and switches it off (default: true).').optional(),
   when: conditionSchema
     .default({})
-    .describe('Which requests the rule is for. What is absent matches anything.'),
-  schedule: scheduleSchema.describe('Windows of time, one of which has to be open.').optional(),
+    .describe('Which requests the rule is for. Empty fields match every request.'),
+  schedule: scheduleSchema
+    .describe('Windows of time. The rule acts while one of them is open (default: always).')
+    .optional(),
   do: doSchema,
   seed: wholeNumber(0, MAX_SEED, 'a seed')
-    .describe('With the same seed, the same requests get the same bytes.')
+    .describe('The same seed gives the same bytes for the same requests (default: random).')
     .optional(),
 }).transform(
   ({ name, enabled, when, schedule, do: faults, seed }): FaultRule => ({

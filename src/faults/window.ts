@@ -17,13 +17,13 @@ export interface Window {
 
 /** The keys of a window that `when` has, too. */
 export const windowShape = {
-  from: duration().describe('So long after the rule came into force; at once without it.').optional(),
-  for: duration(1).describe('For so long; for ever without it.').optional(),
+  from: duration().describe('Start after this delay (default: now).').optional(),
+  for: duration(1).describe('Duration (default: unlimited).').optional(),
 };
 
 const windowSchema = section({
   ...windowShape,
-  every: duration(1).describe('The time from one opening to the next.').optional(),
+  every: duration(1).describe('Open again at this interval (default: once).').optional(),
 }).superRefine((window, context) => {
   const message = whyWrong(window);
   if (message) context.addIssue({ code: 'custom', path: ['every'], message });

@@ -1,4 +1,5 @@
 import { unreachableReason } from '../monitor/unreachable.js';
+import { ask, type Method } from '../rest/client.js';
 import type { LinePlaces } from '../testing/scenario/places.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
@@ -23,24 +24,16 @@ export class Remote {
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  async ask<Body>(
-    method: 'GET' | 'POST' | 'DELETE',
-    path: string,
-    body?: object,
-  ): Promise<RemoteAnswer<Body>> {
-    try {
-      const response = await fetch(`${this.#url}${path}`, {
-        method,
-        headers: { ...this.#headers, ...(body && { 'content-type': 'application/json' }) },
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-        ...(body && { body: JSON.stringify(body, wideNumbers) }),
-      });
-      const text = await response.text();
-      if (!response.ok) return { ok: false, error: errorText(response.status, text) };
-      return { ok: true, body: (text === '' ? undefined : JSON.parse(text)) as Body };
-    } catch (error) {
-      return { ok: false, error: `${this.#url}: no answer: ${unreachableReason(error as Error)}` };
-    }
+  async ask<Body>(method: Method, path: string, body?: object): Promise<RemoteAnswer<Body>> {
+    const answer = await ask<Body>((...request) => this.#send(...request), method, path, body);
+    if (answer.ok) return { ok: true, body: answer.value };
+    const { status, problem, cause } = answer;
+    if (status === 0)
+      return { ok: false, error: `${this.#url}: no answer: ${unreachableReason(cause as Error)}` };
+    const listed = problem.problems.map(({ path, message }) =>
+      path === '' ? message : `${path}: ${message}`,
+    );
+    return { ok: false, error: listed.length > 0 ? listed.join('\n') : problem.detail };
   }
 
   /** Where the open lines are, or why that is not known. */
@@ -50,22 +43,12 @@ export class Remote {
     const open = answer.body.lines.filter(({ state }) => state === 'open');
     return new Map(open.map(({ name, place }) => [name, place]));
   }
-}
 
-/** JSON has no integers beyond 2^53; the simulator takes them as text. */
-function wideNumbers(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
-}
-
-function errorText(status: number, text: string): string {
-  try {
-    const { problems = [], error } = JSON.parse(text) as {
-      readonly problems?: readonly { readonly path: string; readonly message: string }[];
-      readonly error?: string;
-    };
-    const listed = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-    return listed.length > 0 ? listed.join('\n') : (error ?? `HTTP status ${status}`);
-  } catch {
-    return `HTTP status ${status}`;
+  #send(path: string, { headers, ...init }: RequestInit): Promise<Response> {
+    return fetch(`${this.#url}${path}`, {
+      ...init,
+      headers: { ...headers, ...this.#headers },
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    });
   }
 }

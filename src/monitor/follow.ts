@@ -1,6 +1,7 @@
 import type { LeftOut } from '../api/v1/traffic-view.js';
+import type { Send } from '../rest/client.js';
+import { follow as followEvents } from '../rest/events.js';
 import type { TrafficView } from '../traffic/view.js';
-import { SseParser } from './sse.js';
 import { unreachableReason } from './unreachable.js';
 
 export type Shown = TrafficView | LeftOut;
@@ -11,7 +12,7 @@ export type Followed =
   /** The connection is gone, and the simulator is waited for. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'connected' }
-  /** Another run of the simulator has begun; its events are told from the first one on. */
+  /** Another run of the simulator has begun; its events come from the first one on. */
   | { readonly kind: 'restarted' }
   /** Asking again will not help. `status` is undefined when nobody answered. */
   | { readonly kind: 'refused'; readonly status: number | undefined; readonly reason: string };
@@ -26,117 +27,74 @@ export interface FollowOptions {
   readonly retryMs: number;
 }
 
-type Refused = Extract<Followed, { kind: 'refused' }>;
-
-type Connection = { readonly kind: 'connected'; readonly body: AsyncIterable<Uint8Array> } | Refused;
-
-/** How the reading of a connection ended. `after` is the number of the last event that came. */
-interface End {
-  readonly after: number | undefined;
-  readonly isRestart: boolean;
-  readonly reason: string;
-}
-
-/** Statuses of a simulator that may take this reader later, because it has too many of them now. */
+/** The status of a simulator that may take this reader later, because it has too many of them now. */
 const FOR_NOW = 503;
+/** A simulator says every 15 s that nothing has happened. */
+const SILENCE_MS = 60_000;
 
 /**
- * Follows a running simulator until `signal`, or until it refuses. A connection that breaks is made anew, and goes on
+ * Follows a running simulator until `signal`, or until it refuses. A connection that breaks is made again, and goes on
  * after the last event that came.
  */
-export async function* follow(options: FollowOptions): AsyncGenerator<Followed, void> {
-  const { signal } = options;
+export async function* follow({
+  url,
+  token,
+  signal,
+  retryMs,
+}: FollowOptions): AsyncGenerator<Followed, void> {
   let state: 'new' | 'connected' | 'lost' = 'new';
   let after: number | undefined;
-  while (!signal.aborted) {
-    const connection = await connect(options, after);
-    if (signal.aborted) return;
-    let reason: string;
-    if (connection.kind === 'refused') {
-      const { status } = connection;
-      const mayChange = status === undefined || status === FOR_NOW;
-      if (state === 'new' || !mayChange) {
-        yield connection;
-        return;
-      }
-      reason = connection.reason;
-    } else {
+  let current = new AbortController();
+  const send: Send = (path, { headers, ...init }) =>
+    fetch(path, {
+      ...init,
+      headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    });
+  const next = () => {
+    if (signal.aborted) return undefined;
+    current = new AbortController();
+    const target = new URL(url);
+    if (after !== undefined) target.searchParams.set('after', String(after));
+    return { path: target.href, signal: AbortSignal.any([signal, current.signal]) };
+  };
+  for await (const step of followEvents(send, next, SILENCE_MS)) {
+    if (step.kind === 'open') {
       if (state !== 'connected') yield { kind: 'connected' };
       state = 'connected';
-      const end: End = yield* read(connection.body, after);
-      after = end.after;
-      if (signal.aborted) return;
-      if (end.isRestart) {
+    } else if (step.kind === 'message') {
+      const at = step.id === undefined ? after : Number(step.id);
+      if (at !== undefined && after !== undefined && at < after) {
+        // The simulator counts from 1 again. What happened before this reader was back is asked for, too.
+        after = 0;
+        current.abort();
         yield { kind: 'restarted' };
         continue;
       }
-      reason = end.reason;
-    }
-    if (state !== 'lost') yield { kind: 'lost', reason };
-    state = 'lost';
-    await pause(options);
-  }
-}
-
-async function connect(
-  { url, token, signal }: FollowOptions,
-  after: number | undefined,
-): Promise<Connection> {
-  const headers: Record<string, string> = { accept: 'text/event-stream' };
-  if (token !== undefined) headers.authorization = `Bearer ${token}`;
-  if (after !== undefined) headers['last-event-id'] = String(after);
-  try {
-    const response = await fetch(url, { headers, signal });
-    const { status, body } = response;
-    if (status !== 200) return { kind: 'refused', status, reason: await reasonIn(response) };
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-    if (isStream && body) return { kind: 'connected', body };
-    return { kind: 'refused', status, reason: 'this is no modbus-sim: the answer is no stream of events' };
-  } catch (error) {
-    return { kind: 'refused', status: undefined, reason: unreachableReason(error as Error) };
-  }
-}
-
-/** Tells what comes on a connection until it breaks, or until it turns out to be of another run of the simulator. */
-async function* read(
-  body: AsyncIterable<Uint8Array>,
-  from: number | undefined,
-): AsyncGenerator<Followed, End> {
-  const parser = new SseParser();
-  const decoder = new TextDecoder();
-  let after = from;
-  try {
-    for await (const chunk of body) {
-      for (const { id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
-        const at = id === undefined ? after : Number(id);
-        // The simulator counts from 1 again. Whatever happened before this reader was back is asked for, too.
-        if (at !== undefined && after !== undefined && at < after)
-          return { after: 0, isRestart: true, reason: '' };
-        if (data !== undefined) yield { kind: 'events', events: JSON.parse(data) as Shown[] };
-        after = at;
+      if (step.data !== undefined) yield { kind: 'events', events: JSON.parse(step.data) as Shown[] };
+      after = at;
+    } else {
+      const { status, problem, cause } = step;
+      const reason = status === 0 ? unreachableReason(cause as Error) : problem.detail;
+      const mayChange = status === 0 || status === FOR_NOW;
+      if (state === 'new' || !mayChange) {
+        yield { kind: 'refused', status: status === 0 ? undefined : status, reason };
+        return;
       }
+      if (state !== 'lost') yield { kind: 'lost', reason };
+      state = 'lost';
+      await pause(retryMs, signal);
     }
-    return { after, isRestart: false, reason: 'the connection was closed' };
-  } catch (error) {
-    return { after, isRestart: false, reason: unreachableReason(error as Error) };
   }
 }
 
-/** The text in an error answer of the simulator. */
-async function reasonIn(response: Response): Promise<string> {
-  const body: unknown = await response.json().catch(() => undefined);
-  const isOurs = typeof body === 'object' && body !== null && 'error' in body;
-  return isOurs ? String(body.error) : `HTTP ${response.status}`;
-}
-
-function pause({ retryMs, signal }: FollowOptions): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, retryMs);
+    const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);
   });
 }

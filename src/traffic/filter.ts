@@ -1,7 +1,7 @@
 import { type AddressRange, addressRanges } from '../protocol/address-range.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
-import { type ReadEvent, requestPduOf } from './decode.js';
-import type { EventKind, TrafficEvent } from './event.js';
+import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
+import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
 import type { Outline } from './kept-events.js';
 import { micros } from './time.js';
 import { type Direction, directionOf } from './view.js';
@@ -18,6 +18,8 @@ export interface TrafficFilter {
   readonly kinds?: ReadonlySet<EventKind> | undefined;
   /** One of these fault rules was to act on the reply. */
   readonly rules?: ReadonlySet<string> | undefined;
+  /** Only what went wrong: damage, what was not executed, and replies that are exceptions, changed by a fault or missing. */
+  readonly problems?: boolean | undefined;
   /** Wall-clock time in ms since 1970, ends included, to the µs as events show it. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -25,7 +27,7 @@ export interface TrafficFilter {
 
 /** Whether an event may pass, as far as its outline shows. Most events are turned away here, and never read. */
 export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, functionCode }: Outline): boolean {
-  const { lines, units, functions, directions, kinds, rules, since, until } = filter;
+  const { lines, units, functions, directions, kinds, rules, problems, since, until } = filter;
   return (
     (lines === undefined || lines.has(line)) &&
     (units === undefined || (unitId !== undefined && units.has(unitId))) &&
@@ -34,13 +36,32 @@ export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, funct
     (kinds === undefined || kinds.has(kind)) &&
     (directions === undefined || directions.has(directionOf(kind))) &&
     (rules === undefined || kind === 'reply') &&
+    (!problems || kind === 'reply' || PROBLEMS.has(kind)) &&
     (since === undefined || micros(time) >= micros(since)) &&
     (until === undefined || micros(time) <= micros(until))
   );
 }
 
+/** Kinds of events that are problems as such. Of replies, some are. */
+const PROBLEMS: ReadonlySet<EventKind> = new Set([
+  'damaged',
+  'discarded',
+  'duplicate',
+  'dropped',
+  'loop',
+  'collision',
+  'overrun',
+  'damaged characters',
+  'client rejected',
+]);
+
 /** Whether an event that may pass really does. */
-export function passes({ rules, addresses }: TrafficFilter, event: TrafficEvent, read: ReadEvent): boolean {
+export function passes(
+  { rules, problems, addresses }: TrafficFilter,
+  event: TrafficEvent,
+  read: ReadEvent,
+): boolean {
+  if (problems && event.kind === 'reply' && !isProblem(event, read)) return false;
   if (rules && !(event.kind === 'reply' && event.acted.some(({ rule }) => rules.has(rule)))) return false;
   if (addresses === undefined) return true;
   const pdu = requestPduOf(event, read);
@@ -48,6 +69,13 @@ export function passes({ rules, addresses }: TrafficFilter, event: TrafficEvent,
     pdu !== undefined &&
     addressRanges(pdu).some((named) => addresses.some((wanted) => overlaps(named, wanted)))
   );
+}
+
+/** Whether a reply is an exception, was changed by a fault, or was not sent as a whole. */
+function isProblem(event: ReplyEvent, read: ReadEvent): boolean {
+  const { acted, plan, report } = event;
+  if (acted.length > 0 || plan.kind !== 'send' || report.ended !== 'complete') return true;
+  return decodeEvent(event, read).message?.exception !== undefined;
 }
 
 function overlaps(a: AddressRange, b: AddressRange): boolean {

@@ -1,11 +1,132 @@
+import { effect, signal, useSignal, useSignalEffect } from '@preact/signals';
+import './base.css';
 import { html, render } from 'htm/preact';
-import { App } from './app.js';
-import { keepConnected } from './live.js';
-import { followLinks, go, hrefOf } from './route.js';
-import { readSession } from './session.js';
-import { applyTheme } from './theme.js';
+import type { ComponentType } from 'preact';
+import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
+import { logIn, logOut, needsLogIn, readSession, session } from './api.js';
+import { connection, keepConnected, serverNow, summary } from './live.js';
+import { followLinks, go, hrefOf, route } from './route.js';
+import { Button, into, State } from './ui/controls.js';
+import { Dialog } from './ui/dialog.js';
+import { Field } from './ui/field.js';
+import { timeOfDay } from './ui/format.js';
+import { Toasts } from './ui/toast.js';
+import { FaultsView } from './views/faults/faults.js';
+import { LinesView } from './views/lines/lines.js';
+import { RegistersView } from './views/registers/registers.js';
+import { TestsView } from './views/tests/tests.js';
+import { TrafficView } from './views/traffic/traffic.js';
+import './app.css';
 
-applyTheme();
+/** The views. A view has no properties: `route` says what it shows. */
+const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: ComponentType }>> = {
+  lines: { title: 'Lines', View: LinesView },
+  registers: { title: 'Registers', View: RegistersView },
+  traffic: { title: 'Traffic', View: TrafficView },
+  faults: { title: 'Faults', View: FaultsView },
+  tests: { title: 'Tests', View: TestsView },
+};
+
+/** The whole page: a header, a view, messages, and the log-in in front of all. */
+function App() {
+  const { view } = route.value;
+  const { title, View } = VIEWS[view];
+  useSignalEffect(() => {
+    const host = summary.value?.program.host;
+    const { title } = VIEWS[route.value.view];
+    document.title = host === undefined ? `${title} - modbus-sim` : `${title} - ${host} - modbus-sim`;
+  });
+  return html`<a class="skip" href="#view">Skip to the view</a>
+    <${Header} />
+    <main id="view" class=${`view-${view}`} tabindex="-1">
+      <h1 class="unseen">${title}</h1>
+      <${View} key=${view} />
+    </main>
+    <${Toasts} />
+    ${needsLogIn.value ? html`<${LogIn} />` : null}`;
+}
+
+function Header() {
+  const { program } = summary.value ?? {};
+  const { view } = route.value;
+  const links = VIEW_NAMES.map(
+    (name) => html`<li><a href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
+      ${VIEWS[name].title}</a></li>`,
+  );
+  return html`<header class="header flow">
+    <div class="program flow">
+      <strong>modbus-sim</strong>
+      <span class="mono dim">${program?.version ?? ''}</span>
+      <span class="host dim">${program?.host ?? ''}</span>
+    </div>
+    <nav aria-label="Views"><ul>${links}<li><a href="/api/v1/docs" target="_blank">API</a></li></ul></nav>
+    <div class="flow">
+      <time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
+      <${ConnectionState} />
+      <${Button} onClick=${nextTheme}>Theme: ${theme.value}<//>
+      ${session.value?.secondsLeft == null ? null : html`<${Button} onClick=${() => void logOut()}>Log out<//>`}
+    </div>
+  </header>`;
+}
+
+/** Says how the connection is; in a banner over the page while there is none. */
+function ConnectionState() {
+  const now = connection.value;
+  if (now.state === 'open') return html`<${State} tone="good">live<//>`;
+  if (now.state === 'connecting') return html`<${State} tone="warn">connecting<//>`;
+  const text =
+    now.state === 'lost' ? 'Connection lost, trying again' : `No live values, trying again: ${now.reason}`;
+  return html`<${State} tone="bad">lost<//><p class="banner refused long" role="alert">${text}</p>`;
+}
+
+/** Asks for the token. The view behind it stays as it is, so that no work is lost. */
+function LogIn() {
+  const token = useSignal('');
+  const problem = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const submit = async () => {
+    isBusy.value = true;
+    const answer = await logIn(token.value);
+    isBusy.value = false;
+    if (!answer.ok) problem.value = answer.problem.detail;
+  };
+  return html`<${Dialog} title="Log in" onSubmit=${() => void submit()}
+    buttons=${html`<${Button} type="submit" kind="main" disabled=${isBusy.value}>Log in<//>`}>
+    <p>Enter <span class="mono">api.token</span> of the configuration, or one of <span class="mono">api.readTokens</span>
+    to look without changing anything.</p>
+    <${Field} label="Token" type="password" mono value=${token.value} problem=${problem.value}
+      onInput=${into(token)} />
+  <//>`;
+}
+
+const THEME_KEY = 'modbus-sim-theme';
+const THEMES = ['auto', 'light', 'dark'] as const;
+
+/** `auto` follows the setting of the operating system. */
+const theme = signal<(typeof THEMES)[number]>(keptTheme());
+
+function nextTheme(): void {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'auto';
+}
+
+/** The theme of the last visit; a browser may keep nothing. */
+function keptTheme(): (typeof THEMES)[number] {
+  try {
+    const kept = localStorage.getItem(THEME_KEY);
+    return THEMES.find((each) => each === kept) ?? 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+  try {
+    localStorage.setItem(THEME_KEY, theme.value);
+  } catch {
+    // The next visit begins with `auto`.
+  }
+});
 followLinks();
 // The first view has one address, not two.
 if (location.pathname === '/') go(hrefOf('lines'), 'replace');

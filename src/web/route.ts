@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
 
-/** Where in the console we are. Its address in the browser says the same, so that it can be kept and sent. */
-export interface Place {
+/** What the console shows. The address in the browser says the same, so that it can be kept and sent. */
+export interface Route {
   readonly view: ViewName;
   /** What follows the view in the path, decoded: `['meter', 'holding']` of `/registers/meter/holding`. */
   readonly parts: readonly string[];
@@ -11,19 +11,24 @@ export interface Place {
 
 const address = signal(location.pathname + location.search);
 
-export const place = computed<Place>(() => {
+export const route = computed<Route>(() => {
   const { pathname, searchParams } = new URL(address.value, location.origin);
   const [, first, ...parts] = pathname.split('/');
   const view = VIEW_NAMES.find((name) => name === first) ?? 'lines';
   return { view, parts: parts.filter((part) => part !== '').map(decoded), query: searchParams };
 });
 
-/** The address of a place: `hrefOf('registers', 'meter', 'holding')`. */
-export function hrefOf(view: ViewName, ...parts: readonly string[]): string {
-  return [`/${view}`, ...parts.map(encodeURIComponent)].join('/');
+/** The address of a view: `hrefOf('registers', ['meter', 'holding'], { as: 'hex' })`. */
+export function hrefOf(
+  view: ViewName,
+  parts: readonly string[] = [],
+  query: URLSearchParams | Readonly<Record<string, string>> = {},
+): string {
+  const text = new URLSearchParams(query).toString();
+  return `${[`/${view}`, ...parts.map(encodeURIComponent)].join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Goes to another place of the console. @param how `replace` where the back button must not lead to the old one */
+/** Shows another view or address. @param how `replace` where the back button must not lead to the old one */
 export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   if (href === address.value) return;
   if (how === 'push') history.pushState(null, '', href);
@@ -31,7 +36,7 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   address.value = href;
 }
 
-/** Follows links and the back button without loading the page anew. */
+/** Follows links and the back button without loading the page again. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     address.value = location.pathname + location.search;

@@ -13,8 +13,8 @@ const open = new Rest(SETUP);
 const guarded = new Rest(SETUP, { host: '127.0.0.1', token: 'the-token-that-may-do-everything' });
 const [script = ''] = readdirSync('dist/web/assets').filter((name) => name.endsWith('.js'));
 
-const get = (rest: Rest, url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>
-  rest.app.inject({ method, url, headers: { host: 'localhost' } });
+const get = (rest: Rest, url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers: object = {}) =>
+  rest.app.inject({ method, url, headers: { host: 'localhost', ...headers } });
 
 describe('the pages of the console', () => {
   test.each([
@@ -61,6 +61,16 @@ describe('the pages of the console', () => {
     const { statusCode, body } = await get(open, url);
     expect(statusCode).toBe(404);
     expect(JSON.parse(body)).toMatchObject({ result: 'error' });
+  });
+
+  test('an unknown path has a page for a browser, which leads to the console', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await get(open, '/linez', 'GET', headers);
+    expect(page.statusCode).toBe(404);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.body).toContain('<a href="/">');
+    const api = await get(open, '/api/v1/linez', 'GET', headers);
+    expect(JSON.parse(api.body)).toMatchObject({ error: 'GET /api/v1/linez: no such path' });
   });
 
   test('open nothing else to those without a token', async () => {

@@ -103,6 +103,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'simulator',
       'control',
       'transport',
+      'strip',
     ],
     external: /^(node:.+|zod|pino)$/,
     why: 'it reads traffic and sets faults and values; whoever starts a test prints and sends what was found',
@@ -134,18 +135,23 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(node:.+|pino|fastify|zod)$/,
     why: 'it speaks to a simulator as REST clients do, and builds one as the command does',
   },
-  monitor: {
+  rest: {
     knows: [],
+    external: NOTHING,
+    why: 'it asks a simulator from a browser, a test or the command line, and needs nothing but fetch',
+  },
+  strip: { knows: [], external: NOTHING, why: 'it is drawn in a browser and in reports, from plain data' },
+  monitor: {
+    knows: ['rest'],
     knowsTypesOf: ['traffic', 'api'],
     external: NOTHING,
     why: 'it follows a simulator of another process, of which it knows what REST tells',
   },
   web: {
-    knows: [],
+    knows: ['rest', 'strip'],
     knowsTypesOf: ['api', 'control'],
     knowsFiles: [
       'src/api/console/paths.ts',
-      'src/monitor/sse.ts',
       'src/protocol/bytes.ts',
       'src/protocol/crc16.ts',
       'src/protocol/exception-code.ts',
@@ -401,7 +407,7 @@ describe('the check of the imports', () => {
     ['src/transport/tty/ioctl.ts', 'koffi'],
     ['src/service/service-manager.ts', 'koffi'],
     ['src/main.ts', './api/server.js'],
-    ['src/web/live.ts', '../monitor/sse.js'],
+    ['src/web/live.ts', '../rest/events.js'],
   ])('lets %s import %s', (path, specifier) => {
     expect(wrongImports({ [path]: `import { x } from '${specifier}';` })).toEqual([]);
   });

@@ -35,7 +35,6 @@ describe('an examination on a simulator that runs already', () => {
     expect(told).toEqual(['1 Asks only what may be asked: pass', '2 Uses its connection again: pass']);
     expect(report).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
     expect(report.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
-    expect(report.findings[0]?.strip.length).toBeGreaterThan(0);
   });
 
   it('says what the simulator refuses, and that none is there', { timeout: 60_000 }, async () => {

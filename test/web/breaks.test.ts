@@ -79,7 +79,7 @@ describeInBrowser('the console on a network that fails', () => {
     ['/registers', '7'],
     ['/faults', 'No fault rules'],
     ['/faults?new', 'Arm'],
-    ['/tests', 'Nothing has been run yet.'],
+    ['/tests', 'No runs yet.'],
     ['/lines', 'Modbus TCP'],
   ])('shows %s where the network came back after it was opened', async (path, shown) => {
     const served = await startProgram({ config: benchOf('lan') });

@@ -12,7 +12,8 @@ import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../support/simulator.js';
 import { browser } from './chromium.js';
 
-const link = join(mkdtempSync(join(tmpdir(), 'console-')), 'bus');
+/** The link of the line `bus`. */
+export const BUS_LINK = join(mkdtempSync(join(tmpdir(), 'console-')), 'bus');
 
 /** A bench that has something for each view to show. Its first line is `lan`, a TCP line on any free port. */
 export const BENCH = nativeSetup({
@@ -29,7 +30,10 @@ export const BENCH = nativeSetup({
   },
   lines: {
     lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
-    bus: { serial: { path: 'virtual', link, baudRate: 9600, parity: 'none' }, units: { 1: 'meter' } },
+    bus: {
+      serial: { path: 'virtual', link: BUS_LINK, baudRate: 9600, parity: 'none' },
+      units: { 1: 'meter' },
+    },
   },
 });
 

@@ -12,7 +12,7 @@ describeInBrowser('the view of the faults', () => {
     const request = served.simulator.traffic.last - 1;
     const page = await openPage(served, `/faults?like=${request}`);
     const editor = page.getByRole('form', { name: 'New rule' });
-    await editor.getByText('Aimed at the next one like').waitFor();
+    await editor.getByText('For the next request like').waitFor();
     await editor.getByRole('button', { name: 'Wrong CRC once' }).click();
     expect(await editor.getByLabel('line', { exact: true }).inputValue()).toBe('bus');
     expect(await editor.getByLabel('quantity', { exact: true }).inputValue()).toBe('4');
@@ -35,7 +35,7 @@ describeInBrowser('the view of the faults', () => {
     await editor.getByRole('button', { name: 'Gap in the middle' }).click();
     const steps = editor.getByRole('table', { name: /Steps of the reply/ });
     await expect.poll(() => steps.getByRole('row').count()).toBe(3);
-    await editor.getByText('Nothing has happened on the line.').waitFor();
+    await editor.getByText('Preview only; nothing was sent.').waitFor();
     await editor.getByRole('application', { name: 'What the rule will look like' }).waitFor();
     expect(served.simulator.traffic.last).toBe(served.simulator.lines.size);
     expect(served.simulator.faults.rules.list()).toEqual([]);
@@ -71,7 +71,28 @@ describeInBrowser('the view of the faults', () => {
     await editor.getByRole('button', { name: 'Change' }).click();
     await row.getByText('delay 2s').waitFor();
     await row.getByRole('button', { name: 'Remove slow' }).click();
+    const question = page.getByRole('dialog', { name: 'Remove slow?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(served.simulator.faults.rules.list()).toHaveLength(1);
+    await row.getByRole('button', { name: 'Remove slow' }).click();
+    await question.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('heading', { name: 'No fault rules' }).waitFor();
+  });
+
+  test('previews a new rule with the newest request that it is for', async () => {
+    const served = await serve();
+    const client = await serialMaster(served.path('bus'), 9600);
+    await client.readHoldingRegisters(10, 2);
+    const request = served.simulator.traffic.last - 1;
+    await client.readHoldingRegisters(0, 1);
+    const page = await openPage(served, '/faults?new');
+    const editor = page.getByRole('form', { name: 'New rule' });
+    await editor.getByText(/for a request like #\d+: line bus, unit 1, function 3/).waitFor();
+    await editor.getByLabel('address', { exact: true }).fill('10');
+    await editor.getByText(`for a request like #${request}: line bus`).waitFor();
+    await editor.getByRole('cell', { name: '01 03 04 43 66 19 9a' }).waitFor();
+    await editor.getByLabel('address', { exact: true }).fill('50');
+    await editor.getByText('for a made-up request').waitFor();
   });
 
   test('stays usable with 256 rules, at 360 pixels', async () => {

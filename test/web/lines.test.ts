@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { serialMaster } from '../api/masters.js';
 import { nativeSetup } from '../support/configuration.js';
-import { accessibilityFaults, openPage, poll, serve } from './browser.js';
+import { accessibilityFaults, BUS_LINK, openPage, poll, serve } from './browser.js';
 import { describeInBrowser } from './chromium.js';
 
 const READER = 'the-only-token-that-may-just-read';
@@ -22,6 +23,21 @@ describeInBrowser('the view of the lines', () => {
     const bus = page.getByRole('article', { name: 'Line bus' });
     await bus.getByText('RTU 9600 8N1').waitFor();
     await bus.getByText('4.01 ms').waitFor();
+  });
+
+  test('names the link of a virtual line, and counts only what there was', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/lines');
+    const bus = page.getByRole('article', { name: 'Line bus' });
+    await bus.locator('.head').getByText(BUS_LINK, { exact: true }).waitFor();
+    expect(await bus.locator('.head').textContent()).not.toContain('/dev/pts');
+    const rows = () => bus.locator('.counters dt').allTextContents();
+    expect(await rows()).toEqual(['requests', 'replies']);
+    await bus.getByText(/^None: broadcasts, .*damaged frames/).waitFor();
+    const client = await serialMaster(served.path('bus'), 9600);
+    client.setID(0);
+    await client.writeRegister(0, 5).catch(() => {});
+    await expect.poll(rows, { timeout: 30_000 }).toEqual(['requests', 'broadcasts', 'replies']);
   });
 
   test('stops, starts and restarts a line', async () => {

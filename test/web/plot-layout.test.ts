@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest, shareOf, timeSpan, valueAxis } from '../../src/web/ui/plot-layout.js';
+import {
+  type Course,
+  extended,
+  nearest,
+  shareOf,
+  timeSpan,
+  valueAxis,
+} from '../../src/web/ui/plot-layout.js';
 
 describe('the plot of a value', () => {
   it.each([
     ['a mains voltage', [229.4, null, 231.2], ['229', '229.5', '230', '230.5', '231', '231.5']],
     ['a value that stays', [50, 50], ['50', '60']],
     ['zero alone', [0], ['0', '1']],
-    ['nothing yet', [], ['0', '0.5', '1']],
-    ['no number', [null], ['0', '0.5', '1']],
+    ['nothing yet', [], []],
+    ['no number', [null], []],
   ])('has lines at round values around %s', (_, values, texts) => {
     expect(valueAxis(values).lines.map(({ text }) => text)).toEqual(texts);
   });
@@ -47,5 +54,15 @@ describe('the plot of a value', () => {
 
   it('reads nothing where nothing was measured', () => {
     expect(nearest({ times: [], values: [] }, 5)).toBe(-1);
+  });
+
+  it('has an end', () => {
+    let course: Course = { times: [], values: [] };
+    for (let i = 0; i < 3000; i++) course = extended(course, i / 2, i === 0 ? 'NaN' : i, 300);
+    expect([course.times[0], course.times.at(-1), course.values.length]).toEqual([
+      1199.5,
+      1499.5,
+      course.times.length,
+    ]);
   });
 });

@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { ToldSchema } from '../../src/api/v1/program.js';
 import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
 import { shapeOf } from '../../src/web/ui/schema-form/shape.js';
-import { madeUpLike, previewPieces } from '../../src/web/views/faults/preview-pieces.js';
+import {
+  atDefined,
+  isLike,
+  madeUpLike,
+  previewPieces,
+  requestsLike,
+  whenOf,
+} from '../../src/web/views/faults/preview-pieces.js';
 import { aimed, freeName, READY_MADE } from '../../src/web/views/faults/ready-made.js';
 import { READY_SCENARIOS } from '../../src/web/views/tests/scenarios.js';
 import { nativeSetup } from '../support/configuration.js';
@@ -29,7 +36,7 @@ describe('what the console has ready', () => {
       expect(readDraft(shape, draftOf(shape, rule))).toEqual(rule);
       const { body, status } = await rest.send<never>('POST', '/api/v1/faults/preview', {
         rule,
-        like: madeUpLike(rule),
+        like: madeUpLike(whenOf(rule)),
       });
       expect(status).toBe(200);
       expect(previewPieces(body).map(({ lane }) => lane)).toContain('notes');
@@ -50,6 +57,45 @@ describe('what the console has ready', () => {
       expect([statusCode, body]).toEqual([201, expect.stringContaining('running')]);
     },
   );
+
+  test.each([
+    [{}, 'kind=request&limit=100'],
+    [{ line: 'a', unit: [1, 2] }, 'kind=request&limit=100&line=a&unit=1%2C2'],
+    [{ address: 7 }, 'kind=request&limit=100&address=7'],
+    [{ address: [0, 9] }, 'kind=request&limit=100&address=0-9'],
+    [
+      {
+        address: [
+          [0, 9],
+          [20, 21],
+        ],
+      },
+      'kind=request&limit=100&address=0-9%2C20-21',
+    ],
+  ])('finds requests for the preview of a rule with %j', (when, query) => {
+    expect(requestsLike(when).toString()).toBe(query);
+  });
+
+  test('previews a rule with a request that meets its conditions', () => {
+    const request = { quantity: 2, names: ['meter.voltage'] };
+    expect(
+      [{}, { quantity: [2, 3] }, { name: 'meter.voltage' }].map((when) => isLike(when, request)),
+    ).toEqual([true, true, true]);
+    expect([{ quantity: 3 }, { name: 'meter.current' }].map((when) => isLike(when, request))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  test('previews a rule, without traffic, with a register that is defined', () => {
+    const defined = {
+      holding: { registers: 0, ranges: [] },
+      input: { registers: 2, ranges: [[30, 31]] as [number, number][] },
+    };
+    expect(atDefined({}, defined)).toEqual({ function: 4, address: 30 });
+    expect(atDefined({ address: 5 }, defined)).toEqual({ address: 5 });
+    expect(atDefined({ function: 6 }, defined)).toEqual({ function: 6 });
+  });
 
   test('gives each rule a name of its own', () => {
     expect(freeName('slow', ['slow', 'slow-2'])).toBe('slow-3');

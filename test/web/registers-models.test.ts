@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { RegisterView, SignalKindView } from '../../src/control/schemas/value.js';
+import type { RegisterView } from '../../src/control/schemas/value.js';
 import type { Batch } from '../../src/web/live.js';
-import type { Course } from '../../src/web/ui/plot-layout.js';
-import { extended, WINDOW_S } from '../../src/web/views/registers/course.js';
+import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
+import { type ObjectShape, shapeOf } from '../../src/web/ui/schema-form/shape.js';
 import { type Format, parseText, textOf } from '../../src/web/views/registers/formats.js';
 import { Known, whyNot } from '../../src/web/views/registers/known.js';
-import { columnsFor, rowCells } from '../../src/web/views/registers/layout.js';
-import { moved } from '../../src/web/views/registers/moves.js';
-import { parametersOf, textsOf, writtenOf } from '../../src/web/views/registers/parameters.js';
+import {
+  columnsFor,
+  moved,
+  partsOf,
+  rowCells,
+  rowOf,
+  rowStartsOf,
+} from '../../src/web/views/registers/layout.js';
 import { touchesOf, trafficOf } from '../../src/web/views/registers/touches.js';
 
 const VALUE: RegisterView = {
@@ -134,6 +139,14 @@ describe('a row of the grid', () => {
     expect(columnsFor('bits', 16, 100)).toBe(1);
     expect(columnsFor('unsigned', 1, 390)).toBe(10);
   });
+
+  it.each<Format>(['float', 'float-swapped', 'values'])(
+    'has a float of two registers in one row on a phone: %s',
+    (format) => {
+      expect(columnsFor(format, 16, 372) % 2).toBe(0);
+      expect(columnsFor(format, 16, 200)).toBe(2);
+    },
+  );
 });
 
 describe('what can not be changed', () => {
@@ -146,27 +159,68 @@ describe('what can not be changed', () => {
   });
 });
 
+describe('the rows of a table', () => {
+  const RANGES = [
+    [3, 12],
+    [100, 101],
+    [40_000, 40_009],
+  ] as const;
+
+  it('are those in which something is defined', () => {
+    expect(rowStartsOf(RANGES, 10)).toEqual([0, 10, 100, 40_000]);
+    expect(rowStartsOf([], 10)).toEqual([]);
+  });
+
+  it('are found by the addresses in them', () => {
+    const starts = rowStartsOf(RANGES, 10);
+    expect([0, 9, 10, 50, 109, 110, 40_009, 65_535].map((at) => rowOf(starts, 10, at))).toEqual([
+      0, 0, 1, 2, 2, 3, 3, 3,
+    ]);
+    expect(rowOf([], 10, 7)).toBe(0);
+  });
+
+  it('are read together where they are close together', () => {
+    expect(partsOf([0, 10, 100, 40_000], 10, 512)).toEqual([
+      { from: 0, end: 110 },
+      { from: 40_000, end: 40_010 },
+    ]);
+    expect(partsOf([], 10, 512)).toEqual([]);
+  });
+});
+
 describe('keys', () => {
-  const grid = { columns: 10, size: 65, rowsOfPage: 3 };
+  const starts = Array.from({ length: 7 }, (_, i) => 10 * i);
+  const rows = { starts, columns: 10, size: 65, ofPage: 3 };
   it.each([
     ['ArrowLeft', 0, 0],
     ['ArrowRight', 64, 64],
     ['ArrowUp', 5, 5],
     ['ArrowDown', 54, 64],
-    ['ArrowDown', 55, 55],
+    ['ArrowDown', 55, 64],
     ['PageDown', 7, 37],
     ['PageDown', 47, 64],
     ['PageUp', 17, 7],
     ['Home', 27, 20],
     ['End', 62, 64],
   ])('%s leads from %i to %i', (key, at, to) => {
-    expect(moved({ key, ctrlKey: false }, at, grid)).toBe(to);
+    expect(moved({ key, ctrlKey: false }, at, rows)).toBe(to);
+  });
+
+  it.each([
+    ['ArrowRight', 9, 100],
+    ['ArrowLeft', 100, 9],
+    ['ArrowDown', 7, 107],
+    ['ArrowUp', 107, 7],
+    ['PageDown', 7, 40_009],
+  ])('%s leads over what is not defined, from %i to %i', (key, at, to) => {
+    const gaps = { starts: [0, 100, 40_000], columns: 10, size: 40_010, ofPage: 3 };
+    expect(moved({ key, ctrlKey: false }, at, gaps)).toBe(to);
   });
 
   it('Ctrl leads to both ends, and letters lead nowhere', () => {
-    expect(moved({ key: 'End', ctrlKey: true }, 3, grid)).toBe(64);
-    expect(moved({ key: 'Home', ctrlKey: true }, 33, grid)).toBe(0);
-    expect(moved({ key: 'a', ctrlKey: false }, 3, grid)).toBeUndefined();
+    expect(moved({ key: 'End', ctrlKey: true }, 3, rows)).toBe(64);
+    expect(moved({ key: 'Home', ctrlKey: true }, 33, rows)).toBe(0);
+    expect(moved({ key: 'a', ctrlKey: false }, 3, rows)).toBeUndefined();
   });
 });
 
@@ -213,49 +267,41 @@ describe('what traffic touches', () => {
   });
 });
 
-describe('the course of a value', () => {
-  it('has an end', () => {
-    let course: Course = { times: [], values: [] };
-    for (let i = 0; i < 10 * WINDOW_S; i++) course = extended(course, i / 2, i === 0 ? 'NaN' : i);
-    expect(course.times.at(-1)).toBe(5 * WINDOW_S - 0.5);
-    expect(course.times[0]).toBe(4 * WINDOW_S - 0.5);
-    expect(course.values).toHaveLength(course.times.length);
-  });
-});
-
 describe('the parameters of a signal', () => {
-  const kind: SignalKindView = {
-    name: 'square',
-    value: '',
-    schema: {
-      properties: {
-        period: { anyOf: [{ type: 'number' }, { type: 'string' }] },
-        duty: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
-        mode: { enum: ['hold', 'repeat'] },
-      },
-      required: ['period'],
+  const shapeFor = (schema: Parameters<typeof shapeOf>[0]['schema']) =>
+    shapeOf({ schema, components: { schemas: {} } });
+  const square = shapeFor({
+    type: 'object',
+    properties: {
+      period: { anyOf: [{ type: 'number' }, { type: 'string', pattern: '^(\\d+)(ms|s|m|h)$' }] },
+      duty: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
+      mode: { type: 'string', enum: ['hold', 'repeat'] },
     },
-  };
+    required: ['period'],
+  }) as ObjectShape;
 
   it('are fields with the limits of the schema', () => {
-    expect(parametersOf(kind)).toMatchObject([
-      { name: 'period', isRequired: true, hint: '250ms, 20s, 5m', range: undefined },
-      { name: 'duty', isRequired: false, hint: 'usually 0.5', range: [0, 1] },
-      { name: 'mode', choices: ['', 'hold', 'repeat'] },
+    expect(square.fields.map(({ key, shape }) => ({ key, ...shape }))).toMatchObject([
+      { key: 'period', about: 'In ms, or as 20s, 5m.', range: undefined },
+      { key: 'duty', about: 'Default: 0.5.', range: [0, 1] },
+      { key: 'mode', choices: ['hold', 'repeat'] },
     ]);
   });
 
   it('are sent as they were written', () => {
-    const texts = textsOf(parametersOf(kind), { period: '2s', duty: 0.25 });
-    expect(texts).toEqual({ period: '2s', duty: '0.25', mode: '' });
-    expect(writtenOf(texts)).toEqual({ period: '2s', duty: 0.25 });
+    const draft = draftOf(square, { period: '2s', duty: 0.25 });
+    expect(draft).toEqual({ period: '2s', duty: '0.25', mode: '' });
+    expect(readDraft(square, draft)).toEqual({ period: '2s', duty: 0.25 });
+    expect(readDraft(square, { period: '1e3', duty: '2.5E-3' })).toEqual({ period: 1000, duty: 0.0025 });
   });
 
-  it('may be one without a name', () => {
-    const [whole] = parametersOf({ ...kind, schema: { type: 'string' } });
-    expect(whole?.name).toBe('');
-    const texts = textsOf([whole as never], 'a * 2');
-    expect(writtenOf(texts)).toBe('a * 2');
-    expect(writtenOf({ '': '[{"value": 1}]' })).toEqual([{ value: 1 }]);
+  it('may be one without a name, or a list', () => {
+    const expression = shapeFor({ type: 'string' });
+    expect(readDraft(expression, draftOf(expression, 'a * 2'))).toBe('a * 2');
+    const steps = shapeFor({
+      type: 'array',
+      items: { type: 'object', properties: { value: { type: 'number' } } },
+    });
+    expect(readDraft(steps, draftOf(steps, [{ value: 1 }]))).toEqual([{ value: 1 }]);
   });
 });

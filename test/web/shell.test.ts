@@ -28,6 +28,13 @@ describeInBrowser('the console', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   });
 
+  test('has themes by name', async () => {
+    const page = await openPage(await serve(), '/lines');
+    for (const name of ['Theme: auto', 'Theme: light', 'Theme: dark'])
+      await page.getByRole('button', { name, exact: true }).click();
+    await page.getByRole('button', { name: 'Theme: auto', exact: true }).waitFor();
+  });
+
   test('asks for a token, and goes on where it was', async () => {
     const rules = { host: '127.0.0.1', token: TOKEN };
     const served = await serve(BENCH, { rules });

@@ -24,11 +24,11 @@ describeInBrowser('the view of the tests', () => {
     const served = await serve();
     const page = await openPage(served, '/tests');
     const form = page.getByRole('form', { name: 'Run a scenario' });
-    await form.getByLabel('scenario, as YAML or JSON').fill(SCENARIO);
+    await form.getByLabel('scenario (YAML or JSON)').fill(SCENARIO);
     await form.getByRole('button', { name: 'Run the scenario' }).click();
     const run = page.getByRole('article', { name: 'Run 1' });
     await run.getByText('running', { exact: true }).waitFor();
-    await run.getByText('nothing has ended yet').waitFor();
+    await run.getByText('no step has ended yet').waitFor();
     await poll(served);
     const steps = run.locator('.step');
     await steps.filter({ hasText: 'reads again' }).getByText('pass', { exact: true }).waitFor();
@@ -55,7 +55,7 @@ describeInBrowser('the view of the tests', () => {
   test('tells mistakes of a scenario with their lines', async () => {
     const page = await openPage(await serve(), '/tests');
     const form = page.getByRole('form', { name: 'Run a scenario' });
-    await form.getByLabel('scenario, as YAML or JSON').fill('name: a\nsteps:\n  - expct: {}\n');
+    await form.getByLabel('scenario (YAML or JSON)').fill('name: a\nsteps:\n  - expct: {}\n');
     await form.getByRole('button', { name: 'Run the scenario' }).click();
     await form.getByText(/line 3, column \d+: steps\[0\]/).waitFor();
   });

@@ -11,3 +11,8 @@ export function isConsolePath(path: string): boolean {
   const [, first = ''] = path.split('/');
   return path === '/' || path.startsWith(ASSETS) || VIEW_NAMES.some((name) => name === first);
 }
+
+/** What a browser is shown at a path that is neither of the console nor of an interface. */
+export const NO_PAGE =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><title>modbus-sim: no such page</title>' +
+  '<p>There is no such page. <a href="/">Go to the console</a></p>';

@@ -53,7 +53,8 @@ export function deviceRoutes({ door }: Desk): FastifyPluginCallbackZod {
         schema: {
           ...shared,
           summary: 'Get a device',
-          description: 'Its supply, its clock, the lines where it answers, and the names of its values.',
+          description:
+            'Its supply, its clock, the lines where it answers, the names of its values, and which addresses are defined.',
           params: deviceParams,
           response: { 200: deviceViewSchema, 404: errorSchema },
         },

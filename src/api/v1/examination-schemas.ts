@@ -52,7 +52,7 @@ export const examinationSchema = z
     report: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('Findings with their frames and strips, the configuration and the versions.'),
+      .describe('Findings with their frames, the configuration and the versions.'),
   })
   .meta({
     id: 'ExaminationReport',

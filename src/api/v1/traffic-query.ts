@@ -44,6 +44,12 @@ function eventShape(lines: readonly string[]) {
       `\`in\`, \`out\` or \`none\`. ${SEVERAL}`,
     ),
     kind: listOf((text) => choice('kind', text, EVENT_KINDS)).describe(`Kinds of events. ${SEVERAL}`),
+    problems: z
+      .literal(['', 'true', 'false'], { error: 'true or false' })
+      .optional()
+      .describe(
+        '`true`: only what went wrong: damage, collisions, dropped requests, and replies that are exceptions, changed by a fault or missing.',
+      ),
   };
 }
 
@@ -115,7 +121,7 @@ type Asked = Partial<z.infer<ReturnType<typeof trafficQuery>>>;
 
 /** The filter that a query asks for. */
 export function filterOf(asked: Asked): TrafficFilter {
-  const { line, unit, function: functions, address, direction, kind, rule, since, until } = asked;
+  const { line, unit, function: functions, address, direction, kind, rule, problems, since, until } = asked;
   return {
     lines: line && new Set(line),
     units: unit && new Set(unit.flatMap(numbersIn)),
@@ -124,6 +130,7 @@ export function filterOf(asked: Asked): TrafficFilter {
     directions: direction && new Set(direction),
     kinds: kind && new Set(kind),
     rules: rule && new Set(rule),
+    problems: problems !== undefined && problems !== 'false',
     since,
     until,
   };

@@ -17,6 +17,20 @@ export const deviceViewSchema = z
       .record(z.string(), z.number())
       .describe('Addresses of each table: the highest that is defined, and one.'),
     names: z.array(z.string()).describe('Names of its values.'),
+    defined: z
+      .record(
+        z.string(),
+        z.object({
+          registers: z.number().describe('How many addresses are defined.'),
+          ranges: z
+            .array(z.tuple([z.number(), z.number()]))
+            .describe(
+              'First and last address of each range. Of more than 256, the last one reaches over all others.',
+            ),
+        }),
+      )
+      .optional()
+      .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
   })
   .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
 

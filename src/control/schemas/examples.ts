@@ -42,6 +42,7 @@ export const DEVICE = {
   lines: { lan: ['1'] },
   tables: { coils: 1, discrete: 0, input: 0, holding: 2 },
   names: ['voltage'],
+  defined: { holding: { registers: 2, ranges: [[0, 1]] } },
 };
 
 export const VALUE = { name: 'voltage', value: 230.1, raw: 2301, unit: 'V', type: 'uint16' };

@@ -8,7 +8,7 @@ import type { FaultKind } from '../kind.js';
  * sent.
  */
 export const byteCount: FaultKind<number> = {
-  does: 'A byte count that does not fit the data, which stay as they are. The CRC fits the frame.',
+  does: 'Sends a wrong byte count. The data stay as they are, and the CRC fits the frame that is sent.',
   schema: wholeNumber(0, 255, 'a byte count'),
   apply: (plan, count, context) =>
     changePdu(plan, context, 'a response without a byte count', (pdu) => {

@@ -11,13 +11,13 @@ import { pick } from '../random.js';
  * only a client that checks plausibility notices. `{percent, probability}` alters only some of the replies.
  */
 export const change: FaultKind<{ percent: number; probability: number }> = {
-  does: 'That share of the data bytes altered, at least one. The frame is valid: only a client that checks values notices.',
+  does: 'Alters this share of the data bytes, at least one. The frame is valid: only a client that checks values notices.',
   schema: z.union(
     [
       percent.transform((percent) => ({ percent, probability: 1 })),
       section({
-        percent: percent.describe('The share of the data bytes.'),
-        probability: probability.describe('Of each reply; the others are spared.'),
+        percent: percent.describe('Share of the data bytes.'),
+        probability: probability.describe('Chance that a reply is altered.'),
       }),
     ],
     { error: 'percent from 0 to 100, or {percent, probability}' },

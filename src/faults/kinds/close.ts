@@ -11,15 +11,13 @@ const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
  * closes it after `after` bytes.
  */
 export const close: FaultKind<{ how: 'end' | 'reset'; after: number }> = {
-  does: 'The connection is closed after the reply, or after some bytes of it (TCP).',
+  does: 'Closes the connection after the reply, or after some bytes of it (TCP).',
   schema: z.union(
     [
       how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
       section({
-        how: how.describe('In an orderly way, or with a reset.'),
-        after: wholeNumber(0, UNLIMITED, 'a number of bytes').describe(
-          'Bytes of the reply that are sent before.',
-        ),
+        how: how.describe('`end` closes it in an orderly way, `reset` with a TCP reset.'),
+        after: wholeNumber(0, UNLIMITED, 'a number of bytes').describe('Bytes of the reply to send first.'),
       }),
     ],
     { error: '"end", "reset" or {how, after: bytes}' },

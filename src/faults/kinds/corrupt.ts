@@ -8,7 +8,7 @@ import { pick } from '../random.js';
  * only the lower seven bits of each byte are flipped.
  */
 export const corrupt: FaultKind<number> = {
-  does: 'So many different bits flipped, anywhere in the frame.',
+  does: 'Flips n different bits, anywhere in the frame.',
   schema: wholeNumber(1, 2048, 'a number of bits'),
   apply(plan, count, context) {
     const { characterBits } = context.framing;

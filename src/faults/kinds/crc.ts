@@ -10,7 +10,7 @@ type WrongCrc = 'invert' | 'zero' | 'swap' | number;
  * ASCII line has an LRC of one byte instead: its two digits are swapped, and the low byte of a value is used.
  */
 export const crc: FaultKind<WrongCrc> = {
-  does: 'A wrong CRC; on an ASCII line, a wrong LRC.',
+  does: 'Sends a wrong CRC; on an ASCII line, a wrong LRC.',
   schema: z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
     error: '"invert", "zero", "swap" or a value from 0 to 65535',
   }),

@@ -6,13 +6,15 @@ import { stepsOf, withSteps } from '../plan.js';
 
 /** `delay: ms` or `delay: {ms, jitter}`: the reply begins later by `ms`, give or take up to `jitter` ms. */
 export const delay: FaultKind<{ ms: number; jitter: number }> = {
-  does: 'The reply begins that much later.',
+  does: 'Delays the reply.',
   schema: z.union(
     [
       duration().transform((ms) => ({ ms, jitter: 0 })),
       section({
-        ms: duration().describe('How much later: ms, or a time such as 2s.'),
-        jitter: duration().default(0).describe('Give or take up to this much, at random.'),
+        ms: duration().describe('How long to delay the reply.'),
+        jitter: duration()
+          .default(0)
+          .describe('Varies the delay at random, by up to this much in both directions.'),
       }),
     ],
     { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },

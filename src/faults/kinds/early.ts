@@ -4,7 +4,7 @@ import { stepsOf } from '../plan.js';
 
 /** `early: true`: the reply leaves at once, before t3.5 is over. */
 export const early: FaultKind<true> = {
-  does: 'The reply leaves at once, before t3.5 is over.',
+  does: 'Sends the reply at once, before t3.5 is over.',
   schema: z.literal(true, { error: 'true' }),
   needs: 'turnaround',
   apply(plan) {

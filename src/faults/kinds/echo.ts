@@ -9,7 +9,7 @@ import { stepsOf, withOneFrame, withSteps } from '../plan.js';
  * ASCII echo has upper-case digits, whatever the client wrote.
  */
 export const echo: FaultKind<true> = {
-  does: 'The request’s own bytes right before the reply, as from a two-wire adapter that hears what it sends.',
+  does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends.',
   schema: z.literal(true, { error: 'true' }),
   apply(plan, _, { framing, unitId, transactionId, requestPdu }) {
     const bytes = framing.encode({ unitId, transactionId, pdu: requestPdu });

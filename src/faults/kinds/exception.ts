@@ -5,7 +5,7 @@ import { withOneFrame } from '../plan.js';
 
 /** `exception: code`: an exception response instead of the true one. The device does not execute the request. */
 export const exception: FaultKind<number> = {
-  does: 'An exception response with this code. The device does not execute the request.',
+  does: 'Sends an exception response with this code. The device does not execute the request.',
   schema: wholeNumber(0, 255, 'an exception code'),
   prevents: true,
   apply: (plan, code, { framing, requestPdu, unitId, transactionId }) => {

@@ -6,7 +6,7 @@ import { randomBytesFor } from '../random.js';
 
 /** `extend: n`: n random bytes after the frame. */
 export const extend: FaultKind<number> = {
-  does: 'So many random bytes after the frame.',
+  does: 'Sends n random bytes after the frame.',
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   apply(plan, count, context) {
     const added = randomBytesFor(countFrames(plan), context, count);

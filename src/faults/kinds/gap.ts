@@ -4,10 +4,12 @@ import { cutFrames } from '../plan.js';
 
 /** `gap: {after, characters}`: a pause of that many character times after byte `after` of the frame, to break t1.5. */
 export const gap: FaultKind<{ after: number; characters: number }> = {
-  does: 'A pause inside the frame, which breaks t1.5 when it is longer.',
+  does: 'Pauses inside the frame. A pause that is longer than t1.5 breaks the frame.',
   schema: section({
-    after: wholeNumber(1, UNLIMITED, 'a number of bytes').describe('The pause comes after so many bytes.'),
-    characters: numberFrom(0, UNLIMITED, 'character times').describe('How long, in character times.'),
+    after: wholeNumber(1, UNLIMITED, 'a number of bytes').describe('Number of bytes before the pause.'),
+    characters: numberFrom(0, UNLIMITED, 'character times').describe(
+      'Length of the pause, in character times.',
+    ),
   }),
   needs: 'characterTime',
   apply(plan, { after, characters }, context) {

@@ -5,7 +5,7 @@ import { randomBytes } from '../random.js';
 
 /** `junk: length`: random bytes instead of the frame. The device executes the request. */
 export const junk: FaultKind<number> = {
-  does: 'So many random bytes in place of the frame. The device executes the request.',
+  does: 'Sends n random bytes in place of the frame. The device executes the request.',
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   apply: (plan, length, context) => withOneFrame(plan, randomBytes(context, length)),
 };

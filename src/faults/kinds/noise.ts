@@ -7,7 +7,7 @@ import { randomBytes, randomBytesFor } from '../random.js';
 
 /** `noise: n`: n random bytes right before the frame, or alone where no frame is sent. */
 export const noise: FaultKind<number> = {
-  does: 'So many random bytes before the frame, or alone where there is none.',
+  does: 'Sends n random bytes before the frame, or alone when there is no frame.',
   schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
   apply(plan, count, context) {
     const frames = countFrames(plan);

@@ -4,7 +4,7 @@ import { stepsOf, withSteps } from '../plan.js';
 
 /** `break: ms`: the line is held in the break state for `ms` before the reply, or instead of one. */
 export const serialBreak: FaultKind<number> = {
-  does: 'The line is held in the break state for this time, before the reply or in place of one (real serial ports).',
+  does: 'Holds the line in the break state for this time, before the reply or in place of it (real serial ports).',
   schema: duration(),
   needs: 'break',
   apply(plan, ms) {

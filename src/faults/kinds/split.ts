@@ -9,14 +9,14 @@ import { cutFrames } from '../plan.js';
  * or before each byte.
  */
 export const split: FaultKind<{ at: number | 'middle' | 'each'; gap: number }> = {
-  does: 'The frame leaves in pieces with pauses between them.',
+  does: 'Sends the frame in pieces, with pauses between them.',
   schema: section({
     at: z
       .union([wholeNumber(1, UNLIMITED, 'a byte index'), z.enum(['middle', 'each'])], {
         error: 'a byte index, "middle" or "each"',
       })
-      .describe('Before which byte it is cut: a number, the middle, or before each.'),
-    gap: duration().describe('Time between two pieces.'),
+      .describe('Where to cut the frame: before this byte, in the middle, or before each byte.'),
+    gap: duration().describe('Pause between two pieces.'),
   }),
   apply(plan, { at, gap }, context) {
     const cannot = at === 'each' || at === 'middle' ? 'no frame to split' : `no frame with a byte ${at}`;

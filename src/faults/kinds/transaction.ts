@@ -4,7 +4,7 @@ import type { FaultKind } from '../kind.js';
 
 /** `transaction: n`: another transaction identifier in the MBAP header. */
 export const transaction: FaultKind<number> = {
-  does: 'Another transaction identifier (Modbus TCP).',
+  does: 'Sends another transaction identifier (Modbus TCP).',
   schema: wholeNumber(0, 0xffff, 'a transaction identifier'),
   needs: 'transaction',
   apply: (plan, transactionId, context) =>

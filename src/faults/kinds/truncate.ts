@@ -4,7 +4,7 @@ import { mapFrames } from '../plan.js';
 
 /** `truncate: n`: only the first n bytes of the frame; with a negative n, all but the last -n. */
 export const truncate: FaultKind<number> = {
-  does: 'Only so many of the first bytes of the frame; a negative number cuts so many off its end. 0 sends nothing.',
+  does: 'Sends only the first n bytes of the frame. A negative number cuts n bytes off the end; 0 sends nothing.',
   schema: z.int({ error: 'a number of bytes to keep, or a negative number to cut' }),
   apply(plan, length, context) {
     return mapFrames(plan, context, 'no frame that is longer', (frame) => {

@@ -8,7 +8,7 @@ import type { FaultKind } from '../kind.js';
 
 /** `values: [words]`: these words instead of the true ones, as many as the response has room for; the frame is valid. */
 export const values: FaultKind<number[]> = {
-  does: 'These words in place of the true ones. The frame is valid.',
+  does: 'Sends these words in place of the true ones. The frame is valid.',
   schema: z
     .array(wholeNumber(0, 0xffff, 'a word'), { error: 'a list of words' })
     .min(1, { error: 'at least one word' })

@@ -12,23 +12,21 @@ export const orderSchema = section({
   line: text('the name of a line').describe('The line whose client is examined.'),
   unit: wholeNumber(0, LAST_UNIT, 'a unit identifier')
     .optional()
-    .describe('Only questions to this unit are disturbed.'),
+    .describe('Disturb only requests to this unit (default: every unit).'),
   checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED)
     .optional()
     .describe(
-      'Checks and groups of checks; all that fit the line when absent. `GET /api/v1/checks` lists them.',
+      'Checks and groups of checks (default: all that fit the line). `GET /api/v1/checks` lists them.',
     ),
   limit: duration(1, DAY_MS)
     .optional()
-    .describe(
-      'How long the examination may take. What is not reached by then is `not run`. 10 min when absent.',
-    ),
+    .describe('Longest duration of the examination (default: 10m). Checks that do not fit are `not run`.'),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .optional()
-    .describe('The order of the checks and their random parts come from it.'),
+    .describe('Seed of the order of the checks and of their random parts (default: random).'),
   witness: section({ register: text('a value, as in meter.setpoint') })
     .optional()
     .describe(
-      'Shows which value the client has read: a register that the client writes what it has read to, `meter.setpoint` or `meter.holding.100`.',
+      'The register to which the client writes the value that it has read, such as `meter.setpoint` or `meter.holding.100`. It shows which replies the client has accepted.',
     ),
 });

@@ -6,14 +6,17 @@ import type { FindingView } from './view.js';
 
 /** One step or check with what shows it. @param number of its report in the document, from 0 */
 export function findingHtml(finding: FindingView, number: number): string {
-  const { id, title, verdict, summary, about, frames, strip } = finding;
+  const { id, title, verdict, summary, about } = finding;
+  // A view on demand makes them each time.
+  const { frames } = finding;
+  const strip = stripSvg(frames);
   const name = about ? title : `${id} ${title}`;
   return [
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
     `<header><h3>${escaped(name)}${about ? ` <code>${escaped(id)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
     about === undefined ? '' : aboutHtml(about),
-    strip.length === 0 ? '' : `<div class="scroll">${stripSvg(strip)}</div>`,
+    strip === '' ? '' : `<div class="scroll">${strip}</div>`,
     frames.length === 0 ? '' : framesHtml(frames, verdict),
     '</section>',
   ].join('\n');
@@ -59,13 +62,14 @@ function className(verdict: Verdict): string {
 }
 
 const COLOURS = [
-  ['request', 'request'],
-  ['t35', 't3.5 after it'],
-  ['reply', 'reply'],
-  ['fail', 'spoilt, damaged, no reply (×)'],
+  ['request', 'received'],
+  ['reply', 'sent'],
+  ['other', 'changed by a fault'],
+  ['fail', 'damaged, not sent'],
+  ['t35', 't3.5'],
 ];
 
 /** What the colours of the strips mean. */
 export const LEGEND = `<p class="soft legend">${COLOURS.map(
   ([colour, text]) => `<span><i style="background:var(--${colour})"></i>${text}</span>`,
-).join('')}<em>To scale; long pauses are broken. Times are UTC.</em></p>`;
+).join('')}<em>To scale but for long pauses, which are cut out (zigzag). Times are UTC.</em></p>`;

@@ -42,11 +42,14 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
 .about div { display: contents; } .about dt { font-weight: 600; } .about dd { margin: 0; }
 .frames { font-size: .9rem; } summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
 .strip { display: block; width: 100%; min-width: 40rem; height: auto; margin: .5rem 0; }
-.strip text { font: 10px ui-monospace, monospace; fill: var(--soft); } .strip .scale { text-anchor: middle; }
-.strip .request { fill: var(--request); } .strip .reply { fill: var(--reply); } .strip .t35 { fill: var(--t35); }
-.strip .damaged, .strip .spoilt, .strip .break { fill: var(--fail); } .strip .other { fill: var(--soft); }
-.strip .silence { stroke: var(--fail); stroke-width: 2; } .strip .axis { stroke: var(--soft); fill: none; }
-.strip .pause { stroke: var(--soft); fill: none; stroke-dasharray: 3 2; }
+.strip text { font: 11px ui-monospace, monospace; fill: var(--soft); dominant-baseline: central; } .strip .inside { fill: var(--ink); }
+.strip path { fill: none; stroke: var(--soft); } .strip .grid { stroke: var(--line); } .strip .wait { fill: var(--t35); stroke: none; }
+.strip .planned, .strip .missing { stroke-dasharray: 3 2; } .strip .foreign { fill: var(--line); } .strip .mark { fill: var(--ink); }
+.strip .request { fill: var(--request); fill-opacity: .15; stroke: var(--request); }
+.strip .reply { fill: var(--reply); fill-opacity: .15; stroke: var(--reply); }
+.strip .spoilt, .strip .fault { fill: var(--other); fill-opacity: .15; stroke: var(--other); }
+.strip .damaged, .strip .break { fill: var(--fail); fill-opacity: .15; } .strip .damaged, .strip .break, .strip .missing { stroke: var(--fail); }
+.strip .cut { fill: var(--paper); stroke: var(--soft); }
 .legend span { margin-right: 1rem; white-space: nowrap; } .legend i { display: inline-block; width: .8em; height: .8em;
   margin-right: .35em; border-radius: 2px; }
 @media (max-width: 40rem) { .about { display: block; } .about div { display: block; margin-top: .3rem; } }

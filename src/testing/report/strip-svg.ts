@@ -1,81 +1,117 @@
-import { axisOf, placeOf, type Stretch } from './axis.js';
+import { type Box, boxPath, drawingOf, HEIGHT, laneTop } from '../../strip/drawing.js';
+import { LANES, type Piece, piecesOf } from '../../strip/pieces.js';
+import { msText, rulerFrom, ticksOf } from '../../strip/times.js';
+import type { TrafficView } from '../../traffic/view.js';
 import { escaped } from './escape.js';
-import type { StripPiece } from './strip.js';
 
 const WIDTH = 940;
-/** Room for the names of the rows, and for the number of the last frame. */
-const LEFT = 52;
-const RIGHT = 34;
-const HEIGHT = 92;
-/** Heights of the rows: requests above, replies below, the axis under both. */
-const REQUEST_Y = 22;
-const REPLY_Y = 44;
-const BAR = 16;
-const AXIS_Y = 70;
-/** A frame on a socket takes no time; it is drawn all the same. */
-const LEAST_BAR = 3;
-const LABEL_WIDTH = 34;
+/** Room for the names of the rows. */
+const LEFT = 64;
+/** More events than this would be too narrow to see. */
+const MOST_EVENTS = 24;
+/** Of a character in the font of the strips, in pixels. */
+const CHARACTER = 6.7;
+const TICK = 90;
+/** A pause is cut out where it takes more than this, and more than three times as long as all frames together. */
+const LONG_PAUSE_US = 20_000;
+const LONG_PAUSE_SHARE = 3;
+/** What a pause that is cut out takes, and what is shown around the frames, in pixels. */
+const CUT = 120;
+const MARGIN = 12;
+/** Above 19200 baud t3.5 is 1.75 ms; a character takes less than this there (Serial Line V1.02, 2.5.1.1). */
+const FAST_CHARACTER_US = 500;
+const FAST_T35_US = 1750;
+const T35_CHARACTERS = 3.5;
 
-/** A timing strip as inline SVG: what passed the line, to scale, with long pauses broken. Empty without pieces. */
-export function stripSvg(pieces: readonly StripPiece[]): string {
-  if (pieces.length === 0) return '';
-  const axis = axisOf(pieces, WIDTH - LEFT - RIGHT).map((stretch) => ({ ...stretch, x: stretch.x + LEFT }));
-  const title = `Timing of ${pieces.length} pieces within ${durationLabel(spanOf(pieces))}`;
+/** A part of the time that is drawn to scale. Times in µs. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The first frames of a finding as inline SVG: to scale, with long pauses cut out. Empty without frames. */
+export function stripSvg(frames: readonly TrafficView[]): string {
+  const characterUs = characterTime(frames);
+  const t35Us = characterUs && (characterUs < FAST_CHARACTER_US ? FAST_T35_US : T35_CHARACTERS * characterUs);
+  const pieces = frames.slice(0, MOST_EVENTS).flatMap((frame) => piecesOf(frame, { characterUs, t35Us }));
+  const spans = spansOf(pieces);
+  const [first] = spans;
+  if (!first) return '';
+  const width = WIDTH - LEFT;
+  const { xOf, usPerPixel } = axisOf(spans, width);
+  const ruler = rulerFrom(first.from);
+  const { boxes, texts, grid, pauses } = drawingOf(pieces, {
+    xOf,
+    width,
+    characterUs,
+    widthOf: (text) => text.length * CHARACTER,
+    ticks: spans.flatMap(({ from, to }) => ticksOf(ruler, from, to, TICK * usPerPixel)),
+  });
+  const whole = msText((spans.at(-1) ?? first).to - first.from);
   return [
-    `<svg class="strip" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">`,
-    `<text x="0" y="${REQUEST_Y + 12}">client</text><text x="0" y="${REPLY_Y + 12}">server</text>`,
-    ...axis.map(stretchSvg),
-    ...pieces.filter(({ kind }) => kind === 't35').map((piece) => bar(piece, axis)),
-    ...pieces.filter(({ kind }) => kind !== 't35').map((piece) => bar(piece, axis)),
-    ...labels(pieces, axis),
-    '</svg>',
+    `<svg class="strip" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Timing of ${pieces.length} pieces within ${whole}">`,
+    ...LANES.map((lane) => `<text x="0" y="${laneTop(lane) + 13}">${lane}</text>`),
+    `<g transform="translate(${LEFT})">`,
+    `<path class="grid" d="${grid}"/>`,
+    ...boxes.map(boxSvg),
+    `<path class="pauses" d="${pauses}"/>`,
+    ...texts.map(
+      ({ kind, x, y, text }) => `<text class="${kind}" x="${x.toFixed(1)}" y="${y}">${escaped(text)}</text>`,
+    ),
+    ...spans.slice(1).map(({ from }) => cutSvg(xOf(from) - MARGIN - 2)),
+    '</g></svg>',
   ].join('\n');
 }
 
-function spanOf(pieces: readonly StripPiece[]): number {
-  return Math.max(...pieces.map(({ to }) => to)) - Math.min(...pieces.map(({ from }) => from));
+function boxSvg(box: Box): string {
+  const { look, words } = box.piece;
+  return `<path class="${look}" d="${boxPath(box)}"><title>${escaped(words)}</title></path>`;
 }
 
-function bar(piece: StripPiece, axis: readonly Stretch[]): string {
-  const { kind, from, to, text, seq } = piece;
-  const x = placeOf(axis, from);
-  const width = Math.max(LEAST_BAR, placeOf(axis, to) - x);
-  const y = kind === 'request' || kind === 't35' || kind === 'damaged' ? REQUEST_Y : REPLY_Y;
-  const length = to > from ? `, ${durationLabel(to - from)}` : '';
-  const title = `<title>${escaped(`#${seq} +${durationLabel(from)}${length}: ${text}`)}</title>`;
-  if (kind === 'silence') {
-    const [left, top] = [x - 4, REPLY_Y + 4];
-    return `<path class="silence" d="M${left} ${top}l8 8m0 -8l-8 8">${title}</path>`;
+/** Two zigzag lines from top to bottom: what is between them is not to scale. */
+function cutSvg(x: number): string {
+  const teeth = Array.from({ length: HEIGHT / 8 }, (_, i) => `l${i % 2 === 0 ? 4 : -4} 8`).join('');
+  return `<path class="cut" d="M${x.toFixed(1)} 0${teeth}m6 0${teeth.replaceAll(' 8', ' -8')}"/>`;
+}
+
+/** Where is somebody on the line, with short pauses. */
+function spansOf(pieces: readonly Piece[]): Span[] {
+  const busyUs = pieces.reduce(
+    (sum, { lane, startUs, endUs }) => sum + (lane === 'planned' ? 0 : endUs - startUs),
+    0,
+  );
+  const long = Math.max(LONG_PAUSE_US, LONG_PAUSE_SHARE * busyUs);
+  const spans: { from: number; to: number }[] = [];
+  for (const { startUs, endUs } of pieces.toSorted((a, b) => a.startUs - b.startUs)) {
+    const last = spans.at(-1);
+    if (last && startUs - last.to <= long) last.to = Math.max(last.to, endUs);
+    else spans.push({ from: startUs, to: endUs });
   }
-  const place = `x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${BAR}"`;
-  return `<rect class="${kind}" ${place}>${title}</rect>`;
+  return spans;
 }
 
-/** The numbers of the frames, as many as there is room for. */
-function labels(pieces: readonly StripPiece[], axis: readonly Stretch[]): string[] {
-  let free = 0;
-  const told = new Set<number>();
-  return pieces.flatMap(({ seq, from, kind }) => {
-    const x = placeOf(axis, from);
-    if (kind === 't35' || told.has(seq) || x < free) return [];
-    told.add(seq);
-    free = x + LABEL_WIDTH;
-    return [`<text class="label" x="${x.toFixed(1)}" y="12">#${seq}</text>`];
+/** Maps µs to pixels: one scale for all spans, and a fixed width for the pauses between them. */
+function axisOf(spans: readonly Span[], width: number) {
+  const shown = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  const cut = Math.min(CUT, width / 2 / spans.length);
+  const room = width - 2 * MARGIN - (spans.length - 1) * (cut + 2 * MARGIN);
+  const usPerPixel = Math.max(1, shown) / Math.max(1, room);
+  let x = MARGIN;
+  const starts = spans.map(({ from, to }) => {
+    const start = x;
+    x += (to - from) / usPerPixel + cut + 2 * MARGIN;
+    return start;
   });
+  const xOf = (us: number) => {
+    const after = spans.findIndex(({ to }) => us <= to);
+    const i = after < 0 ? spans.length - 1 : after;
+    return (starts[i] ?? 0) + (us - (spans[i]?.from ?? 0)) / usPerPixel;
+  };
+  return { xOf, usPerPixel };
 }
 
-function stretchSvg({ from, to, x, width, isPause }: Stretch): string {
-  const middle = (x + width / 2).toFixed(1);
-  const text = `<text class="scale" x="${middle}" y="${AXIS_Y + 16}">${durationLabel(to - from)}</text>`;
-  if (!isPause) {
-    const line = `<path class="axis" d="M${x.toFixed(1)} ${AXIS_Y - 3}v6m0 -3h${width.toFixed(1)}m0 -3v6"/>`;
-    return width > LABEL_WIDTH * 1.5 ? `${line}${text}` : line;
-  }
-  const zigzag = `M${x.toFixed(1)} ${AXIS_Y}h${(width / 2 - 6).toFixed(1)}l4 -5l4 10l4 -5H${(x + width).toFixed(1)}`;
-  return `<path class="pause" d="${zigzag}"/>${text}`;
-}
-
-/** `1.25 ms`, `2.05 s`. */
-function durationLabel(ms: number): string {
-  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
+/** Of the line of the frames, in µs; undefined where characters take no time. */
+function characterTime(frames: readonly TrafficView[]): number | undefined {
+  const known = frames.find(({ pauseUs, pauseCharacters }) => pauseUs && pauseCharacters);
+  return known && (known.pauseUs ?? 0) / (known.pauseCharacters ?? 1);
 }

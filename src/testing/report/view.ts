@@ -1,12 +1,10 @@
 import type { ReadEvent } from '../../traffic/decode.js';
 import { type TrafficView, trafficView } from '../../traffic/view.js';
 import type { Finding, Report } from './report.js';
-import { type StripPiece, stripOf } from './strip.js';
 
 /** A finding as plain data, for every form of report and for REST. */
 export interface FindingView extends Omit<Finding, 'frames'> {
   readonly frames: readonly TrafficView[];
-  readonly strip: readonly StripPiece[];
 }
 
 /** A report as plain data: it can become JSON and come back. */
@@ -20,9 +18,9 @@ export function viewReport(report: Report, read: ReadEvent = () => undefined): R
 }
 
 /**
- * The same for long answers: the frames and the strip of a finding are made each time they are asked for, and nothing of
- * them is kept. All of a report of 250 steps with 40 frames each takes 0.15 s. So who goes through all findings at once
- * must not look at these two, nor copy a finding.
+ * The same for long answers: the frames of a finding are made each time they are asked for, and none of them are kept. All
+ * of a report of 250 steps with 40 frames each takes 0.15 s. So who goes through all findings at once must not look at them,
+ * nor copy a finding.
  */
 export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
   return { ...report, findings: report.findings.map((finding) => onDemand(finding, read)) };
@@ -40,17 +38,9 @@ function onDemand(finding: Finding, read: ReadEvent): FindingView {
     },
     durationMs,
     ...(about && { about }),
-    get strip() {
-      return stripOf(finding.frames, read);
-    },
   };
 }
 
 function viewFinding(finding: Finding, read: ReadEvent): FindingView {
-  const { frames } = finding;
-  return {
-    ...finding,
-    frames: frames.map((event) => trafficView(event, read)),
-    strip: stripOf(frames, read),
-  };
+  return { ...finding, frames: finding.frames.map((event) => trafficView(event, read)) };
 }

@@ -1,8 +1,6 @@
-import { HEIGHT, laneAt, RULER } from './draw.js';
-import { type Box, pieceAt, snapped } from './layout.js';
-import type { StripModel } from './model.js';
-import type { Piece } from './piece.js';
-import { pinched, type Scale } from './scale.js';
+import { type Box, HEIGHT, laneAt, RULER } from '../../strip/drawing.js';
+import type { Lane, Piece } from '../../strip/pieces.js';
+import { pinched, type Scale, type StripModel, usAt, xOf } from './model.js';
 
 /** A pointer that moved less than this was a click, in pixels. */
 const CLICK = 4;
@@ -12,8 +10,8 @@ interface Pointer {
   readonly x: number;
 }
 
-/** Whoever is asked what is drawn and told what is clicked. */
 interface Owner {
+  /** What is drawn now. */
   readonly boxes: () => readonly Box[];
   readonly onPick: (piece: Piece) => void;
 }
@@ -22,14 +20,14 @@ interface Owner {
  * Zooms, moves and measures a strip with mouse, wheel and fingers, until the function that is returned is called. One
  * pointer moves the strip, on the ruler it measures; two pinch.
  */
-export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, onPick }: Owner): () => void {
+export function followGestures(drawing: Element, model: StripModel, { boxes, onPick }: Owner): () => void {
   const pointers = new Map<number, Pointer>();
   let measuresFrom: number | undefined;
   /** What was shown when the number of fingers last changed. */
   let begin: Scale = model.scale.peek();
 
-  const place = ({ clientX, clientY }: MouseEvent) => {
-    const { left, top } = canvas.getBoundingClientRect();
+  const pointOf = ({ clientX, clientY }: MouseEvent) => {
+    const { left, top } = drawing.getBoundingClientRect();
     return { x: clientX - left, y: clientY - top };
   };
   const rebase = () => {
@@ -38,8 +36,8 @@ export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, 
   };
 
   const down = (event: PointerEvent) => {
-    const { x, y } = place(event);
-    canvas.setPointerCapture(event.pointerId);
+    const { x, y } = pointOf(event);
+    drawing.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, { startX: x, x });
     rebase();
     measuresFrom = y < RULER && pointers.size === 1 ? snapped(boxes(), begin, x) : undefined;
@@ -48,7 +46,7 @@ export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, 
   const move = (event: PointerEvent) => {
     const pointer = pointers.get(event.pointerId);
     if (!pointer) return;
-    const { x } = place(event);
+    const { x } = pointOf(event);
     pointers.set(event.pointerId, { ...pointer, x });
     const [one, other] = [...pointers.values()];
     if (one && other) {
@@ -66,7 +64,7 @@ export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, 
     pointers.delete(event.pointerId);
     rebase();
     if (!pointer || !isOnly || event.type !== 'pointerup') return;
-    const { x, y } = place(event);
+    const { x, y } = pointOf(event);
     if (Math.abs(x - pointer.startX) >= CLICK) return;
     if (measuresFrom !== undefined) {
       model.setCursor(measuresFrom);
@@ -81,14 +79,41 @@ export function followGestures(canvas: HTMLElement, model: StripModel, { boxes, 
     event.preventDefault();
     const sideways = event.shiftKey ? event.deltaY : event.deltaX;
     if (Math.abs(sideways) > (event.shiftKey ? 0 : Math.abs(event.deltaY))) model.move(-sideways);
-    else model.zoom(Math.exp(-event.deltaY / 400), place(event).x);
+    else model.zoom(Math.exp(-event.deltaY / 400), pointOf(event).x);
   };
 
   const listeners = { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up, wheel };
   for (const [name, listener] of Object.entries(listeners))
-    canvas.addEventListener(name, listener as EventListener, { passive: false });
+    drawing.addEventListener(name, listener as EventListener, { passive: false });
   return () => {
     for (const [name, listener] of Object.entries(listeners))
-      canvas.removeEventListener(name, listener as EventListener);
+      drawing.removeEventListener(name, listener as EventListener);
   };
+}
+
+/** How far beside a piece a pointer may be, in pixels. */
+const REACH = 5;
+
+/** The piece at a point of a lane; the nearest one where several are. */
+export function pieceAt(boxes: readonly Box[], lane: Lane, x: number): Piece | undefined {
+  let [found, nearest] = [undefined as Piece | undefined, REACH];
+  for (const box of boxes) {
+    if (box.piece.lane !== lane) continue;
+    const distance = Math.max(box.x - x, x - box.x - box.width, 0);
+    if (distance > nearest || (distance === nearest && found?.look !== 'wait')) continue;
+    [found, nearest] = [box.piece, distance];
+  }
+  return found;
+}
+
+/** The beginning or the end of a piece near `x`, or else the moment at `x`, in µs. */
+export function snapped(boxes: readonly Box[], scale: Scale, x: number): number {
+  let [us, nearest] = [usAt(scale, x), REACH];
+  for (const { piece } of boxes) {
+    for (const edge of [piece.startUs, piece.endUs]) {
+      const distance = Math.abs(xOf(scale, edge) - x);
+      if (distance < nearest) [us, nearest] = [edge, distance];
+    }
+  }
+  return us;
 }

@@ -1,8 +1,63 @@
 import { batch, computed, signal } from '@preact/signals';
-import { neighbour } from './layout.js';
-import type { Piece, Wire } from './piece.js';
-import { centred, fitted, moved, type Scale, usAt, xOf, zoomed } from './scale.js';
-import { lengthText, type TickText, ticksFrom } from './times.js';
+import { LANES, type Piece, type Wire } from '../../strip/pieces.js';
+import { lengthText, type Ruler, rulerFrom } from '../../strip/times.js';
+
+/** Which time a strip shows: `fromUs` at its left edge, `usPerPixel` from there on. */
+export interface Scale {
+  readonly fromUs: number;
+  readonly usPerPixel: number;
+}
+
+/** From a fifth of a µs to a minute for a pixel. */
+const FINEST = 0.2;
+const COARSEST = 60e6;
+
+export function xOf({ fromUs, usPerPixel }: Scale, us: number): number {
+  return (us - fromUs) / usPerPixel;
+}
+
+export function usAt({ fromUs, usPerPixel }: Scale, x: number): number {
+  return fromUs + x * usPerPixel;
+}
+
+/** Makes everything `factor` times as wide; the moment at `x` stays where it is. */
+export function zoomed(scale: Scale, factor: number, x: number): Scale {
+  const usPerPixel = bounded(scale.usPerPixel / factor);
+  return { fromUs: usAt(scale, x) - x * usPerPixel, usPerPixel };
+}
+
+/** Moves what is shown by so many pixels; to the right when they are positive. */
+function moved({ fromUs, usPerPixel }: Scale, pixels: number): Scale {
+  return { fromUs: fromUs - pixels * usPerPixel, usPerPixel };
+}
+
+/** Shows all from one moment to another, with a tenth of the width free on both sides. */
+export function fitted(startUs: number, endUs: number, width: number): Scale {
+  const usPerPixel = bounded((endUs - startUs) / (0.8 * width));
+  return centred({ fromUs: 0, usPerPixel }, (startUs + endUs) / 2, width);
+}
+
+/** Shows a moment in the middle. */
+function centred({ usPerPixel }: Scale, us: number, width: number): Scale {
+  return { fromUs: us - (width / 2) * usPerPixel, usPerPixel };
+}
+
+/** Two fingers have moved: what was under each of them still is. */
+export function pinched(
+  scale: Scale,
+  before: readonly [number, number],
+  after: readonly [number, number],
+): Scale {
+  const middle = (before[0] + before[1]) / 2;
+  const shift = (after[0] + after[1]) / 2 - middle;
+  const spread = Math.abs(before[1] - before[0]);
+  const factor = spread > 0 ? Math.abs(after[1] - after[0]) / spread : 1;
+  return moved(factor > 0 ? zoomed(scale, factor, middle) : scale, shift);
+}
+
+function bounded(usPerPixel: number): number {
+  return Math.min(COARSEST, Math.max(FINEST, usPerPixel));
+}
 
 /** What a strip draws. Another object where something has changed. */
 export interface Source {
@@ -10,18 +65,21 @@ export interface Source {
   /** From the beginning of the first piece to the end of the last one. */
   readonly oldestUs: number;
   readonly newestUs: number;
-  readonly tickText: TickText;
+  /** The ruler around a moment; undefined while there is nothing to draw. */
+  readonly rulerAt: (us: number) => Ruler | undefined;
   /** The pieces of a part of the time; more are no harm. */
   readonly piecesIn: (fromUs: number, toUs: number) => readonly Piece[];
 }
 
-const WIRE = { characterUs: undefined, t35Us: undefined };
+const WIRE: Wire = { characterUs: undefined, t35Us: undefined };
 
-/** A source of pieces that are all there, such as those of one planned reply. Its ruler counts from `originUs`. */
-export function sourceOf(pieces: readonly Piece[], wire: Wire = WIRE, originUs = 0): Source {
-  const oldestUs = pieces.reduce((least, { startUs }) => Math.min(least, startUs), originUs);
-  const newestUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), originUs);
-  return { wire, oldestUs, newestUs, tickText: ticksFrom(originUs), piecesIn: () => pieces };
+/** A source of pieces that are all there. @param zeroUs where its ruler begins; with the first piece without it */
+export function sourceOf(pieces: readonly Piece[], wire = WIRE, zeroUs?: number): Source {
+  const starts = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
+  const oldestUs = pieces.length === 0 ? 0 : starts;
+  const newestUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), oldestUs);
+  const ruler = pieces.length === 0 ? undefined : rulerFrom(zeroUs ?? oldestUs);
+  return { wire, oldestUs, newestUs, rulerAt: () => ruler, piecesIn: () => pieces };
 }
 
 /** The share of the width that stays free for what comes. */
@@ -36,7 +94,7 @@ export class StripModel {
   readonly width = signal(0);
   /** Whether the newest piece stays in view. */
   readonly isFollowing = signal(true);
-  /** The piece that is told in words. */
+  /** The piece that is described below the strip. */
   readonly focus = signal<Piece | undefined>(undefined);
   /** The cursors: none, one, or the two between which is measured. */
   readonly cursors = signal<readonly number[]>([]);
@@ -139,4 +197,20 @@ export class StripModel {
     const fromUs = this.source.peek().newestUs - (1 - AHEAD) * this.width.peek() * usPerPixel;
     this.scale.value = { fromUs, usPerPixel };
   }
+}
+
+/** The piece that follows in time, or goes before; undefined at the end. */
+export function neighbour(pieces: readonly Piece[], from: Piece, direction: 1 | -1): Piece | undefined {
+  const row = pieces.toSorted(byTime);
+  const at = row.findIndex((each) => byTime(each, from) === 0);
+  return at < 0 ? undefined : row[at + direction];
+}
+
+function byTime(a: Piece, b: Piece): number {
+  return (
+    a.startUs - b.startUs ||
+    LANES.indexOf(a.lane) - LANES.indexOf(b.lane) ||
+    a.id - b.id ||
+    a.words.localeCompare(b.words)
+  );
 }

@@ -1,91 +1,137 @@
-import { effect } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { keepPainted } from '../ui/canvas.js';
-import { draw, HEIGHT } from './draw.js';
+import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../strip/drawing.js';
+import { LANES, LOOKS, type Look } from '../../strip/pieces.js';
+import { ticksOf } from '../../strip/times.js';
+import { followWidth, textWidth } from '../ui/element.js';
 import { followGestures } from './gestures.js';
-import type { Box } from './layout.js';
-import type { StripModel } from './model.js';
-import { LANES } from './piece.js';
+import { type StripModel, usAt, xOf } from './model.js';
 import './strip.css';
 
 interface StripProps {
   readonly model: StripModel;
-  /** Says of what it is. */
+  /** What the strip shows. */
   readonly label: string;
   /** The event whose pieces stand out. */
   readonly selected?: number | undefined;
   readonly onSelect?: (id: number) => void;
 }
 
-/**
- * What passed a line, to scale, as a logic analyser shows it. The piece in focus is told in words below, and so is what
- * the cursors measure.
- */
-export function Strip({ model, label, selected, onSelect }: StripProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const help = useId();
-  const now = useRef({ selected, onSelect });
-  now.current = { selected, onSelect };
-  const redraw = useRef(() => {});
+/** A line of the ruler must have room for its text, in pixels. */
+const TICK = 110;
 
+/** What passed a line, to scale, as a logic analyser shows it. Below it stand the piece in focus and what is measured. */
+export function Strip({ model, label, selected, onSelect }: StripProps) {
+  const element = useRef<SVGSVGElement>(null);
+  const help = useId();
+  const drawn = useRef<readonly Box[]>([]);
+  const select = useRef(onSelect);
+  select.current = onSelect;
   useEffect(() => {
-    const element = canvas.current as HTMLCanvasElement;
-    let boxes: Box[] = [];
-    const painted = keepPainted(element, HEIGHT, {
-      paint: (context, palette) => {
-        boxes = draw(context, model, palette, now.current.selected);
-      },
-      onResize: (width) => model.resize(width),
-    });
-    redraw.current = painted.redraw;
+    const svg = element.current as SVGSVGElement;
     const ends = [
-      painted.end,
-      followGestures(element, model, {
-        boxes: () => boxes,
+      followWidth(svg, (width) => model.resize(width)),
+      followGestures(svg, model, {
+        boxes: () => drawn.current,
         onPick: (piece) => {
           model.focusOn(piece);
-          now.current.onSelect?.(piece.id);
+          select.current?.(piece.id);
         },
-      }),
-      effect(() => {
-        void [
-          model.scale.value,
-          model.width.value,
-          model.source.value,
-          model.focus.value,
-          model.cursors.value,
-        ];
-        painted.redraw();
       }),
     ];
     return () => {
       for (const end of ends) end();
     };
   }, [model]);
-  useEffect(() => redraw.current(), [selected]);
 
-  const { focus, measured } = model;
+  const [scale, width, focus] = [model.scale.value, model.width.value, model.focus.value];
+  const { wire, rulerAt, piecesIn } = model.source.value;
+  const toUs = usAt(scale, width);
+  const ruler = rulerAt((scale.fromUs + toUs) / 2);
+  const { boxes, texts, grid, pauses } = drawingOf(piecesIn(scale.fromUs, toUs), {
+    xOf: (us) => xOf(scale, us),
+    width,
+    characterUs: wire.characterUs,
+    widthOf: textWidth,
+    ticks: ruler ? ticksOf(ruler, scale.fromUs, toUs, TICK * scale.usPerPixel) : [],
+  });
+  drawn.current = boxes;
+  const paths = pathsOf(boxes);
+  const chosen = boxes.filter(({ piece }) => piece.id === selected).map((box) => boxPath(box));
+  const focused = boxesOf(focus ? [focus] : [], (us) => xOf(scale, us), width).map((box) => boxPath(box, 2));
   return html`<div class="strip">
-    <div class="lanes" aria-hidden="true">${LANES.map((lane) => html`<span>${lane}</span>`)}</div>
+    <div class="lanes" aria-hidden="true">${LANES.map((lane, i) => html`<span style=${{ gridRow: i < 2 ? i + 2 : i + 3 }}>${lane}</span>`)}</div>
     <div class="field-of-view" role="application" tabindex="0" aria-label=${label} aria-describedby=${help}
       aria-roledescription="timing strip"
       onKeyDown=${(event: KeyboardEvent) => {
         if (pressed(model, event, onSelect)) event.preventDefault();
       }}>
-      <canvas ref=${canvas} height=${HEIGHT}></canvas>
+      <svg ref=${element} class="drawing" height=${HEIGHT} aria-hidden="true">
+        <path class="grid" d=${grid} />
+        ${PATHS.map((name) => html`<path class=${name} d=${paths.get(name) ?? ''} />`)}
+        <path class="selected" d=${chosen.join('')} />
+        <path class="pauses" d=${pauses} />
+        ${texts.map(({ kind, x, y, text }) => html`<text class=${kind} x=${x} y=${y}>${text}</text>`)}
+        <path class="focus" d=${focused.join('')} />
+        <${Cursors} xs=${model.cursors.value.map((us) => xOf(scale, us))} />
+      </svg>
     </div>
-    <p class="told" role="status">
-      <span class="long">${focus.value?.words ?? HINT}</span>
-      <b class="mono">${measured.value === undefined ? '' : `A–B ${measured.value}`}</b>
+    <p class="readout" role="status">
+      <span class="long">${focus?.words ?? (ruler ? HINT : 'Nothing to show.')}</span>
+      <b class="mono">${model.measured.value === undefined ? '' : `A–B ${model.measured.value}`}</b>
     </p>
     <p class="unseen" id=${help}>${KEYS}</p>
   </div>`;
 }
 
-const HINT = 'Drag to move, wheel or pinch to zoom, drag on the ruler to measure.';
+/** Boxes that are thinner than this have no outline, in pixels. */
+const THIN = 3;
+/** The classes of the paths, in the order in which they are drawn. */
+const PATHS = LOOKS.flatMap((look) => [look, `${look} thin`]);
+
+/** The boxes as one path for each class: there may be thousands. */
+function pathsOf(boxes: readonly Box[]): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  for (const box of boxes) {
+    const name = box.width < THIN ? `${box.piece.look} thin` : box.piece.look;
+    paths.set(name, (paths.get(name) ?? '') + boxPath(box));
+  }
+  return paths;
+}
+
+/** The cursors, and what lies between them. */
+function Cursors({ xs }: { readonly xs: readonly number[] }) {
+  const [a, b] = xs;
+  const between = a === undefined || b === undefined ? '' : `M${a} 0V${HEIGHT}H${b}V0z`;
+  return html`<g class="cursors">
+    <path class="between" d=${between} />
+    <path d=${xs.map((x) => `M${Math.round(x) + 0.5} 0V${HEIGHT}`).join('')} />
+    ${xs.map((x, i) => html`<text x=${x + 3} y=${RULER - 6}>${'AB'.charAt(i)}</text>`)}
+  </g>`;
+}
+
+/** What the looks of pieces mean. */
+const MEANINGS: Partial<Record<Look, string>> = {
+  request: 'received',
+  reply: 'sent',
+  spoilt: 'changed by a fault',
+  damaged: 'damaged',
+  foreign: 'between others',
+  planned: 'planned',
+  missing: 'not sent',
+};
+
+/** The colours of strips and of rows of the traffic, with what they mean. */
+export function Legend() {
+  return html`<ul class="legend" aria-label="Colours">${Object.entries(MEANINGS).map(
+    ([look, meaning]) =>
+      html`<li><svg class="drawing" aria-hidden="true"><path class=${look} d="M.5 .5h15v9h-15z" /></svg>${meaning}</li>`,
+  )}</ul>`;
+}
+
+const HINT = 'Drag to move, turn the wheel or pinch to zoom, drag on the ruler to measure.';
 const KEYS =
-  'Left and right go from piece to piece, with Shift they move the strip. Plus and minus zoom, 0 shows all, Home goes to the beginning, End follows what comes, M sets a cursor, Escape takes the cursors away, Enter opens the event.';
+  'Left and Right go from piece to piece, with Shift they move the strip. Plus and minus zoom, 0 shows all, Home goes to the beginning, End follows the newest. M sets a cursor, Escape removes the cursors, Enter opens the event.';
 
 const ZOOM = 1.5;
 const MOVE = 0.25;
@@ -94,44 +140,27 @@ const MOVE = 0.25;
 function pressed(model: StripModel, event: KeyboardEvent, onSelect: StripProps['onSelect']): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const piece = model.focus.peek();
-  const { oldestUs } = model.source.peek();
-  switch (event.key) {
-    case 'ArrowLeft':
-    case 'ArrowRight': {
-      const direction = event.key === 'ArrowRight' ? 1 : -1;
-      if (event.shiftKey) model.move(-direction * MOVE * model.width.peek());
-      else model.step(direction);
-      return true;
-    }
-    case '+':
-    case '=':
-      model.zoom(ZOOM);
-      return true;
-    case '-':
-      model.zoom(1 / ZOOM);
-      return true;
-    case '0':
-      model.fit();
-      return true;
-    case 'Home':
-      model.look({ ...model.scale.peek(), fromUs: oldestUs });
-      return true;
-    case 'End':
-      model.follow();
-      return true;
-    case 'm':
-      if (piece) model.setCursor(piece.startUs);
-      return true;
-    case 'M':
-      if (piece) model.setCursor(piece.endUs);
-      return true;
-    case 'Escape':
+  const step = (direction: 1 | -1) => {
+    if (event.shiftKey) model.move(-direction * MOVE * model.width.peek());
+    else model.step(direction);
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    '+': () => model.zoom(ZOOM),
+    '=': () => model.zoom(ZOOM),
+    '-': () => model.zoom(1 / ZOOM),
+    '0': () => model.fit(),
+    Home: () => model.look({ ...model.scale.peek(), fromUs: model.source.peek().oldestUs }),
+    End: () => model.follow(),
+    m: () => piece && model.setCursor(piece.startUs),
+    M: () => piece && model.setCursor(piece.endUs),
+    Escape: () => {
       model.cursors.value = [];
-      return true;
-    case 'Enter':
-      if (piece) onSelect?.(piece.id);
-      return true;
-    default:
-      return false;
-  }
+    },
+    Enter: () => piece && onSelect?.(piece.id),
+  };
+  const act = keys[event.key];
+  act?.();
+  return act !== undefined;
 }

@@ -1,6 +1,8 @@
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, put, sent } from './controls.js';
 import './dialog.css';
 
 interface DialogProps {
@@ -14,7 +16,7 @@ interface DialogProps {
   readonly buttons: ComponentChildren;
 }
 
-/** A form in front of everything else, which keeps its place and can't be reached meanwhile. */
+/** A form in front of everything else. */
 export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogProps) {
   const self = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -24,18 +26,51 @@ export function Dialog({ title, onSubmit, onClose, children, buttons }: DialogPr
     // A dialog that is removed gives the focus back to nobody.
     return () => before instanceof HTMLElement && before.focus();
   }, []);
-  return html`<dialog ref=${self} class="dialog" aria-labelledby=${id}
+  return html`<dialog ref=${self} class="dialog panel" aria-labelledby=${id}
     onCancel=${(event: Event) => {
       event.preventDefault();
       onClose?.();
     }}>
-    <form onSubmit=${(event: Event) => {
-      event.preventDefault();
-      onSubmit();
-    }}>
+    <form onSubmit=${sent(onSubmit)}>
       <h2 id=${id}>${title}</h2>
-      <div class="body">${children}</div>
-      <div class="buttons">${buttons}</div>
+      <div class="stack">${children}</div>
+      <div class="buttons flow">${buttons}</div>
     </form>
   </dialog>`;
+}
+
+interface QuestionProps {
+  readonly title: string;
+  /** What will happen. */
+  readonly text: string;
+  /** What the two buttons say. */
+  readonly no?: string;
+  readonly yes: string;
+  readonly onClose: () => void;
+  readonly onYes: () => void;
+}
+
+/** Asks before something is done that can't be undone. */
+export function Question({ title, text, no = 'Cancel', yes, onClose, onYes }: QuestionProps) {
+  const submit = () => {
+    onClose();
+    onYes();
+  };
+  return html`<${Dialog} title=${title} onSubmit=${submit} onClose=${onClose}
+    buttons=${html`<${Button} onClick=${onClose}>${no}<//><${Button} kind="danger" type="submit">${yes}<//>`}>
+    <p class="long">${text}</p>
+  <//>`;
+}
+
+interface AskingButtonProps extends Pick<QuestionProps, 'title' | 'text' | 'onYes'> {
+  readonly children: string;
+  readonly label?: string;
+  readonly disabled?: boolean;
+}
+
+/** A button for what can't be undone: it asks first. */
+export function AskingButton({ children, label, disabled, ...question }: AskingButtonProps) {
+  const isAsking = useSignal(false);
+  return html`<${Button} kind="danger" label=${label} disabled=${disabled} onClick=${put(isAsking, true)}>${children}<//>
+    ${isAsking.value ? html`<${Question} ...${question} yes=${children} onClose=${put(isAsking, false)} />` : null}`;
 }

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import './field.css';
+import './controls.css';
 
 interface FieldProps {
   readonly label: string;
@@ -9,7 +9,7 @@ interface FieldProps {
   /** What is wrong with the value, as the server has said it. */
   readonly problem?: string | undefined;
   readonly hint?: string;
-  /** A choice of these; text where it is absent. */
+  /** Makes it a choice of these. */
   readonly choices?: readonly string[];
   /** What is offered while the text is written; any other text is allowed. */
   readonly offers?: readonly string[];

@@ -1,9 +1,31 @@
-import { roundStep } from '../strip/scale.js';
+import { roundStep } from '../../strip/times.js';
 
 /** What a value was: times in seconds since 1970, the oldest first, and null where it was no number. */
 export interface Course {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
+}
+
+/** Four samples a second are the most that are kept. */
+const MOST_A_SECOND = 4;
+
+/**
+ * A course with one more sample; those that are too old are given up.
+ * @param time in seconds since 1970
+ * @param longestS how long the course may be, in seconds
+ */
+export function extended(
+  { times, values }: Course,
+  time: number,
+  value: number | string,
+  longestS: number,
+): Course {
+  const old = times.findIndex((each) => each >= time - longestS);
+  const from = Math.max(old < 0 ? times.length : old, times.length + 1 - longestS * MOST_A_SECOND);
+  return {
+    times: [...times.slice(from), time],
+    values: [...values.slice(from), typeof value === 'number' ? value : null],
+  };
 }
 
 /** Which values a plot shows from its lower to its upper edge, and the lines at round ones. */
@@ -23,10 +45,11 @@ const TINY = 1e-290;
 const MOST = Number.MAX_VALUE;
 const DIGITS = 12;
 
-/** Round values around all that are there. */
+/** Round values around all that are there; no lines where there are none. */
 export function valueAxis(values: Course['values']): ValueAxis {
   const known = values.filter((value) => value !== null);
-  const [least, most] = known.length === 0 ? [0, 1] : [Math.min(...known), Math.max(...known)];
+  if (known.length === 0) return { low: 0, high: 1, lines: [] };
+  const [least, most] = [Math.min(...known), Math.max(...known)];
   // Each part for itself: the greatest numbers are too far apart for their difference.
   const span = most / STEPS - least / STEPS;
   const size = Math.max(Math.abs(least), Math.abs(most), TINY);
@@ -55,7 +78,7 @@ export function timeSpan({ times }: Course, longest: number): { readonly from: n
 
 const LEAST_S = 10;
 
-/** The place of the sample that is nearest to a time; -1 where there is none. */
+/** The index of the sample that is nearest to a time; -1 where there is none. */
 export function nearest({ times }: Course, time: number): number {
   const after = times.findIndex((each) => each >= time);
   if (after <= 0) return after < 0 ? times.length - 1 : 0;

@@ -1,12 +1,22 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Scale, usAt } from '../strip/scale.js';
-import { keepPainted } from './canvas.js';
+import { rulerOfDay, ticksOf } from '../../strip/times.js';
+import { put } from './controls.js';
+import { followWidth, textWidth } from './element.js';
 import { timeOfDay } from './format.js';
-import { type Course, nearest } from './plot-layout.js';
-import { HEIGHT, paintPlot, US } from './plot-paint.js';
+import { type Course, nearest, shareOf, timeSpan, valueAxis } from './plot-layout.js';
 import './plot.css';
+
+/** In pixels. */
+const HEIGHT = 150;
+const BOTTOM = 18;
+const TOP = 8;
+const PAD = 6;
+const DOT = 3;
+/** A line of the time axis must have room for its text. */
+const TICK = 110;
+const US = 1e6;
 
 interface PlotProps {
   readonly label: string;
@@ -20,58 +30,121 @@ interface PlotProps {
 
 /** The course of a value. A pointer or the arrows read its samples. */
 export function Plot({ label, unit, course, longestS, children }: PlotProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const redraw = useRef(() => {});
-  const scale = useRef<Scale>({ fromUs: 0, usPerPixel: 1 });
+  const svg = useRef<SVGSVGElement>(null);
+  const width = useSignal(0);
   /** The time of the sample that is read. */
   const at = useSignal<number | undefined>(undefined);
-  const { times, values } = course;
-  const place = at.value === undefined || at.value < (times[0] ?? 0) ? -1 : nearest(course, at.value);
-  const shown = useRef({ course, longestS, place });
-  shown.current = { course, longestS, place };
-
   useEffect(() => {
-    const painted = keepPainted(canvas.current as HTMLCanvasElement, HEIGHT, {
-      paint: (context, palette, width) => {
-        scale.current = paintPlot(context, palette, width, shown.current);
-      },
+    return followWidth(svg.current as SVGSVGElement, (now) => {
+      width.value = now;
     });
-    redraw.current = painted.redraw;
-    return painted.end;
   }, []);
-  useEffect(() => redraw.current(), [course, place]);
-
+  const { times, values } = course;
+  const index = at.value === undefined || at.value < (times[0] ?? 0) ? -1 : nearest(course, at.value);
   const read = (to: number) => {
     at.value = times[Math.max(0, Math.min(times.length - 1, to))];
   };
+
+  const axis = valueAxis(values);
+  const left = Math.ceil(Math.max(0, ...axis.lines.map(({ text }) => textWidth(text)))) + PAD;
+  const { from, to } = timeSpan(course, longestS);
+  const sPerPixel = (to - from) / Math.max(1, width.value - left - PAD);
+  const xAt = (time: number) => left + (time - from) / sPerPixel;
+  const yAt = (value: number) => TOP + (1 - shareOf(axis, value)) * (HEIGHT - BOTTOM - TOP);
+  const zoneUs = new Date(to * 1000).getTimezoneOffset() * 60 * US;
+  const ticks = ticksOf(rulerOfDay(zoneUs), from * US, to * US, TICK * sPerPixel * US);
+  const shown = index < 0 ? values.length - 1 : index;
+  const value = values[shown];
+  const shownX = xAt(times[shown] ?? to);
+  const path = values.map((each, i) => {
+    if (each === null) return '';
+    // Broken where the value was no number: a line leads only from one number to the next.
+    return `${values[i - 1] == null ? 'M' : 'L'}${xAt(times[i] as number).toFixed(1)} ${yAt(each).toFixed(1)}`;
+  });
+
   const pressed = (event: KeyboardEvent) => {
-    const from = place < 0 ? times.length : place;
-    const places: Readonly<Record<string, number>> = {
-      ArrowLeft: from - 1,
-      ArrowRight: from + 1,
-      PageUp: from + 10,
-      PageDown: from - 10,
+    const start = index < 0 ? times.length : index;
+    const targets: Readonly<Record<string, number>> = {
+      ArrowLeft: start - 1,
+      ArrowRight: start + 1,
+      PageUp: start + 10,
+      PageDown: start - 10,
       Home: 0,
       End: times.length - 1,
     };
-    const to = places[event.key];
-    if (to !== undefined) read(to);
+    const next = targets[event.key];
+    if (next !== undefined) read(next);
     else if (event.key === 'Escape') at.value = undefined;
     else return;
     event.preventDefault();
   };
   const sample =
-    place < 0
+    index < 0
       ? undefined
-      : `${values[place] ?? 'no number'} ${unit} at ${timeOfDay(1000 * (times[place] as number))}`;
+      : `${values[index] ?? 'no number'} ${unit} at ${timeOfDay(1000 * (times[index] as number))}`;
   return html`<figure class="plot">
-    <canvas ref=${canvas} height=${HEIGHT} role="slider" tabindex="0" aria-label=${label} aria-valuemin="0"
-      aria-valuemax=${Math.max(0, times.length - 1)} aria-valuenow=${place < 0 ? times.length - 1 : place}
+    <svg ref=${svg} class="drawing" height=${HEIGHT} role="slider" tabindex="0" aria-label=${label} aria-valuemin="0"
+      aria-valuemax=${Math.max(0, times.length - 1)} aria-valuenow=${Math.max(0, shown)}
       aria-valuetext=${sample ?? `${values.at(-1) ?? ''} ${unit} now`} onKeyDown=${pressed}
-      onPointerMove=${({ offsetX }: PointerEvent) => read(nearest(course, usAt(scale.current, offsetX) / US))}
-      onPointerLeave=${() => {
-        at.value = undefined;
-      }}></canvas>
+      onPointerMove=${({ clientX }: PointerEvent) => {
+        const x = clientX - (svg.current?.getBoundingClientRect().left ?? 0);
+        read(nearest(course, from + (x - left) * sPerPixel));
+      }}
+      onPointerLeave=${put(at, undefined)}>${
+        axis.lines.length > 0
+          ? html`
+      <path class="grid" d=${axis.lines.map((line) => `M${left} ${Math.round(yAt(line.value)) + 0.5}H${width.value}`).join('')} />
+      <path class="grid" d=${ticks.map(({ us }) => `M${Math.round(xAt(us / US)) + 0.5} ${TOP}V${HEIGHT - BOTTOM}`).join('')} />
+      ${axis.lines.map((line) => html`<text class="value" x=${left - PAD} y=${yAt(line.value)}>${line.text}</text>`)}
+      ${ticks.map(
+        ({ us, text }) =>
+          html`<text class="time" x=${Math.min(xAt(us / US), width.value - textWidth(text) / 2)} y=${HEIGHT - BOTTOM / 2}>${text}</text>`,
+      )}
+      <path class="course" d=${path.join('')} />
+      ${index < 0 ? null : html`<path class="read" d=${`M${Math.round(shownX) + 0.5} ${TOP}V${HEIGHT - BOTTOM}`} />`}
+      ${value == null ? null : html`<circle cx=${shownX} cy=${yAt(value)} r=${DOT} />`}`
+          : null
+      }</svg>
     <figcaption class=${sample ? 'mono' : 'dim'}>${sample ?? children}</figcaption>
   </figure>`;
+}
+
+interface SparklineProps {
+  readonly label: string;
+  readonly unit: string;
+  /** Oldest first; undefined where nothing was measured. */
+  readonly values: readonly (number | undefined)[];
+  /** How many values the width is for; fewer stand at the right. */
+  readonly width: number;
+  readonly format: (value: number) => string;
+}
+
+const SPARK_HEIGHT = 24;
+
+/** The course of a value, with its newest and its greatest value in figures. */
+export function Sparkline({ label, unit, values, width, format }: SparklineProps) {
+  const known = values.filter((value) => value !== undefined);
+  const max = Math.max(...known, 0);
+  const now = values.at(-1);
+  const text = (value: number | undefined) => (value === undefined ? '–' : format(value));
+  return html`<figure class="sparkline">
+    <figcaption><span class="dim">${label}</span>
+      <span><b>${text(now)}</b> ${unit} <span class="dim">max ${text(known.length > 0 ? max : undefined)}</span></span>
+    </figcaption>
+    <svg viewBox=${`0 0 ${width} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path d=${sparkPath(values, width, max)} vector-effect="non-scaling-stroke" />
+    </svg>
+  </figure>`;
+}
+
+/** The path through the values; broken where there is none. */
+function sparkPath(values: readonly (number | undefined)[], width: number, max: number): string {
+  const start = width - values.length;
+  let [path, command] = ['', 'M'];
+  values.forEach((value, i) => {
+    const y = SPARK_HEIGHT - 1 - ((value ?? 0) / (max || 1)) * (SPARK_HEIGHT - 2);
+    if (value !== undefined) path += `${command}${start + i} ${y.toFixed(1)}`;
+    command = value === undefined ? 'M' : 'L';
+  });
+  return path;
 }

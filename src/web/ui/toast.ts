@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
-import './toast.css';
+import type { Answer } from '../../rest/client.js';
+import { Button } from './controls.js';
 
 interface Toast {
   readonly id: number;
@@ -21,17 +22,24 @@ export function say(text: string, kind: Toast['kind'] = 'done'): void {
   setTimeout(() => drop(toast.id), LASTS_MS[kind]);
 }
 
+/** Says what was done, or why it was refused. @returns whether it was done */
+export function sayAnswer(answer: Answer<unknown>, done: string): boolean {
+  if (answer.ok) say(done);
+  else say(answer.problem.detail, 'refused');
+  return answer.ok;
+}
+
 function drop(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
 /** Where they stand: once in the page. */
 export function Toasts() {
-  return html`<div role="status"><ul class="toasts">
+  return html`<div role="status"><ul class="toasts stack">
     ${toasts.value.map(
-      ({ id, text, kind }) => html`<li key=${id} class=${kind}>
+      ({ id, text, kind }) => html`<li key=${id} class=${`panel ${kind}`}>
         <span class="long">${kind === 'refused' ? 'Refused: ' : ''}${text}</span>
-        <button type="button" aria-label="Close the message" onClick=${() => drop(id)}>×</button>
+        <${Button} label="Close the message" onClick=${() => drop(id)}>×<//>
       </li>`,
     )}
   </ul></div>`;

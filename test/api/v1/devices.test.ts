@@ -60,6 +60,29 @@ describe('GET /api/v1/devices', () => {
     expect(await get('/devices/other')).toMatchObject({ name: 'other' });
   });
 
+  it('says of one device which addresses are defined', async () => {
+    const { defined } = await get<{ defined: unknown }>('/devices/meter');
+    expect(defined).toEqual({
+      coils: { registers: 1, ranges: [[0, 0]] },
+      discrete: { registers: 0, ranges: [] },
+      input: { registers: 3, ranges: [[0, 2]] },
+      holding: {
+        registers: 9,
+        ranges: [[0, 8]],
+      },
+    });
+    const scattered = Array.from({ length: 300 }, (_, i) => ({ address: 2 * i }));
+    rest = new Rest(
+      nativeSetup({ ...SETUP, devices: { ...SETUP.devices, other: { registers: { holding: scattered } } } }),
+    );
+    const { defined: other } = await get<{ defined: { holding: { registers: number; ranges: unknown[] } } }>(
+      '/devices/other',
+    );
+    expect(other.holding.registers).toBe(300);
+    expect(other.holding.ranges).toHaveLength(256);
+    expect(other.holding.ranges.at(-1)).toEqual([510, 598]);
+  });
+
   it('knows no other device', async () => {
     const { status, body } = await rest.send<ErrorBody>('GET', '/api/v1/devices/metre');
     expect(status).toBe(404);

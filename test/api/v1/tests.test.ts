@@ -14,7 +14,7 @@ interface TestBody {
   readonly lines: readonly string[];
   readonly steps: readonly { readonly name: string; readonly verdict: string; readonly message: string }[];
   readonly report: {
-    readonly findings: readonly { readonly frames: readonly object[]; readonly strip: readonly object[] }[];
+    readonly findings: readonly { readonly frames: readonly object[] }[];
   };
   readonly error: string;
 }
@@ -53,7 +53,6 @@ describe('/api/v1/tests', () => {
     const over = await ended(running, 1);
     expect(over).toMatchObject({ verdict: 'pass', steps: [{ name: 'polls', verdict: 'pass' }] });
     expect(over.report.findings[0]?.frames[0]).toMatchObject({ kind: 'request', unit: 1 });
-    expect(over.report.findings[0]?.strip[0]).toMatchObject({ kind: 'request', from: 0 });
     const { body: list } = await running.rest.send('GET', '/api/v1/tests');
     expect(list).toMatchObject({ tests: [{ id: 1, name: 'over REST', state: 'over' }] });
   });

@@ -64,6 +64,25 @@ const READ_99 = '0300630001';
 const WRITE_1 = '0600010007';
 
 describe('the traffic', () => {
+  test('has on request only what went wrong', async () => {
+    await rest.send('POST', '/api/v1/faults', {
+      name: 'mute',
+      when: { address: 10 },
+      do: [{ silence: true }],
+    });
+    await rest.send('POST', '/api/v1/faults', { name: 'late', when: { address: 2 }, do: [{ delay: 1 }] });
+    await master.askAll('0300000001', READ_99, '0300020001');
+    master.send(Buffer.from(`00010000000601${READ_10}`, 'hex'));
+    await expect.poll(async () => (await page('?problems=true')).events.length).toBe(3);
+    expect(texts(await page('?problems=true'))).toEqual([
+      'unit 1 read holding registers 99: exception 02 illegal data address (99 not defined)',
+      'unit 1 read holding registers 2: 3',
+      expect.stringContaining('no reply'),
+    ]);
+    expect((await page('?problems=false')).events.length).toBeGreaterThan(3);
+    expect((await rest.send('GET', '/api/v1/traffic?problems=yes')).status).toBe(400);
+  });
+
   test('has everything that passed the lines, the oldest first', async () => {
     await master.askAll(READ_10, READ_99, WRITE_1);
     const { events, ...rest } = await page();

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET } from '../../../src/protocol/framing.js';
 import { plainReply } from '../../../src/protocol/reply-plan.js';
-import { axisOf, placeOf } from '../../../src/testing/report/axis.js';
 import { escaped } from '../../../src/testing/report/escape.js';
 import { examinationJson, examinationSchema } from '../../../src/testing/report/examination-json.js';
 import { htmlPieces, htmlReport } from '../../../src/testing/report/html.js';
 import { junitPieces, junitReport } from '../../../src/testing/report/junit.js';
 import { overallVerdict } from '../../../src/testing/report/overall.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
-import type { StripPiece } from '../../../src/testing/report/strip.js';
+import { stripSvg } from '../../../src/testing/report/strip-svg.js';
 import { testJsonByStep, testsJson } from '../../../src/testing/report/test-json.js';
 import { viewOnDemand, viewReport } from '../../../src/testing/report/view.js';
 import type { FrameEvent, ReplyEvent } from '../../../src/traffic/event.js';
@@ -202,25 +201,45 @@ describe('the report in HTML', () => {
 
   it('draws request, t3.5 and reply of a finding', () => {
     const [strip = ''] = /<svg[\s\S]*?<\/svg>/.exec(html) ?? [];
-    for (const kind of ['request', 't35', 'reply']) expect(strip).toContain(`<rect class="${kind}"`);
-    expect(strip).toContain('<title>#8 +12 ms, 8.00 ms: unit 1 read holding registers 0: 5</title>');
+    for (const look of ['request', 'reply', 'planned']) expect(strip).toContain(`<path class="${look}"`);
+    expect(strip).toContain('8.000 ms long: unit 1 read holding registers 0: 5</title>');
   });
 });
 
-describe('the axis of a strip', () => {
-  const piece = (from: number, to: number): StripPiece => ({ from, to, kind: 'request', seq: 1, text: '' });
+describe('the strip of a report', () => {
+  const { frames } = viewReport(REPORT).findings[0] ?? { frames: [] };
+  const [frame] = frames;
+  const at = (seq: number, monotonicUs: number) =>
+    ({
+      ...frame,
+      seq,
+      kind: 'request',
+      startedUs: monotonicUs - 8000,
+      monotonicUs,
+    }) as (typeof frames)[number];
+  const boxes = (svg: string) =>
+    Array.from(svg.matchAll(/class="request" d="M([\d.]+) \d[\d.]*h([\d.]+)/g), ([, x, width]) => [
+      Number(x),
+      Number(width),
+    ]);
 
   it('is to scale where the pauses are short', () => {
-    const axis = axisOf([piece(0, 10), piece(20, 30)], 300);
-    expect([0, 15, 30].map((moment) => placeOf(axis, moment))).toEqual([0, 150, 300]);
+    const svg = stripSvg([at(1, 10_000), at(2, 30_000), at(3, 60_000)]);
+    const [a = [], b = [], c = []] = boxes(svg);
+    expect(((c[0] ?? 0) - (b[0] ?? 0)) / ((b[0] ?? 0) - (a[0] ?? 0))).toBeCloseTo(1.5, 1);
+    expect(svg).not.toContain('class="cut"');
   });
 
-  it('breaks a long pause, so that the frames can still be seen', () => {
-    const axis = axisOf([piece(0, 10), piece(10_010, 10_020)], 300);
-    expect(axis.map(({ isPause }) => isPause)).toEqual([false, true, false]);
-    expect(placeOf(axis, 10) - placeOf(axis, 0)).toBeGreaterThan(100);
-    expect(placeOf(axis, 10_020)).toBeCloseTo(300);
+  it('marks where a long pause is cut out, and names its length', () => {
+    const svg = stripSvg([at(1, 10_000), at(2, 10_010_000)]);
+    expect(svg.match(/class="cut"/g)).toHaveLength(1);
+    expect(svg).toContain('9992.000 ms');
+    const [a = [], b = []] = boxes(svg);
+    expect(a[1]).toBeGreaterThan(100);
+    expect(a[1]).toBeCloseTo(b[1] ?? 0, 0);
   });
+
+  it('is nothing without frames', () => expect(stripSvg([])).toBe(''));
 });
 
 describe('the verdict on all of it', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf, toneOf } from '../../../src/web/views/traffic/cells.js';
 import { CHUNK, Chunks, type Event, isEvent, type Row } from '../../../src/web/views/traffic/chunks.js';
 import {
   downloadsOf,
@@ -8,8 +7,16 @@ import {
   momentOf,
   withValues,
 } from '../../../src/web/views/traffic/filter.js';
+import {
+  cellsOf,
+  isAtEnd,
+  ROW,
+  scrolledTo,
+  spanOf,
+  timeText,
+  toneOf,
+} from '../../../src/web/views/traffic/rows.js';
 import { stripSource } from '../../../src/web/views/traffic/strip-source.js';
-import { isAtEnd, ROW, scrolledTo, spanOf } from '../../../src/web/views/traffic/virtual.js';
 
 function event(seq: number, fields: object = {}): Event {
   const time = '2026-01-31T12:00:00.000250Z';
@@ -79,7 +86,7 @@ describe('the rows', () => {
   it('know the place of an event', () => {
     const chunks = new Chunks(0);
     chunks.append([event(3), event(7), event(700)]);
-    expect([chunks.placeOf(7), chunks.placeOf(8), chunks.placeOf(701)]).toEqual([1, undefined, undefined]);
+    expect([chunks.indexOf(7), chunks.indexOf(8), chunks.indexOf(701)]).toEqual([1, undefined, undefined]);
   });
 });
 
@@ -103,9 +110,16 @@ describe('what stands in a row', () => {
   it('has the µs of the event', () => expect(cellsOf(event(1)).time).toMatch(/^\d\d:\d\d:00\.000250$/));
 
   it.each([
-    [{ kind: 'damaged' }, 'bad'],
-    [{ kind: 'reply', direction: 'out', exception: 2 }, 'warn'],
-    [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'warn'],
+    [{ kind: 'damaged' }, 'damaged'],
+    [{ kind: 'collision', direction: 'none' }, 'damaged'],
+    [{ kind: 'foreign response', direction: 'in' }, 'foreign'],
+    [{ kind: 'reply', direction: 'out', exception: 2 }, 'out'],
+    [{ kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'applied' }] }, 'spoilt'],
+    [
+      { kind: 'reply', direction: 'out', faults: [{ rule: 'a', kind: 'crc', outcome: 'not achieved' }] },
+      'out',
+    ],
+    [{ kind: 'reply', direction: 'out', silence: 'fault' }, 'spoilt'],
     [{ kind: 'reply', direction: 'out', silence: null }, 'out'],
     [{ kind: 'line', direction: 'none' }, 'none'],
   ])('has a colour: %o is %s', (fields, tone) => expect(toneOf(event(1, fields))).toBe(tone));
@@ -132,6 +146,7 @@ describe('the address', () => {
   it('has filters, and keys that are none', () => {
     const query = new URLSearchParams('line=a&unit=1,2&at=7&strip=b&rule=');
     expect(filterIn(query).toString()).toBe('line=a&unit=1%2C2');
+    expect(filterIn(new URLSearchParams('problems=true&at=7')).toString()).toBe('problems=true');
     expect(withValues(query, { unit: ' ', kind: 'reply ' }).toString()).toBe(
       'line=a&at=7&strip=b&rule=&kind=reply',
     );
@@ -175,5 +190,21 @@ describe('the strip of the table', () => {
     chunks.append([event(4, { bytes: '01' })]);
     expect(stripSource(chunks, 'bus', wire).newestUs).toBe(4000);
     expect(stripSource(chunks, 'none', wire).piecesIn(0, 1e9)).toEqual([]);
+  });
+
+  it('has the times of the rows on its ruler, and none where there is nothing', () => {
+    const chunks = new Chunks(0);
+    expect(stripSource(chunks, 'bus', wire).rulerAt(0)).toBeUndefined();
+    // The wall clock went 0.9 ms ahead of the other clock between the two.
+    const rows = [
+      { time: '2026-01-31T12:00:00.007654Z', monotonicUs: 123_456_789 },
+      { time: '2026-01-31T12:00:01.008554Z', monotonicUs: 124_456_789 },
+    ];
+    chunks.append(rows.map((row, i) => event(i + 1, { bytes: '01', ...row })));
+    const source = stripSource(chunks, 'bus', wire);
+    for (const { time, monotonicUs } of rows) {
+      const ruler = source.rulerAt(monotonicUs + 1000);
+      expect(ruler?.textOf(monotonicUs - ruler.zeroUs, 1)).toBe(timeText(time));
+    }
   });
 });

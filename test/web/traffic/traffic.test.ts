@@ -49,7 +49,7 @@ describeInBrowser('the Traffic view', () => {
     const [event] = await eventsOf(served, 'rule=flip');
     expect(new URL(page.url()).searchParams.get('at')).toBe(String(event?.seq));
     const like = await opened
-      .getByRole('link', { name: 'Do this to the next one like it' })
+      .getByRole('link', { name: 'New fault rule for this request' })
       .getAttribute('href');
     expect(like).toBe(`/faults?like=${event?.request}`);
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -63,11 +63,11 @@ describeInBrowser('the Traffic view', () => {
     const strip = page.getByRole('application', { name: 'Timing of line bus' });
     await strip.focus();
     await page.keyboard.press('0');
-    const told = page.locator('.told');
+    const readout = page.locator('.readout');
     await expect
       .poll(async () => {
         await page.keyboard.press('ArrowRight');
-        return told.textContent();
+        return readout.textContent();
       }, PATIENT)
       .toMatch(/^request \d+, 8 bytes: unit 1 read holding registers 0–1/);
     await page.keyboard.press('m');
@@ -139,6 +139,35 @@ describeInBrowser('the Traffic view', () => {
     await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('');
   });
 
+  test('shows only problems when asked, and what its colours mean', async () => {
+    const served = await serve();
+    served.addRule({ name: 'flip', do: [{ crc: 'invert' }], when: { line: 'bus', address: 2 } });
+    const master = await serialMaster(served.path('bus'), 9600);
+    await master.readHoldingRegisters(0, 2);
+    await master.readHoldingRegisters(99, 1).catch(() => {});
+    await master.readHoldingRegisters(2, 1).catch(() => {});
+    const page = await openPage(served, '/traffic?line=bus');
+    await page.getByRole('row', { name: 'flip' }).waitFor();
+    expect(await page.getByRole('row', { name: 'exception 02' }).getAttribute('class')).toContain('out');
+    expect(await page.getByRole('row', { name: 'flip' }).getAttribute('class')).toContain('spoilt');
+    await page.getByRole('list', { name: 'Colours' }).getByText('changed by a fault').waitFor();
+    await page.getByLabel('Only problems').check();
+    await expect.poll(() => rowCount(page), PATIENT).toBe(2);
+    expect(new URL(page.url()).searchParams.get('problems')).toBe('true');
+    await page.getByLabel('Only problems').uncheck();
+    await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(5);
+  });
+
+  test('has no times on the strip of a line on which nothing has passed', async () => {
+    const served = await serve();
+    const page = await openPage(served, '/traffic?kind=request');
+    await page.getByText('No event passes the filter.').waitFor();
+    expect(await page.locator('.strip .tick').count()).toBe(0);
+    await ask(served, 1);
+    await page.goto(`${served.url}/traffic?line=bus`);
+    await page.locator('.strip .tick').first().waitFor();
+  });
+
   test('shows names for what they are', async () => {
     const devices = {
       [SCRIPT]: { registers: { holding: [{ address: 0, type: 'float64', name: 'level', value: 1 }] } },
@@ -191,7 +220,7 @@ describeInBrowser('the Traffic view', () => {
     await expect.poll(() => rowCount(page), PATIENT).toBeGreaterThan(before + 1000);
     await page.getByRole('grid').focus();
     await page.keyboard.press('Home');
-    const skipped = page.getByRole('row', { name: `What passed from ${before + 1} to` });
+    const skipped = page.getByRole('row', { name: `Events ${before + 1} to` });
     await skipped.getByRole('button', { name: 'Show them' }).click();
     await page.getByText('paused').waitFor();
     await page.keyboard.press('Home');
@@ -208,10 +237,10 @@ describeInBrowser('the Traffic view', () => {
     await page.getByRole('row', { name: 'reply' }).last().waitFor();
     await page.getByRole('application', { name: 'Timing of line bus' }).focus();
     await page.keyboard.press('0');
-    const box = await page.locator('.strip canvas').boundingBox();
+    const box = await page.locator('.strip .field-of-view').boundingBox();
     if (!box) throw new Error('the strip has no place');
     const [x, y] = [box.x + box.width / 2, box.y + 40];
-    const picture = () => page.locator('.strip canvas').screenshot();
+    const picture = () => page.locator('.strip .field-of-view').screenshot();
     const changes = async (act: () => Promise<void>) => {
       const before = await picture();
       await act();

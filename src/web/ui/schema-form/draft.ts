@@ -89,14 +89,14 @@ function readLeaf({ isText, list }: LeafShape, text: string): unknown {
   if (text === '') return undefined;
   if (list !== 'never' && text.startsWith('[')) return parsed(text) ?? text;
   if (list === 'always' || (list === 'may be' && text.includes(',')))
-    return text.split(',').map((part) => readOne(part.trim(), isText));
-  return readOne(text, isText);
+    return text.split(',').map((part) => (isText ? part.trim() : plainValue(part.trim())));
+  return isText ? text : plainValue(text);
 }
 
-function readOne(text: string, isText: boolean): unknown {
-  if (isText) return text;
+/** A truth value or a number where the text is one. */
+export function plainValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? Number(text) : text;
 }
 
 function parsed(text: string): unknown {

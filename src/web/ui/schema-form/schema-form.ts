@@ -1,36 +1,35 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import type { Refusal } from '../../api.js';
-import { Button } from '../button.js';
+import type { Refusal } from '../../../rest/client.js';
+import { Button } from '../controls.js';
 import { Field } from '../field.js';
 import { choiceOf, chosen, type Draft, draftOf, type ObjectDraft, withChoice } from './draft.js';
-import type { ChoiceShape, ListShape, ObjectShape, Shape } from './shape.js';
+import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
 import './schema-form.css';
 
 interface PartProps<Kind extends Shape = Shape> {
   readonly shape: Kind;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  /** Where the part stands in the value, as the server names it: `do[0].delay.ms`. */
+  /** The path of the part in the value, as the simulator names it: `do[0].delay.ms`. */
   readonly path: string;
   readonly label: string;
   readonly refusal: Refusal | undefined;
-  /** Another place that the part stands for: that of the object whose plain value it is. */
+  /** Another path of the part: that of the object which it stands for as a plain value. */
   readonly also?: string | undefined;
   /** What is offered beside the values that the schema names, by path. */
-  readonly offers?: Readonly<Record<string, readonly string[]>>;
+  readonly offers?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Numbers with two limits have a slider where this is given. It is called when somebody lets go of one. */
+  readonly onSlid?: ((draft: Draft) => void) | undefined;
 }
 
-/** A part of a form that is made of a schema. What the server refuses stands beside the part that it is about. */
+/** A part of a form that is made of a schema. What the simulator refuses stands beside the part that it is about. */
 export function SchemaPart(props: PartProps) {
-  const { shape, draft, onChange, path, also, label, refusal, offers } = props;
-  switch (shape.kind) {
+  switch (props.shape.kind) {
     case 'fixed':
       return null;
     case 'leaf':
-      return html`<${Field} label=${label} mono value=${String(draft)} hint=${shape.about} onInput=${onChange}
-        problem=${problemAt(refusal, path, true) ?? (also === undefined ? undefined : problemAt(refusal, also, false))} choices=${shape.choices && ['', ...shape.choices]}
-        offers=${offers?.[path] ?? (shape.offers.length > 0 && !shape.choices ? shape.offers : undefined)} />`;
+      return html`<${LeafPart} ...${props} />`;
     case 'object':
       return html`<${ObjectPart} ...${props} />`;
     case 'choice':
@@ -40,19 +39,46 @@ export function SchemaPart(props: PartProps) {
   }
 }
 
-function ObjectPart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ObjectShape>) {
+function LeafPart({
+  shape,
+  draft,
+  onChange,
+  onSlid,
+  path,
+  also,
+  label,
+  refusal,
+  offers,
+}: PartProps<LeafShape>) {
+  const { about, choices, range } = shape;
+  const known = shape.offers.length > 0 && !choices ? shape.offers : undefined;
+  const problem =
+    problemAt(refusal, path, true) ?? (also === undefined ? undefined : problemAt(refusal, also, false));
+  const field = html`<${Field} label=${label} mono value=${String(draft)} hint=${about} problem=${problem}
+    choices=${choices && ['', ...choices]} offers=${offers?.[path] ?? known} onInput=${onChange} />`;
+  if (!range || !onSlid) return field;
+  const [min, max] = range;
+  const textOf = (event: Event) => (event.target as HTMLInputElement).value;
+  return html`<div>${field}<input type="range" aria-label=${`${label}, slider`} min=${min} max=${max}
+    step=${(max - min) / 200} value=${draft === '' ? (min + max) / 2 : draft}
+    onInput=${(event: Event) => onChange(textOf(event))} onChange=${(event: Event) => onSlid(textOf(event))} /></div>`;
+}
+
+function ObjectPart(props: PartProps<ObjectShape>) {
+  const { shape, draft, onChange, onSlid, path, label, refusal, offers } = props;
   const values = draft as ObjectDraft;
   const { plainKey } = shape;
   const problem = plainKey === undefined ? problemAt(refusal, path, false) : undefined;
   return html`<fieldset class="schema-part">
     <legend class=${label === '' ? 'unseen' : ''}>${label || 'parameters'}</legend>
     ${shape.about === '' || label === '' ? null : html`<p class="dim">${shape.about}</p>`}
-    ${problem === undefined ? null : html`<p class="wrong long">${problem}</p>`}
-    <div class="fields">${shape.fields.map(
-      ({ key, shape: field }) => html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal}
+    ${problem === undefined ? null : html`<p class="bad long">${problem}</p>`}
+    <div class="fields">${shape.fields.map(({ key, shape: field }) => {
+      const withNext = (next: Draft) => ({ ...values, [key]: next });
+      return html`<${SchemaPart} key=${key} shape=${field} label=${key} refusal=${refusal}
         path=${path === '' ? key : `${path}.${key}`} draft=${values[key] ?? ''} offers=${offers} also=${key === plainKey ? path : undefined}
-        onChange=${(next: Draft) => onChange({ ...values, [key]: next })} />`,
-    )}</div>
+        onChange=${(next: Draft) => onChange(withNext(next))} onSlid=${onSlid && ((next: Draft) => onSlid(withNext(next)))} />`;
+    })}</div>
   </fieldset>`;
 }
 
@@ -60,10 +86,10 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
   const { key, of } = choiceOf(draft);
   const option = shape.options.find((each) => each.key === key);
   const isLeaf = option?.shape.kind === 'leaf';
-  return html`<div class="schema-choice">
+  return html`<div class="schema-choice stack">
     <${Field} label=${label} mono value=${key} choices=${shape.options.map((each) => each.key)}
       problem=${problemAt(refusal, path, false)} onInput=${(next: string) => onChange(chosen(shape, next))} />
-    <p class="dim does">${option?.about ?? ''}</p>
+    <p class="dim">${option?.about ?? ''}</p>
     ${
       option
         ? html`<${SchemaPart} key=${key} shape=${option.shape} label=${isLeaf ? key : ''} path=${`${path}.${key}`}
@@ -74,26 +100,30 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
   </div>`;
 }
 
+/** What an item of a list is called. */
+const ITEMS: Readonly<Record<string, string>> = { do: 'fault', schedule: 'window', steps: 'step' };
+
 function ListPart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ListShape>) {
   const items = draft as readonly Draft[];
   const id = useId();
   const problem = problemAt(refusal, path, false);
-  return html`<section class="schema-list" aria-labelledby=${id}>
+  const item = ITEMS[label] ?? label;
+  return html`<section class="schema-list stack" aria-labelledby=${id}>
     <h3 id=${id}>${label}</h3>
     ${shape.about === '' ? null : html`<p class="dim">${shape.about}</p>`}
-    ${problem === undefined ? null : html`<p class="wrong long">${problem}</p>`}
+    ${problem === undefined ? null : html`<p class="bad long">${problem}</p>`}
     ${items.map(
-      (item, i) => html`<div class="item" key=${i}>
-        <${SchemaPart} shape=${shape.item} draft=${item} label=${`${label} ${i + 1}`} path=${`${path}[${i}]`}
+      (each, i) => html`<div class="item" key=${i}>
+        <${SchemaPart} shape=${shape.item} draft=${each} label=${`${item} ${i + 1}`} path=${`${path}[${i}]`}
           refusal=${refusal} offers=${offers} onChange=${(next: Draft) => onChange(items.with(i, next))} />
-        <${Button} label=${`Leave out ${label} ${i + 1}`} onClick=${() => onChange(items.toSpliced(i, 1))}>×<//>
+        <${Button} label=${`Remove ${item} ${i + 1}`} onClick=${() => onChange(items.toSpliced(i, 1))}>×<//>
       </div>`,
     )}
-    <${Button} onClick=${() => onChange([...items, draftOf(shape.item, undefined)])}>${`Add to ${label}`}<//>
+    <${Button} onClick=${() => onChange([...items, draftOf(shape.item, undefined)])}>${items.length === 0 ? 'Add a' : 'Add another'} ${item}<//>
   </section>`;
 }
 
-/** What was said about a place, and with `within` about what is in it. */
+/** What was said about a path, and with `within` about what is in it. */
 function problemAt(refusal: Refusal | undefined, path: string, within: boolean): string | undefined {
   const about = refusal?.problems.filter(
     (each) =>

@@ -2,7 +2,7 @@ import type { ToldSchema } from '../../../api/v1/program.js';
 
 type JsonSchema = ToldSchema['schema'];
 
-/** What a part of a form is for, made of the JSON Schema of a value. */
+/** A part of a form, made of the JSON Schema of a value. */
 export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
 
 export interface ObjectShape {
@@ -38,6 +38,8 @@ export interface LeafShape {
   readonly list: 'never' | 'may be' | 'always';
   /** Whether every value is text, so that `1` is a name and no number. */
   readonly isText: boolean;
+  /** Both limits of a number that has both. */
+  readonly range: readonly [number, number] | undefined;
 }
 
 /** A value of which there is only one. */
@@ -52,15 +54,14 @@ export function shapeOf({ schema, components }: ToldSchema): Shape {
   return shape(schema, '');
 
   function shape(given: JsonSchema, outer: string): Shape {
-    // Descriptions are Markdown, in which names stand between backticks.
-    const about = (given.description ?? outer).replaceAll('`', '');
+    const about = plain(given.description ?? outer);
     const variants = flat(given);
     const list = variants.find((each) => each.type === 'array' && isObject(itemOf(each)));
     if (list) return { kind: 'list', about, item: shape(itemOf(list), '') };
     const objects = variants.filter(isObject);
     if (objects.length > 1) return { kind: 'choice', about, options: objects.map(option) };
     const [object] = objects;
-    if (object) return objectShape(object, variants.length > 1, object.description ?? about);
+    if (object) return objectShape(object, variants.length > 1, plain(object.description ?? about));
     const [only] = variants;
     if (only && variants.length === 1 && only.const !== undefined) {
       return { kind: 'fixed', about, value: only.const };
@@ -84,7 +85,7 @@ export function shapeOf({ schema, components }: ToldSchema): Shape {
 
   function option(object: JsonSchema): ChoiceShape['options'][number] {
     const [[key, value] = ['', {}]] = Object.entries(object.properties ?? {}) as [string, JsonSchema][];
-    return { key, about: object.description ?? '', shape: shape(value, '') };
+    return { key, about: plain(object.description ?? ''), shape: shape(value, '') };
   }
 
   /** The variants of a union, and of the unions in it; the schema itself where it is none. */
@@ -115,18 +116,37 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   const isClosed = variants.every((each) => each.enum !== undefined || each.const !== undefined);
   const known = isBoolean ? ['true', 'false'] : named.map(String);
   const texts = variants.filter(({ type }) => type !== 'array');
+  const sentences = [
+    sentence(about),
+    isDuration(variants) ? 'In ms, or as 20s, 5m.' : '',
+    preset === undefined
+      ? limits(variants)
+      : `Default: ${typeof preset === 'string' ? preset : JSON.stringify(preset)}.`,
+  ];
+  const [{ minimum, maximum } = {}] = variants;
+  const isRange = variants.length === 1 && minimum !== undefined && maximum !== undefined;
   return {
     kind: 'leaf',
-    about: [about, preset === undefined ? limits(variants) : `${JSON.stringify(preset)} without it.`]
-      .filter((text) => text !== '')
-      .join(' '),
+    about: sentences.filter((text) => text !== '').join(' '),
     choices: isBoolean || isClosed ? known : undefined,
     offers: known,
     list: texts.length === variants.length ? 'never' : texts.length > 0 ? 'may be' : 'always',
     isText: (texts.length > 0 ? texts : variants.map(({ items }) => (items ?? {}) as JsonSchema)).every(
       ({ type }) => type === 'string',
     ),
+    range: isRange ? [minimum, maximum] : undefined,
   };
+}
+
+/** Descriptions are Markdown, in which names stand between backticks. */
+export const plain = (text: string) => text.replaceAll('`', '');
+
+/** A text with the full stop that further sentences need before them. */
+const sentence = (text: string) => (text === '' || /[.)]$/.test(text) ? text : `${text}.`);
+
+/** A number of ms, or text with a unit. */
+function isDuration(variants: readonly JsonSchema[]): boolean {
+  return variants.length > 1 && variants.some(({ pattern }) => pattern?.includes('ms|s|m|h') === true);
 }
 
 /** The limits of a number in words; empty where it has none or is not the only variant. */

@@ -3,11 +3,12 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ToldSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import { ask, pathOf, type Refusal } from '../../api.js';
-import { comebacks, summary } from '../../live.js';
-import { go, hrefOf, place } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { pathOf, type Refusal } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
+import { go, hrefOf, route } from '../../route.js';
+import { Button, sent } from '../../ui/controls.js';
 import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
@@ -18,59 +19,51 @@ import { change, rules, written } from './rules.js';
 
 type Event = Exclude<StreamedView, { kind: 'left out' }>;
 
-/** What stands before what is seldom used. */
+/** The fields that are always shown. */
 const FIRST = ['name', 'when', 'do'];
 
-/** Where the editor is in the address: `?new`, `?edit=NAME` or `?like=SEQ`. */
-export function editorHref(query: Readonly<Record<string, string>>): string {
-  return `${hrefOf('faults')}?${new URLSearchParams(query)}`;
-}
+const schema = resource(
+  () => '/schemas/fault-rule',
+  (body: ToldSchema) => shapeOf(body) as ObjectShape,
+);
 
-/** A form for a rule, and what the rule will look like on the wire. */
+/** A form for a rule with its preview. Its address is `?new`, `?edit=NAME` or `?like=SEQ`. */
 export function Editor() {
-  const { query } = place.value;
+  const { query } = route.value;
   const [edited, like] = [query.get('edit'), query.get('like')];
-  const shape = useSignal<ObjectShape | undefined>(undefined);
-  const draft = useSignal<Draft>({});
+  useEffect(schema.follow, []);
+  const shape = schema.current.value;
+  const draft = useSignal<Draft | undefined>(undefined);
   const event = useSignal<Event | undefined>(undefined);
   const refusal = useSignal<Refusal | undefined>(undefined);
-  const unaimed = useSignal<string | undefined>(undefined);
   const isBusy = useSignal(false);
   const self = useRef<HTMLFormElement>(null);
 
-  const names = () => rules.peek()?.map(({ name }) => name) ?? [];
+  const names = () => rules.current.peek()?.map(({ name }) => name) ?? [];
   const fill = (rule: object) => {
-    if (shape.value) draft.value = draftOf(shape.value, rule);
+    if (shape) draft.value = draftOf(shape, rule);
     refusal.value = undefined;
   };
   useEffect(() => {
     let isGone = false;
-    // What somebody writes stays, whatever comes back.
-    if (shape.peek()) return;
     const begin = async () => {
-      const told = await ask<ToldSchema>('GET', '/schemas/fault-rule');
-      if (!told.ok) {
-        refusal.value = told.problem;
-        return;
-      }
-      const made = shapeOf(told.value) as ObjectShape;
       const [first, found] = await Promise.all([ruleToEdit(edited), like ? requestOf(like) : undefined]);
       if (isGone) return;
-      shape.value = made;
-      if (typeof found === 'string') unaimed.value = found;
-      else event.value = found;
       const when = typeof found === 'object' ? likeThis(found) : {};
       fill(first ?? { name: freeName('rule', names()), when, do: [{ delay: '250ms' }] });
+      if (typeof found === 'string') refusal.value = { detail: found, problems: [] };
+      else event.value = found;
       self.current?.scrollIntoView({ block: 'nearest' });
     };
-    void begin();
+    // What somebody writes stays, whatever comes back.
+    if (shape && !draft.peek()) void begin();
     return () => {
       isGone = true;
     };
-  }, [edited, like, comebacks.value]);
+  }, [edited, like, shape]);
 
   const close = () => go(hrefOf('faults'));
-  const rule = shape.value && readDraft(shape.value, draft.value);
+  const rule = shape && draft.value && readDraft(shape, draft.value);
   const submit = async () => {
     if (!rule) return;
     isBusy.value = true;
@@ -88,37 +81,34 @@ export function Editor() {
 
   const { lines = [] } = summary.value ?? {};
   const offers = { 'when.line': lines.map(({ name }) => name) };
-  const values = draft.value as ObjectDraft;
+  const values = (draft.value ?? {}) as ObjectDraft;
+  const problem = refusal.value ?? schema.problem.value;
   const part = ({ key, shape: field }: ObjectShape['fields'][number]) =>
     html`<${SchemaPart} key=${key} shape=${field} label=${key} path=${key} draft=${values[key] ?? ''}
       refusal=${refusal.value} offers=${offers} onChange=${(next: Draft) => {
         draft.value = { ...values, [key]: next };
       }} />`;
-  const fields = shape.value?.fields ?? [];
+  const fields = (draft.value !== undefined && shape?.fields) || [];
   const seldom = fields.filter(({ key }) => !FIRST.includes(key));
   const current = (rule as { when?: object } | undefined)?.when ?? {};
-  return html`<form class="editor" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
-    onSubmit=${(submitted: SubmitEvent) => {
-      submitted.preventDefault();
-      void submit();
-    }}>
-    <div class="head">
+  return html`<form class="editor panel stack" ref=${self} aria-label=${edited === null ? 'New rule' : `Rule ${edited}`}
+    onSubmit=${sent(submit)}>
+    <div class="flow apart">
       <h2 class="long">${edited === null ? 'New rule' : `Change ${edited}`}</h2>
-      <div class="buttons"><${Button} onClick=${close}>Cancel<//>
+      <div class="flow"><${Button} onClick=${close}>Cancel<//>
         <${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !rule}>
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
-    ${event.value ? html`<p class="aim long">Aimed at the next one like <a class="mono" href=${`${hrefOf('traffic')}?at=${event.value.seq}`}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
-    ${unaimed.value === undefined ? null : html`<p class="refused long" role="alert">${unaimed.value}</p>`}
-    ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
-    <div class="ready" role="group" aria-label="Ready-made rules">${READY_MADE.map(
+    ${event.value ? html`<p class="long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
+    ${problem ? html`<p class="refused long" role="alert">Refused: ${problem.detail}</p>` : null}
+    <div class="ready flow" role="group" aria-label="Ready-made rules">${READY_MADE.map(
       (each) =>
         html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
     )}</div>
     <div class="two">
-      <div class="parts">
+      <div class="parts stack">
         ${FIRST.map((key) => fields.filter((field) => field.key === key).map(part))}
-        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts">${seldom.map(part)}</div></details>
+        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts stack">${seldom.map(part)}</div></details>
       </div>
       <${Preview} rule=${rule} like=${event.value?.seq} />
     </div>
@@ -136,7 +126,7 @@ async function requestOf(seq: string): Promise<Event | string> {
   const answer = await ask<{ events: readonly Event[] }>('GET', `/traffic?${oneEvent(seq)}`);
   if (!answer.ok) return answer.problem.detail;
   const [found] = answer.value.events;
-  if (found?.seq !== Number(seq)) return `Event ${seq} is not kept any more.`;
+  if (found?.seq !== Number(seq)) return `The simulator does not keep event ${seq} any more.`;
   return found.kind === 'reply' && found.request !== undefined ? requestOf(String(found.request)) : found;
 }
 

@@ -1,58 +1,79 @@
-import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { go, place } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Empty } from '../../ui/empty.js';
-import { say } from '../../ui/toast.js';
-import { Editor, editorHref } from './editor.js';
-import { RuleRow } from './rule-row.js';
-import { change, followRules, rules, unread } from './rules.js';
+import type { RuleView } from '../../../control/schemas/fault.js';
+import { mayWrite } from '../../api.js';
+import { go, hrefOf, route } from '../../route.js';
+import { Button, Empty, State, type Tone } from '../../ui/controls.js';
+import { AskingButton } from '../../ui/dialog.js';
+import { count, timeOfDay } from '../../ui/format.js';
+import { sayAnswer } from '../../ui/toast.js';
+import { Editor } from './editor.js';
+import { change, conditionText, faultsText, followRules, rules, stateOf, written } from './rules.js';
 import './faults.css';
 
 /** The view `/faults`: the rules with what has come of them, and a form for one. */
 export function FaultsView() {
   useEffect(followRules, []);
-  const isResetting = useSignal(false);
-  const { query } = place.value;
+  const { query } = route.value;
   const isEditing = query.has('new') || query.has('edit') || query.has('like');
-  const all = rules.value;
-  const close = () => {
-    isResetting.value = false;
-  };
-  const reset = async () => {
-    close();
-    const answer = await change('POST', ['reset']);
-    if (answer.ok) say('The rules of the configuration are in force, and no others.');
-    else say(answer.problem.detail, 'refused');
-  };
-  return html`<div class="bar">
+  const all = rules.current.value;
+  const reset = async () => sayAnswer(await change('POST', ['reset']), 'The rules were reset.');
+  return html`<div class="stack"><div class="flow apart">
       <span>${overview(all)}</span>
-      <div class="buttons">
-        <${Button} disabled=${!mayWrite()} onClick=${() => {
-          isResetting.value = true;
-        }}>Reset<//>
-        <${Button} kind="main" disabled=${isEditing} onClick=${() => go(editorHref({ new: '' }))}>New rule<//>
+      <div class="flow">
+        <${AskingButton} disabled=${!mayWrite()} title="Reset the rules?" onYes=${() => void reset()}
+          text="Only the rules of the configuration stay. Their counts begin at zero.">Reset<//>
+        <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
       </div>
     </div>
     ${isEditing ? html`<${Editor} key=${query.toString()} />` : null}
-    ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">Every reply is as its device gives it. Add a rule here, or from a frame of the traffic.<//>` : null}
-    ${all === undefined ? html`<${Empty} title="Faults">${unread.value?.detail ?? 'Waiting for the simulator.'}<//>` : null}
-    <div class="list">${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>
-    ${
-      isResetting.value
-        ? html`<${Dialog} title="Reset the rules?" onSubmit=${() => void reset()} onClose=${close}
-            buttons=${html`<${Button} onClick=${close}>Cancel<//><${Button} kind="danger" type="submit">Reset<//>`}>
-            <p>The rules of the configuration are in force again, all others are gone, and counts begin anew.</p>
-          <//>`
-        : null
-    }`;
+    ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">No reply is changed. Add a rule here, or from an event of the traffic.<//>` : null}
+    ${all === undefined ? html`<${Empty} title="Faults">${rules.problem.value?.detail ?? 'Waiting for the simulator.'}<//>` : null}
+    ${all?.map((rule) => html`<${RuleRow} key=${rule.name} rule=${rule} />`)}</div>`;
 }
 
-function overview(all: typeof rules.value): string {
+function overview(all: readonly RuleView[] | undefined): string {
   if (!all) return '';
   const on = all.filter(({ enabled }) => enabled).length;
   return `${all.length} ${all.length === 1 ? 'rule' : 'rules'}, ${on} on`;
+}
+
+const TONES: Readonly<Record<ReturnType<typeof stateOf>, Tone>> = {
+  armed: 'good',
+  'not now': 'warn',
+  spent: 'off',
+  off: 'off',
+};
+
+/** A rule with its counts, and what can be done with it. */
+function RuleRow({ rule }: { readonly rule: RuleView }) {
+  const { name, enabled, hits, matches, lastHit, remaining, warnings = [] } = rule;
+  const state = stateOf(rule);
+  const act = async (done: string, ...request: Parameters<typeof change>) =>
+    sayAnswer(await change(...request), `Rule ${name} was ${done}.`);
+  return html`<article class="rule panel" aria-label=${`Rule ${name}`}>
+    <div class="flow">
+      <h3 class="long">${name}</h3>
+      <${State} tone=${TONES[state]}>${state}<//>
+    </div>
+    <p class="mono long">${conditionText(rule)}</p>
+    <p class="mono long">${faultsText(rule)}</p>
+    <dl>
+      <div><dt>hits</dt><dd>${count(hits)}</dd></div>
+      <div><dt>matches</dt><dd>${count(matches)}</dd></div>
+      <div><dt>left</dt><dd>${remaining === null ? '–' : count(remaining)}</dd></div>
+      <div><dt>last</dt><dd>${lastHit === null ? '–' : timeOfDay(Date.parse(lastHit))}</dd></div>
+    </dl>
+    <div class="flow">
+      <label class="switch"><input type="checkbox" checked=${enabled} disabled=${!mayWrite()}
+        aria-label=${`Rule ${name} is on`}
+        onChange=${() => void act(enabled ? 'switched off' : 'switched on', 'PATCH', [name], { enabled: !enabled })} />on</label>
+      <a href=${hrefOf('faults', [], { edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
+      <${Button} label=${`Rearm ${name}`} disabled=${!mayWrite() || !enabled}
+        onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>
+      <${AskingButton} label=${`Remove ${name}`} disabled=${!mayWrite()} title=${`Remove ${name}?`}
+        text="The rule is removed, with its counts." onYes=${() => void act('removed', 'DELETE', [name])}>Remove<//>
+    </div>
+    ${warnings.map((warning) => html`<p class="warning warn long">${warning}</p>`)}
+  </article>`;
 }

@@ -1,63 +1,109 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { StreamedView } from '../../../api/v1/traffic-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
 import type { FaultPreviewView } from '../../../control/schemas/fault.js';
-import { ask, type Refusal } from '../../api.js';
+import { pathOf, type Refusal } from '../../../rest/client.js';
+import { msText } from '../../../strip/times.js';
+import { ask } from '../../api.js';
+import { summary } from '../../live.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
-import { msText } from '../../strip/times.js';
-import { madeUpLike, previewPieces, wireOfPreview } from './preview-pieces.js';
+import { details, lineNamed } from '../lines/details.js';
+import {
+  atDefined,
+  isLike,
+  madeUpLike,
+  previewPieces,
+  requestsLike,
+  whenOf,
+  wireOfPreview,
+} from './preview-pieces.js';
 
-/** A form that is being written is not played with every letter. */
+/** After the last change of the form. */
 const PAUSE_MS = 250;
 
 interface PreviewProps {
   readonly rule: unknown;
-  /** Sequence number of the request on whose reply it is played. */
+  /** Sequence number of the request to whose reply the rule is applied; the newest one that fits without it. */
   readonly like: number | undefined;
 }
 
-/** What a rule will look like on the wire, as a strip and as a table. */
+/** What a rule will make of a reply, as a strip and as a table. */
 export function Preview({ rule, like }: PreviewProps) {
   const view = useSignal<FaultPreviewView | undefined>(undefined);
+  const seq = useSignal<number | undefined>(undefined);
   const refusal = useSignal<Refusal | undefined>(undefined);
   const model = useMemo(() => new StripModel(), []);
-  const asked = JSON.stringify({ rule, like: like ?? madeUpLike(rule) });
+  useEffect(details.follow, []);
+  const text = JSON.stringify({ rule, like });
   useEffect(() => {
     let isGone = false;
     const timer = setTimeout(async () => {
       if (rule === undefined) return;
-      const answer = await ask<FaultPreviewView>('POST', '/faults/preview', JSON.parse(asked));
+      const request = like ?? (await requestFor(rule));
+      const answer = await ask<FaultPreviewView>('POST', '/faults/preview', { rule, like: request });
       if (isGone) return;
       refusal.value = answer.ok ? undefined : answer.problem;
       if (!answer.ok) return;
       view.value = answer.value;
-      model.setSource(sourceOf(previewPieces(answer.value), wireOfPreview(answer.value)));
+      seq.value = typeof request === 'number' ? request : undefined;
+      model.setSource(sourceOf(previewPieces(answer.value), wireOfPreview(answer.value), 0));
       model.fit();
     }, PAUSE_MS);
     return () => {
       isGone = true;
       clearTimeout(timer);
     };
-  }, [asked]);
+  }, [text]);
 
   const shown = view.value;
-  return html`<section class="preview" aria-label="On the wire">
-    <h3>On the wire ${shown ? html`<span class="dim">to scale, on line ${shown.request.line}, unit ${shown.request.unit}, function ${shown.request.function}</span>` : null}</h3>
+  return html`<section class="stack" aria-label="Preview">
+    <h3>Preview ${shown ? html`<span class="dim">${subject(shown, seq.value)}</span>` : null}</h3>
     <${Strip} model=${model} label="What the rule will look like" />
     <p class=${refusal.value || shown?.matches === false ? 'long warn' : 'long dim'} role="status">${
-      refusal.value ? `No preview: ${refusal.value.detail}` : shown ? summaryOf(shown) : 'Playing the rule.'
+      refusal.value
+        ? `No preview: ${refusal.value.detail}`
+        : shown
+          ? summaryOf(shown)
+          : 'Waiting for the simulator.'
     }</p>
     ${shown && !refusal.value ? html`<${Steps} view=${shown} />` : null}
   </section>`;
 }
 
+/** The newest request in the traffic that a rule is for, or one that is made up. */
+async function requestFor(rule: unknown): Promise<number | object> {
+  const when = whenOf(rule);
+  const answer = await ask<{ events: Exclude<StreamedView, { kind: 'left out' }>[] }>(
+    'GET',
+    `/traffic?${requestsLike(when)}`,
+  );
+  const found = answer.ok ? answer.value.events.findLast((event) => isLike(when, event as never)) : undefined;
+  if (found) return found.seq;
+  const request = madeUpLike(when);
+  const line = lineNamed(String(request.line ?? summary.peek()?.lines[0]?.name));
+  const [first] = Object.values(line?.units ?? {});
+  const name = line?.units[String(request.unit)] ?? first;
+  const device = name === undefined ? undefined : await ask<DeviceView>('GET', pathOf('devices', name));
+  return atDefined(request, device?.ok ? device.value.defined : undefined);
+}
+
+function subject(
+  { request: { line, unit, function: code } }: FaultPreviewView,
+  seq: number | undefined,
+): string {
+  const which = seq === undefined ? 'a made-up request' : `a request like #${seq}`;
+  return `for ${which}: line ${line}, unit ${unit}, function ${code}`;
+}
+
 function summaryOf({ matches, silence, faults }: FaultPreviewView): string {
-  if (!matches) return 'The rule is not for this request: this is the reply without it.';
+  if (!matches) return 'The rule does not match this request. This is the reply without the rule.';
   const failed = faults.filter(({ outcome }) => outcome !== 'applied');
-  const lost = failed.map(({ kind, reason }) => `${kind} can’t act: ${reason}`);
-  const sent = silence === null ? [] : ['Nothing is sent.'];
-  return [...sent, ...lost, 'Nothing has happened on the line.'].join(' ');
+  const lost = failed.map(({ kind, reason }) => `${kind} can’t act: ${reason}.`);
+  const sent = silence === null ? [] : ['No reply is sent.'];
+  return [...sent, ...lost, 'Preview only; nothing was sent.'].join(' ');
 }
 
 function Steps({ view }: { readonly view: FaultPreviewView }) {

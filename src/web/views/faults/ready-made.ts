@@ -45,7 +45,7 @@ export function aimed(
   return { name: freeName(name, taken), when: { ...Object.fromEntries(aim), ...when }, do: faults };
 }
 
-/** What a request of the traffic tells for the conditions of a rule. */
+/** What the conditions of a rule take from a request. */
 interface Aimable {
   readonly line: string;
   readonly unit?: number | undefined;
@@ -56,12 +56,6 @@ interface Aimable {
 
 /** The conditions under which a rule acts on the next request that is like this one, once. */
 export function likeThis({ line, unit, function: code, address, quantity }: Aimable): object {
-  return {
-    line,
-    ...(unit !== undefined && { unit }),
-    ...(code !== undefined && { function: code }),
-    ...(address !== undefined && { address }),
-    ...(quantity !== undefined && { quantity }),
-    count: 1,
-  };
+  const conditions = { line, unit, function: code, address, quantity, count: 1 };
+  return Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined));
 }

@@ -1,31 +1,25 @@
-import { computed, effect, signal } from '@preact/signals';
 import type { RuleView } from '../../../control/schemas/fault.js';
-import { type Answer, ask, pathOf, type Refusal } from '../../api.js';
-import { comebacks, restarts, summary } from '../../live.js';
-import { session } from '../../session.js';
+import { type Answer, pathOf } from '../../../rest/client.js';
+import { ask } from '../../api.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
 
-/** The rules in force, in the order in which they act; undefined before they are known. */
-export const rules = signal<readonly RuleView[] | undefined>(undefined);
+/** The rules, in the order in which they act. */
+export const rules = resource(
+  () => '/faults',
+  ({ faults }: { readonly faults: readonly RuleView[] }) => faults,
+  () => summary.value?.faults,
+);
 
-/** Why they are not known. */
-export const unread = signal<Refusal | undefined>(undefined);
-
-/** Differs when a rule has come, gone, changed or acted. */
-const occasion = computed(() => {
-  const faults = summary.value?.faults;
-  return faults && JSON.stringify([restarts.value, comebacks.value, session.value?.role, faults]);
-});
-
-/** Windows of time open and close without a word. */
+/** Windows of time open and close without a change of the summary. */
 const CLOCK_MS = 5000;
 
-/** Reads the rules whenever they may be other ones, until the function that is returned is called. */
+/** Reads the rules whenever they may have changed, until the function that is returned is called. */
 export function followRules(): () => void {
-  const stop = effect(() => {
-    if (occasion.value !== undefined) void readRules();
-  });
+  const stop = rules.follow();
+  const isTimed = ({ when, schedule }: RuleView) => schedule !== undefined || 'from' in when || 'for' in when;
   const timer = setInterval(() => {
-    if (rules.peek()?.some(isTimed)) void readRules();
+    if (rules.current.peek()?.some(isTimed)) void rules.read();
   }, CLOCK_MS);
   return () => {
     stop();
@@ -33,29 +27,56 @@ export function followRules(): () => void {
   };
 }
 
-function isTimed({ when, schedule }: RuleView): boolean {
-  return schedule !== undefined || 'from' in when || 'for' in when;
-}
-
-/** Reads them now. */
-async function readRules(): Promise<void> {
-  const answer = await ask<{ faults: RuleView[] }>('GET', '/faults');
-  unread.value = answer.ok ? undefined : answer.problem;
-  if (answer.ok) rules.value = answer.value.faults;
-}
-
-/** Does something to the rules and reads them. */
+/** Changes the rules, and reads them. */
 export async function change<Value>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   parts: readonly string[],
   body?: object,
 ): Promise<Answer<Value>> {
   const answer = await ask<Value>(method, pathOf('faults', ...parts), body);
-  if (answer.ok) await readRules();
+  if (answer.ok) await rules.read();
   return answer;
 }
 
-/** A rule as it is written, without what has come of it. */
+/** A rule as it is written, without its counts and its state. */
 export function written({ name, enabled, when, schedule, do: faults, seed }: RuleView): object {
   return { name, ...(!enabled && { enabled }), when, ...(schedule && { schedule }), do: faults, seed };
+}
+
+/** The state of a rule. `spent`: it has acted as often as it may. `not now`: its times do not allow it. */
+export function stateOf({ enabled, open, remaining }: RuleView): 'armed' | 'not now' | 'spent' | 'off' {
+  if (!enabled) return 'off';
+  if (remaining === 0) return 'spent';
+  return open ? 'armed' : 'not now';
+}
+
+/** Which requests a rule is for: `line lan · function 3, 4 · count 1`. */
+export function conditionText({ when, schedule }: Pick<RuleView, 'when' | 'schedule'>): string {
+  const parts = Object.entries(when).map(([key, value]) => `${key} ${valueText(value)}`);
+  if (schedule) parts.push(`schedule ${schedule.map(valueText).join(', ')}`);
+  return parts.length > 0 ? parts.join(' · ') : 'every request';
+}
+
+/** What a rule does: `delay 250, crc invert`. */
+export function faultsText({ do: faults }: Pick<RuleView, 'do'>): string {
+  const parts = faults
+    .flatMap((fault) => Object.entries(fault))
+    .map(([kind, value]) => (value === true ? kind : `${kind} ${valueText(value)}`));
+  return listText(parts);
+}
+
+/** More parts of a list are only counted. The form has all of them. */
+const MOST_SHOWN = 12;
+
+/** `a, b … 40 more`. */
+function listText(parts: readonly string[]): string {
+  const more = parts.length - MOST_SHOWN;
+  return more > 0 ? `${parts.slice(0, MOST_SHOWN).join(', ')} … ${more} more` : parts.join(', ');
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return listText(value.map(valueText));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value).map(([key, each]) => `${key} ${valueText(each)}`);
+  return `(${parts.join(', ')})`;
 }

@@ -1,30 +1,51 @@
-import { computed, effect, signal } from '@preact/signals';
 import type { LineView } from '../../../control/schemas/line.js';
-import { ask } from '../../api.js';
-import { comebacks, restarts, summary } from '../../live.js';
-import { session } from '../../session.js';
+import type { Wire } from '../../../strip/pieces.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
 
-/** What the summary does not have: settings, units, times and ports, by line. */
-export const details = signal<ReadonlyMap<string, LineView>>(new Map());
-
-/** Differs when a line has come, gone or changed. */
-const lineUp = computed(() =>
-  JSON.stringify([
-    restarts.value,
-    comebacks.value,
-    session.value?.role,
-    summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
-  ]),
+/** What the summary does not have: settings, units, times and links, by the name of the line. */
+export const details = resource(
+  () => '/lines',
+  ({ lines }: { readonly lines: readonly LineView[] }) => new Map(lines.map((line) => [line.name, line])),
+  () => summary.value?.lines.map(({ name, edition, state, place }) => [name, edition, state, place]),
 );
 
-/** Reads them whenever they may have changed, until the function that is returned is called. */
-export function followDetails(): () => void {
-  return effect(() => {
-    if (lineUp.value !== '') void read();
-  });
+/** A line by its name; undefined while it is not known. */
+export function lineNamed(name: string): LineView | undefined {
+  return details.current.value?.get(name);
 }
 
-async function read(): Promise<void> {
-  const answer = await ask<{ lines: LineView[] }>('GET', '/lines');
-  if (answer.ok) details.value = new Map(answer.value.lines.map((line) => [line.name, line]));
+const US_PER_MS = 1000;
+
+/** The times of a line; none of a socket, and none of a line that is gone. */
+export function wireOf(line: LineView | undefined): Wire {
+  const { characterTime, t35 } = line?.times ?? {};
+  return {
+    characterUs: characterTime === undefined ? undefined : US_PER_MS * characterTime,
+    t35Us: t35 === undefined ? undefined : US_PER_MS * t35,
+  };
+}
+
+/** What is spoken on a line: `RTU 9600 8N1`, `Modbus TCP`, `RTU over UDP`. */
+export function formatText({ settings, mode }: LineView): string {
+  const framing = String(settings.framing);
+  const { serial } = settings as { serial?: Readonly<Record<string, unknown>> };
+  if (serial) {
+    const { baudRate, dataBits, parity, stopBits } = serial;
+    const text = `${framing.toUpperCase()} ${baudRate} ${dataBits}${String(parity).charAt(0).toUpperCase()}${stopBits}`;
+    return mode === 'monitor' ? `${text}, listens only` : text;
+  }
+  const transport = ['tcp', 'tls', 'udp'].find((key) => key in settings)?.toUpperCase() ?? '';
+  return framing === 'socket' ? `Modbus ${transport}` : `${framing.toUpperCase()} over ${transport}`;
+}
+
+const SHOWN_UNITS = 6;
+
+/** The first units with their devices, and how many more there are. */
+export function unitsLine(units: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(units).map(([unit, device]) => `${unit} ${device}`);
+  if (entries.length === 0) return 'none';
+  const more = entries.length - SHOWN_UNITS;
+  const shown = entries.slice(0, SHOWN_UNITS).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }

@@ -28,7 +28,7 @@ effect(() => {
   const now = summary.value;
   if (now) {
     const last = recent.at(-1);
-    // A simulator that was started anew counts from zero.
+    // A simulator counts from zero after a restart.
     const isNewRun = last !== undefined && last.program.run !== now.program.run;
     recent = isNewRun ? [now] : [...recent.slice(-RATE_OVER), now];
     const before = isNewRun ? new Map<string, LineHistory>() : histories.peek();

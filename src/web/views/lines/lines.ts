@@ -1,13 +1,14 @@
 import { computed, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
-import { Empty } from '../../ui/empty.js';
-import { AddLine } from './add-line.js';
-import { details, followDetails } from './details.js';
+import { Button, Empty, into, put } from '../../ui/controls.js';
+import { Field } from '../../ui/field.js';
+import { say } from '../../ui/toast.js';
+import { details } from './details.js';
 import { LinePanel } from './line-panel.js';
+import { type Problems, SettingsForm, type SettingTexts } from './settings-form.js';
 import './lines.css';
 
 /** No name has a control character. */
@@ -24,24 +25,46 @@ const overview = computed(() => {
 
 /** The view `/lines`: every line with its state, its figures and its controls. */
 export function LinesView() {
-  useEffect(followDetails, []);
+  useEffect(details.follow, []);
   const isAdding = useSignal(false);
   if (names.value === '') return html`<${Empty} title="Lines">Waiting for the simulator.<//>`;
-  const [device = ''] = [...details.value.values()].flatMap(({ units }) => Object.values(units));
-  return html`<div class="bar">
+  const known = details.current.value;
+  const [device = ''] = [...(known?.values() ?? [])].flatMap(({ units }) => Object.values(units));
+  return html`<div class="stack"><div class="flow apart">
       <span>${overview}</span>
-      <${Button} kind="main" disabled=${!mayWrite() || details.value.size === 0} onClick=${() => {
-        isAdding.value = true;
-      }}>Add a line<//>
+      <${Button} kind="main" disabled=${!mayWrite() || !known} onClick=${put(isAdding, true)}>Add a line<//>
     </div>
-    <div class="list">
+    <div class="stack">
       ${names.value.split(SEPARATOR).map((name) => html`<${LinePanel} key=${name} name=${name} />`)}
     </div>
-    ${
-      isAdding.value
-        ? html`<${AddLine} device=${device} onClose=${() => {
-            isAdding.value = false;
-          }} />`
-        : null
-    }`;
+    ${isAdding.value ? html`<${AddLine} device=${device} onClose=${put(isAdding, false)} />` : null}</div>`;
+}
+
+/** What the form begins with. The simulator has a default for every other setting. */
+const KINDS: Readonly<Record<string, SettingTexts>> = {
+  tcp: { 'tcp.host': '127.0.0.1', 'tcp.port': '5020' },
+  serial: { 'serial.path': 'virtual', 'serial.baudRate': '19200', 'serial.parity': 'even' },
+  udp: { 'udp.host': '127.0.0.1', 'udp.port': '5020' },
+  tls: { 'tls.host': '127.0.0.1', 'tls.port': '802', 'tls.cert': 'server.pem', 'tls.key': 'server.key' },
+};
+const NOTHING: SettingTexts = {};
+
+/** A form for a new line. @param device for the first unit; empty without one */
+function AddLine({ device, onClose }: { readonly device: string; readonly onClose: () => void }) {
+  const name = useSignal('');
+  const kind = useSignal('tcp');
+  const send = async (settings: Readonly<Record<string, unknown>>) => {
+    const answer = await ask('POST', '/lines', { name: name.value, ...settings });
+    if (answer.ok) say(`Line ${name.value} was added.`);
+    return answer;
+  };
+  return html`<${SettingsForm} key=${kind.value} title="Add a line" action="Add" before=${NOTHING}
+    first=${KINDS[kind.value]} units=${device === '' ? '' : `1: ${device}`} send=${send} onClose=${onClose}>
+    ${(problems: Problems) => html`<div class="settings">
+      <${Field} label="name" mono value=${name.value} problem=${problems('name')}
+        onInput=${into(name)} />
+      <${Field} label="kind" choices=${Object.keys(KINDS)} value=${kind.value}
+        onInput=${into(kind)} />
+    </div>`}
+  <//>`;
 }

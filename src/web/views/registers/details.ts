@@ -1,19 +1,22 @@
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { DeviceView } from '../../../control/schemas/device.js';
 import type { RegisterView } from '../../../control/schemas/value.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { mayWrite } from '../../api.js';
+import { serverNow } from '../../live.js';
+import { Button, Fact } from '../../ui/controls.js';
 import { count } from '../../ui/format.js';
+import { Plot } from '../../ui/plot.js';
+import { type Course, extended } from '../../ui/plot-layout.js';
+import { writerText } from './changes.js';
+import { editSelected } from './editing.js';
 import { textOf } from './formats.js';
 import { whyNot } from './known.js';
 import { valueText } from './layout.js';
 import { detail } from './reading.js';
-import { editSelected } from './selection.js';
 import { SignalForm } from './signal-form.js';
 import { known, selected, target, version } from './state.js';
-import { ValuePlot } from './value-plot.js';
-import { writerText } from './writes.js';
 
 /** All that is known of the register that is selected: what it means, who wrote it, and what moves it. */
 export function Details({ device }: { readonly device: DeviceView }) {
@@ -23,7 +26,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
   const about = [detail.value, known.valueAt(address)].find((each) => each && holds(each, address));
   const why = whyNot(known, address, mayWrite());
   const key = `${device.name} ${target.value?.table} ${about?.address ?? address}`;
-  return html`<aside class="details" tabindex="0" aria-label="The selected register">
+  return html`<aside class="details panel stack" tabindex="0" aria-label="The selected register">
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>
     <p class="now mono long">${about ? cut(valueText(about)) : '–'}</p>
     <p class="dim long">${about?.description ?? ''}</p>
@@ -32,26 +35,22 @@ export function Details({ device }: { readonly device: DeviceView }) {
       <${Fact} term="type">${about ? about.type : word === null ? 'not defined' : '–'}<//>
       <${Fact} term="raw">${about ? cut(String(about.raw)) : '–'}<//>
       <${Fact} term="register">${typeof word === 'number' ? allForms(word) : '–'}<//>
-      <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'read') : '–'}<//>
-      <${Fact} term="read, written">${about ? `${count(about.reads)} times, ${count(about.writes)} times` : '–'}<//>
+      <${Fact} term="clients may">${about ? (about.writable ? 'read and write' : 'only read') : '–'}<//>
+      <${Fact} term="reads, writes">${about ? `${count(about.reads)}, ${count(about.writes)}` : '–'}<//>
       <${Fact} term="last writer">${about ? writerText(about) : '–'}<//>
       ${about?.action ? html`<${Fact} term="action">${about.action}<//>` : null}
       ${about?.trouble ? html`<${Fact} term="trouble">${about.trouble}<//>` : null}
       ${about && about.saturated > 0 ? html`<${Fact} term="did not fit">${`${count(about.saturated)} times`}<//>` : null}
-      <${Fact} term="can be set">${why === undefined ? 'yes' : `no: ${why}`}<//>
+      <${Fact} term="editable">${why === undefined ? 'yes' : `no: ${why}`}<//>
     </dl>
     <div><${Button} disabled=${why !== undefined} onClick=${editSelected}>Edit<//></div>
-    <${ValuePlot} key=${key} about=${about} />
+    ${about && about.type !== 'string' ? html`<${ValuePlot} key=${key} about=${about} />` : null}
     <${SignalForm} key=${`signal ${key}`} device=${device.name} about=${about} />
   </aside>`;
 }
 
 function holds({ table, address, registers }: RegisterView, wanted: number): boolean {
   return table === target.value?.table && wanted >= address && wanted < address + registers;
-}
-
-function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
-  return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
 }
 
 const MOST_SHOWN = 120;
@@ -69,4 +68,19 @@ function allForms(word: number): string {
   if (known.bits === 1) return String(word);
   const signed = word > 0x7fff ? `, ${textOf('signed', [word], 16)}` : '';
   return `0x${textOf('hex', [word], 16)}, ${word}${signed}, "${textOf('text', [word], 16)}"`;
+}
+
+/** The longest course, in seconds. */
+const LONGEST_S = 300;
+
+/** The course of a value since it was selected. */
+function ValuePlot({ about }: { readonly about: RegisterView }) {
+  const course = useSignal<Course>({ times: [], values: [] });
+  useEffect(() => {
+    course.value = extended(course.peek(), serverNow() / 1000, about.value, LONGEST_S);
+  }, [about]);
+  const { name, unit } = about;
+  const minutes = LONGEST_S / 60;
+  return html`<${Plot} label=${`The last ${minutes} minutes of ${name ?? 'the register'}`} unit=${unit ?? ''}
+    course=${course.value} longestS=${LONGEST_S}>${`Since it was selected, up to ${minutes} min${unit ? `, in ${unit}` : ''}`}<//>`;
 }

@@ -29,7 +29,7 @@ export const flashes = signal<ReadonlyMap<number, Flash>>(new Map());
 const begun = new Map<number, Begun>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The traffic that is wanted, as a text that changes only when it has to. */
+/** The filter of the traffic, as a text that changes only when it has to. */
 const wanted = computed(() => {
   const now = target.value;
   const bits = version.value > 0 ? known.bits : 16;

@@ -1,5 +1,6 @@
-/** How registers are shown. `values`: named values in their units, and everything else as numbers. */
+/** How registers are shown. `values`: by their types and in their units, and everything else as numbers. */
 export const FORMATS = {
+  values: 'values',
   unsigned: 'decimal',
   signed: 'decimal, signed',
   hex: 'hexadecimal',
@@ -7,7 +8,6 @@ export const FORMATS = {
   float: 'float 32, high word first',
   'float-swapped': 'float 32, low word first',
   text: 'text',
-  values: 'named values',
 } as const;
 
 export type Format = keyof typeof FORMATS;

@@ -1,18 +1,17 @@
 import { useSignalEffect } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { place } from '../../route.js';
-import { beginEdit } from './changes.js';
-import { copied } from './copy.js';
-import { cellStart, ROW_HEIGHT } from './layout.js';
-import { moved } from './moves.js';
+import { route } from '../../route.js';
+import { beginEdit, editSelected, select } from './editing.js';
+import { type Cell, cellStart, moved, ROW_HEIGHT, rowCells, rowOf } from './layout.js';
 import { cellId, Row } from './row.js';
-import { editSelected, select } from './selection.js';
 import {
+  anchor,
   columns,
   editing,
   format,
   known,
+  rowStarts,
   rowsOfPage,
   selected,
   size,
@@ -20,23 +19,23 @@ import {
   visibleRows,
 } from './state.js';
 
-/** The registers of a table. Only rows that are seen exist. */
+/** The registers of a table. Only rows that are seen are drawn. */
 export function Grid({ label }: { readonly label: string }) {
   const self = useRef<HTMLDivElement>(null);
   useEffect(() => followSize(self.current as HTMLDivElement), []);
-  useSignalEffect(() => show(self.current, selected.value, columns.value));
+  const starts = rowStarts.value;
+  useSignalEffect(() => show(self.current, rowOf(rowStarts.value, columns.value, selected.value)));
   useEffect(() => {
-    const wanted = Number(place.value.query.get('from') ?? 0);
+    const wanted = Number(route.value.query.get('from') ?? starts[0] ?? 0);
     if (Number.isInteger(wanted) && wanted >= 0 && wanted !== selected.peek())
       select(Math.min(wanted, size.peek() - 1));
-  }, [place.value]);
+  }, [route.value, starts.length > 0]);
 
   const { first, end } = visibleRows.value;
-  const selectedRow = Math.floor(selected.value / columns.value);
+  const selectedRow = rowOf(starts, columns.value, selected.value);
   const isSeen = selectedRow >= first && selectedRow < end;
-  const rows = Math.ceil(size.value / columns.value);
-  return html`<div ref=${self} class=${`grid mono as-${format.value}`} role="grid" tabindex="0" aria-label=${label}
-    aria-rowcount=${rows + 1} aria-colcount=${columns.value + 1} aria-multiselectable="true"
+  return html`<div ref=${self} class="grid panel mono" role="grid" tabindex="0" aria-label=${label}
+    aria-rowcount=${starts.length + 1} aria-colcount=${columns.value + 1} aria-multiselectable="true"
     aria-activedescendant=${isSeen ? cellId(cellStart(known, format.value, selected.value)) : undefined}
     onScroll=${(event: Event) => measure(event.currentTarget as HTMLElement)}
     onKeyDown=${onKey} onPointerDown=${onPointer}
@@ -46,14 +45,14 @@ export function Grid({ label }: { readonly label: string }) {
       event.clipboardData?.setData('text/plain', copied());
     }}>
     <div class="rows" role="presentation" style=${{
-      height: `${(rows + 1) * ROW_HEIGHT}px`,
+      height: `${(starts.length + 1) * ROW_HEIGHT}px`,
       '--columns': columns.value,
     }}>
       <div class="row top" role="row" aria-rowindex="1">
         <span class="head" role="columnheader">address</span>
         ${Array.from({ length: columns.value }, (_, i) => html`<span class="head" role="columnheader">+${i}</span>`)}
       </div>
-      ${Array.from({ length: end - first }, (_, i) => html`<${Row} key=${first + i} index=${first + i} />`)}
+      ${starts.slice(first, end).map((start, i) => html`<${Row} key=${start} index=${first + i} first=${start} />`)}
     </div>
   </div>`;
 }
@@ -61,17 +60,18 @@ export function Grid({ label }: { readonly label: string }) {
 function onKey(event: KeyboardEvent): void {
   if (event.altKey || event.metaKey) return;
   const at = selected.peek();
-  const start = cellStart(known, format.peek(), at);
-  const to = moved(event, at, { columns: columns.peek(), size: size.peek(), rowsOfPage: rowsOfPage.peek() });
+  const [starts, width] = [rowStarts.peek(), columns.peek()];
+  const to = moved(event, at, { starts, columns: width, size: size.peek(), ofPage: rowsOfPage.peek() });
   if (to !== undefined) select(nextCell(event.key, at, to), event.shiftKey);
   else if (event.key === 'Enter' || event.key === 'F2') editSelected();
   else if (event.key === 'Escape') select(at);
-  else if (event.key.length === 1 && event.key !== ' ' && !event.ctrlKey) beginEdit(start, event.key);
-  else return;
+  else if (event.key.length === 1 && event.key !== ' ' && !event.ctrlKey) {
+    beginEdit(cellStart(known, format.peek(), at), event.key);
+  } else return;
   event.preventDefault();
 }
 
-/** An arrow leaves the cell that it is in, whichever of its registers is meant. */
+/** An arrow leaves the cell that it is in, whichever of its registers is selected. */
 function nextCell(key: string, at: number, to: number): number {
   const start = (address: number) => cellStart(known, format.peek(), address);
   let next = to;
@@ -95,11 +95,28 @@ function measure(grid: HTMLElement): void {
   viewport.value = { top: grid.scrollTop, width: grid.clientWidth, height: grid.clientHeight };
 }
 
-/** Scrolls as little as shows the register. */
-function show(grid: HTMLElement | null, address: number, columnCount: number): void {
+/** Scrolls as little as shows the row. */
+function show(grid: HTMLElement | null, row: number): void {
   if (!grid || grid.clientHeight === 0) return;
-  const top = Math.floor(address / columnCount) * ROW_HEIGHT;
+  const top = row * ROW_HEIGHT;
   const room = grid.clientHeight - 2 * ROW_HEIGHT;
   if (grid.scrollTop > top) grid.scrollTop = top;
   else if (grid.scrollTop < top - room) grid.scrollTop = top - room;
+}
+
+/** The range of registers that is marked, as text: one line for each row, tabs between cells. */
+function copied(): string {
+  const [low, high] = [selected.peek(), anchor.peek()].sort((a, b) => a - b) as [number, number];
+  const width = columns.peek();
+  const isMarked = ({ address, span }: Cell) => address + span > low && address <= high;
+  const lines = rowStarts
+    .peek()
+    .filter((first) => first + width > low && first <= high)
+    .map((first) =>
+      rowCells(known, format.peek(), { first, columns: width, size: size.peek() })
+        .filter(isMarked)
+        .map(({ text }) => text)
+        .join('\t'),
+    );
+  return lines.join('\n');
 }

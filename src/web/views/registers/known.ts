@@ -1,12 +1,17 @@
 import type { RegisterView, Words } from '../../../control/schemas/value.js';
 
-/** What was last read of a table, by address. It is at most as large as the table. */
+/** What was last read of a table, by address. */
 export class Known {
   readonly #words = new Map<number, number | null>();
   readonly #access = new Map<number, string>();
   /** The value that a register belongs to; absent for registers of their own. */
   readonly #values = new Map<number, RegisterView>();
   bits: 1 | 16 = 16;
+
+  /** Whether nothing was read yet. */
+  get isEmpty(): boolean {
+    return this.#words.size === 0;
+  }
 
   take({ from, words, access, bits, values }: Words): void {
     this.bits = bits;

@@ -30,14 +30,89 @@ const WIDTH_OF_A_BIT = 32;
 /** Rows begin at round addresses in the base that is shown. */
 const IN_TENS = [10, 5, 2, 1];
 const IN_SIXTEENS = [16, 8, 4, 2, 1];
-const OF_VALUES = [4, 2, 1];
+/** A value of two registers must fit in a row, however narrow it is. */
+const IN_PAIRS = [10, 4, 2];
+const OF_VALUES = [4, 2];
 
 /** How many registers stand side by side. @param width of the grid in CSS pixels */
 export function columnsFor(format: Format, bits: 1 | 16, width: number): number {
   let choices = format === 'hex' || format === 'bits' || format === 'text' ? IN_SIXTEENS : IN_TENS;
+  if (wordsOf(format) === 2 && bits === 16) choices = IN_PAIRS;
   if (format === 'values') choices = OF_VALUES;
   const narrowest = bits === 1 && format !== 'values' ? WIDTH_OF_A_BIT : WIDTHS[format];
-  return choices.find((count) => HEAD_WIDTH + count * narrowest <= width) ?? 1;
+  return choices.find((count) => HEAD_WIDTH + count * narrowest <= width) ?? (choices.at(-1) as number);
+}
+
+/** The first address of each row in which something is defined. @param ranges first and last addresses, in order */
+export function rowStartsOf(ranges: readonly (readonly [number, number])[], columns: number): number[] {
+  const starts: number[] = [];
+  for (const [from, to] of ranges) {
+    for (let start = from - (from % columns); start <= to; start += columns) {
+      if (start > (starts.at(-1) ?? -1)) starts.push(start);
+    }
+  }
+  return starts;
+}
+
+/** The row that an address is in; where it is in none, the next one, or the last. */
+export function rowOf(starts: readonly number[], columns: number, address: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) + columns > address) high = middle;
+    else low = middle + 1;
+  }
+  return Math.max(0, low);
+}
+
+/** Parts of a table that are read at once. Rows side by side are one part. @param longest addresses of a part */
+export function partsOf(
+  starts: readonly number[],
+  columns: number,
+  longest: number,
+): { readonly from: number; readonly end: number }[] {
+  const parts: { from: number; end: number }[] = [];
+  for (const from of starts) {
+    const last = parts.at(-1);
+    if (last && from + columns - last.from <= longest) last.end = from + columns;
+    else parts.push({ from, end: from + columns });
+  }
+  return parts;
+}
+
+/**
+ * The address that a key leads to; undefined for keys that do not move.
+ * @param rows how the table is drawn: `starts` are the first addresses of its rows, `size` its addresses
+ */
+export function moved(
+  { key, ctrlKey }: Pick<KeyboardEvent, 'key' | 'ctrlKey'>,
+  address: number,
+  rows: {
+    readonly starts: readonly number[];
+    readonly columns: number;
+    readonly size: number;
+    readonly ofPage: number;
+  },
+): number | undefined {
+  const { starts, columns, size, ofPage } = rows;
+  const row = rowOf(starts, columns, address);
+  // Cells are counted over all rows that there are.
+  const at = row * columns + Math.max(0, Math.min(columns - 1, address - (starts[row] ?? 0)));
+  const last = starts.length * columns - 1;
+  const rowStart = row * columns;
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: Math.max(0, at - 1),
+    ArrowRight: Math.min(last, at + 1),
+    ArrowUp: at < columns ? at : at - columns,
+    ArrowDown: at + columns > last ? at : at + columns,
+    PageUp: Math.max(at % columns, at - columns * ofPage),
+    PageDown: Math.min(last, at + columns * ofPage),
+    Home: ctrlKey ? 0 : rowStart,
+    End: ctrlKey ? last : rowStart + columns - 1,
+  };
+  const to = targets[key];
+  if (to === undefined) return undefined;
+  return Math.min(size - 1, (starts[Math.floor(to / columns)] ?? 0) + (to % columns));
 }
 
 /** The cells of a row, which begins at address `first`. @param size addresses of the table */

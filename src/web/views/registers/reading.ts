@@ -1,8 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import type { RegisterView, Words } from '../../../control/schemas/value.js';
-import { type Answer, ask, pathOf } from '../../api.js';
+import { type Answer, pathOf } from '../../../rest/client.js';
+import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
-import { forget, known, machine, selected, target, version, visible } from './state.js';
+import { partsOf } from './layout.js';
+import { columns, forget, learn, selected, size, target, version, visibleStarts } from './state.js';
 
 /** All that is known of the register that is selected. */
 export const detail = signal<RegisterView | undefined>(undefined);
@@ -11,25 +13,32 @@ export const detail = signal<RegisterView | undefined>(undefined);
 export const problem = signal<string | undefined>(undefined);
 
 const EVERY_MS = 1000;
+const HIDDEN_EVERY_MS = 5000;
 /** However much passes the lines, no more than four answers a second. */
 const SOON_MS = 250;
 const AFTER_SCROLL_MS = 60;
+/** As many addresses as an answer has. */
+const MOST = 512;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAt = Number.POSITIVE_INFINITY;
 let isAsking = false;
 let lastAt = 0;
+/** The table that was read last, and in which run of the simulator. */
+let shown = '';
 
 /** Reads what is seen every second, and when it changes, until the function that is returned is called. */
 export function followRegisters(): () => void {
   const stops = [
     effect(() => {
       const { device, table } = target.value ?? {};
-      if (device?.name !== undefined && restarts.value >= 0)
-        anew(`${restarts.value} ${device.name}\n${table}`);
+      const wanted = `${restarts.value} ${device?.name}\n${table}`;
+      if (!device || wanted === shown) return;
+      shown = wanted;
+      queueMicrotask(forget);
     }),
     effect(() => {
-      if (visible.value.end > 0) readWithin(AFTER_SCROLL_MS);
+      if (visibleStarts.value.length > 0) readWithin(AFTER_SCROLL_MS);
     }),
     effect(() => {
       if (selected.value >= 0) readWithin(AFTER_SCROLL_MS);
@@ -42,14 +51,7 @@ export function followRegisters(): () => void {
   };
 }
 
-let shown = '';
-
-function anew(wanted: string): void {
-  if (wanted !== shown) queueMicrotask(forget);
-  shown = wanted;
-}
-
-/** Says that traffic has touched what is seen. */
+/** Reads again soon: traffic has touched what is seen. */
 export function readSoon(): void {
   readWithin(Math.max(0, lastAt + SOON_MS - performance.now()));
 }
@@ -58,6 +60,12 @@ export function readSoon(): void {
 export function readNow(): Promise<void> {
   dueAt = Number.POSITIVE_INFINITY;
   return read();
+}
+
+/** Reads the values of a range of addresses, ends included. */
+export function valuesIn(device: string, table: string, from: number, to: number) {
+  const query = rangeQuery(table, from, to);
+  return ask<{ registers: RegisterView[] }>('GET', `${pathOf('devices', device, 'registers')}?${query}`);
 }
 
 function readWithin(ms: number): void {
@@ -77,45 +85,31 @@ async function read(): Promise<void> {
   isAsking = true;
   lastAt = performance.now();
   const { table } = wanted;
-  const { from, end } = visible.peek();
-  const path = pathOf('devices', wanted.device.name);
+  const { name } = wanted.device;
   const at = selected.peek();
-  const [pieces, about] = await Promise.all([
-    readPieces(`${path}/words`, table, from, Math.max(from + 1, end)),
-    ask<{ registers: RegisterView[] }>('GET', `${path}/registers?${range(table, at, at)}`),
-  ]);
+  const [answers, about] = await Promise.all([readVisible(name, table), valuesIn(name, table, at, at)]);
   isAsking = false;
   const now = target.peek();
-  if (now?.device.name === wanted.device.name && now.table === table) {
-    problem.value = pieces.find((piece) => !piece.ok)?.problem.detail;
-    for (const piece of pieces) {
-      if (!piece.ok) continue;
-      known.take(piece.value);
-      machine.value = { supply: piece.value.supply, clock: piece.value.clock };
-    }
+  if (now?.device.name === name && now.table === table) {
+    problem.value = answers.find((answer) => !answer.ok)?.problem.detail;
+    for (const answer of answers) if (answer.ok) learn(answer.value);
     version.value++;
     if (about.ok && selected.peek() === at) detail.value = about.value.registers[0];
   }
-  readWithin(document.hidden ? 5 * EVERY_MS : EVERY_MS);
+  readWithin(document.hidden ? HIDDEN_EVERY_MS : EVERY_MS);
 }
 
-/** As many as an answer has. Only a very large screen shows more. */
-const MOST = 512;
-
-async function readPieces(
-  path: string,
-  table: string,
-  from: number,
-  end: number,
-): Promise<readonly Answer<Words>[]> {
-  const pieces: Answer<Words>[] = [];
-  for (let first = from; first < end; first += MOST) {
-    const query = range(table, first, Math.min(first + MOST, end) - 1);
-    pieces.push(await ask<Words>('GET', `${path}?${query}`));
+/** Reads the rows that are seen. A table without registers is read, too: the answer has the supply and the clock. */
+async function readVisible(device: string, table: string): Promise<readonly Answer<Words>[]> {
+  const answers: Answer<Words>[] = [];
+  const parts = partsOf(visibleStarts.peek(), columns.peek(), MOST);
+  for (const { from, end } of parts.length > 0 ? parts : [{ from: 0, end: 1 }]) {
+    const query = rangeQuery(table, from, Math.max(from, Math.min(end, size.peek()) - 1));
+    answers.push(await ask<Words>('GET', `${pathOf('devices', device, 'words')}?${query}`));
   }
-  return pieces;
+  return answers;
 }
 
-function range(table: string, from: number, to: number): URLSearchParams {
+function rangeQuery(table: string, from: number, to: number): URLSearchParams {
   return new URLSearchParams({ table, from: String(from), to: String(to) });
 }

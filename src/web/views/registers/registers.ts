@@ -1,18 +1,15 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { go, place } from '../../route.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Empty } from '../../ui/empty.js';
-import { Bar } from './bar.js';
+import { go, route } from '../../route.js';
+import { Empty, put } from '../../ui/controls.js';
+import { Question } from '../../ui/dialog.js';
+import { Bar, Machine } from './bar.js';
 import { clash, redo, undo } from './changes.js';
 import { Details } from './details.js';
-import { devices, followDevices } from './devices.js';
 import { followTouches } from './flashes.js';
 import { Grid } from './grid.js';
-import { Machine } from './machine.js';
 import { followRegisters, problem } from './reading.js';
-import { addressOf, size, TABLES, target } from './state.js';
+import { addressOf, defined, devices, followDevices, size, TABLES, target } from './state.js';
 import './registers.css';
 
 /** The view `/registers/DEVICE/TABLE`: a table of a device, to look at and to change. */
@@ -20,61 +17,51 @@ export function RegistersView() {
   useEffect(followDevices, []);
   useEffect(followRegisters, []);
   useEffect(followTouches, []);
-  useEffect(leadSomewhere, [place.value, devices.value]);
+  useEffect(leadSomewhere, [route.value, devices.current.value, defined.value]);
+  const all = devices.current.value;
+  const [name, wanted] = route.value.parts;
   const now = target.value;
-  if (devices.value === undefined) return html`<${Empty} title="Registers">Waiting for the simulator.<//>`;
+  if (!all || (!now && wanted === undefined && all.some((each) => name === undefined || each.name === name)))
+    return html`<${Empty} title="Registers">Waiting for the simulator.<//>`;
   if (!now) {
-    const links = devices.value.map(
-      (device) =>
-        html`<a href=${addressOf({ device: device.name, table: mainTable(device.tables) })}>${device.name}</a> `,
+    const links = all.map(
+      (device) => html`<a href=${addressOf({ device: device.name, table: '' })}>${device.name}</a> `,
     );
-    const [name, table] = place.value.parts;
-    const isKnown = devices.value.some((device) => device.name === name);
-    const title = isKnown ? `${name} has no table ${table}` : `There is no device ${name}`;
+    const title = all.some((device) => device.name === name)
+      ? `${name} has no table ${wanted}`
+      : `There is no device ${name}`;
     return html`<${Empty} title=${title}>Known devices: ${links}<//>`;
   }
   const { device, table } = now;
-  return html`<div class="page" onKeyDown=${onKey}>
+  const isKnown = defined.value !== undefined;
+  return html`<div class="stack" onKeyDown=${onKey}>
     <${Bar} device=${device} table=${table} />
     <${Machine} name=${device.name} />
     <div class="parts">
-      ${
-        size.value === 0
-          ? html`<${Empty} title=${`${device.name} has no ${table}`}>Choose another table.<//>`
-          : html`<${Grid} key=${`${device.name} ${table}`} label=${`${table} of ${device.name}`} />`
-      }
+      ${size.value === 0 ? html`<${Empty} title=${`${device.name} has no ${table}`}>Choose another table.<//>` : null}
+      ${size.value > 0 && isKnown ? html`<${Grid} key=${`${device.name} ${table}`} label=${`${table} of ${device.name}`} />` : null}
       <${Details} device=${device} />
     </div>
-    ${clash.value ? html`<${Clash} ...${clash.value} />` : null}
+    ${
+      clash.value
+        ? html`<${Question} title="Written meanwhile" text=${clash.value.text} no="Keep it" yes="Overwrite it"
+            onYes=${clash.value.goOn} onClose=${put(clash, undefined)} />`
+        : null
+    }
     ${problem.value === undefined ? null : html`<p class="refused long" role="alert">${problem.value}</p>`}
   </div>`;
 }
 
-/** Asks before the write of somebody else is lost. */
-function Clash({ text, goOn }: { readonly text: string; readonly goOn: () => Promise<void> }) {
-  const close = () => {
-    clash.value = undefined;
-  };
-  const buttons = html`<${Button} onClick=${close}>Leave it<//><${Button} kind="danger" type="submit">Write over it<//>`;
-  const submit = () => {
-    close();
-    void goOn();
-  };
-  return html`<${Dialog} title="Changed meanwhile" onSubmit=${submit} onClose=${close} buttons=${buttons}>
-    <p class="long">${text}</p>
-  <//>`;
-}
-
-/** Without a device or a table in the address, the first device with its fullest table is shown. */
+/** Without a device or a table in the address, the first device is shown, with the table that has most to show. */
 function leadSomewhere(): void {
-  const [name, table] = place.peek().parts;
-  const device = devices.peek()?.find((each) => name === undefined || each.name === name);
-  if (device && table === undefined)
-    go(addressOf({ device: device.name, table: mainTable(device.tables) }), 'replace');
-}
-
-function mainTable(tables: Readonly<Record<string, number>>): string {
-  return [...TABLES].sort((a, b) => (tables[b] ?? 0) - (tables[a] ?? 0))[0] as string;
+  const [name, table] = route.peek().parts;
+  const device = devices.current.peek()?.find((each) => name === undefined || each.name === name);
+  const tables = defined.peek();
+  if (!device || !tables || table !== undefined) return;
+  // A table of many registers that are close together has more to show than one of few that are far apart.
+  const score = (each: string) => (tables[each]?.registers ?? 0) ** 2 / Math.max(1, device.tables[each] ?? 0);
+  const [best = 'holding'] = TABLES.toSorted((a, b) => score(b) - score(a));
+  go(addressOf({ device: device.name, table: best }), 'replace');
 }
 
 function onKey(event: KeyboardEvent): void {

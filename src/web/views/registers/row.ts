@@ -1,22 +1,40 @@
 import { useComputed } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
-import { commitEdit } from './changes.js';
+import { commitEdit, editSelected } from './editing.js';
 import { flashes } from './flashes.js';
 import { type Cell, ROW_HEIGHT, rowCells } from './layout.js';
-import { editSelected } from './selection.js';
-import { anchor, columns, editing, format, known, refusal, selected, size, version } from './state.js';
+import {
+  anchor,
+  columns,
+  editing,
+  format,
+  known,
+  refusal,
+  rowStarts,
+  selected,
+  size,
+  version,
+} from './state.js';
 
-/** Where a cell of an address is found again. */
+/** The identifier of the cell of an address. */
 export const cellId = (address: number) => `cell-${address}`;
 
+interface RowProps {
+  /** Counts the rows that there are. */
+  readonly index: number;
+  /** Its first address. */
+  readonly first: number;
+}
+
 /** A row of registers. It is drawn anew only when something in it differs. */
-export function Row({ index }: { readonly index: number }) {
+export function Row({ index, first }: RowProps) {
   // What is drawn is compared as text: nearly every answer leaves nearly every row as it is.
-  const text = useComputed(() => JSON.stringify(drawnCells(index)));
+  const text = useComputed(() => JSON.stringify(drawnCells(first)));
   const cells = JSON.parse(text.value) as readonly DrawnCell[];
-  const first = index * columns.value;
-  return html`<div class="row" role="row" aria-rowindex=${index + 2} style=${{ top: `${(index + 1) * ROW_HEIGHT}px` }}>
+  const isAfterGap = first > 0 && rowStarts.value[index - 1] !== first - columns.value;
+  return html`<div class=${isAfterGap ? 'row gap' : 'row'} role="row" aria-rowindex=${index + 2}
+    style=${{ top: `${(index + 1) * ROW_HEIGHT}px` }}>
     <span class="head" role="rowheader">${addressText(first)}</span>
     ${cells.map((cell) => html`<${CellView} key=${cell.address} ...${cell} column=${cell.address - first} />`)}
   </div>`;
@@ -29,9 +47,8 @@ interface DrawnCell extends Cell {
   readonly refused: string | undefined;
 }
 
-function drawnCells(index: number): readonly DrawnCell[] {
+function drawnCells(first: number): readonly DrawnCell[] {
   if (version.value < 0) return [];
-  const first = index * columns.value;
   const [low, high] = [selected.value, anchor.value].sort((a, b) => a - b) as [number, number];
   const grid = { first, columns: columns.value, size: size.value };
   return rowCells(known, format.value, grid).map((cell) => {
@@ -62,7 +79,7 @@ function CellView(props: DrawnCell & { readonly column: number }) {
     ${isNamed ? html`<span class="name">${name}</span>` : null}
     <span class="text">${text}</span>
     ${edited === undefined ? null : html`<${Editor} address=${address} text=${edited} />`}
-    ${refused === undefined ? null : html`<span class="refusal long" role="alert">${refused}</span>`}
+    ${refused === undefined ? null : html`<span class="refused long" role="alert">${refused}</span>`}
   </span>`;
 }
 
@@ -92,9 +109,7 @@ function returnFocus(): void {
   if (!editing.peek()) document.querySelector<HTMLElement>('.view-registers .grid')?.focus();
 }
 
-/** Rows of 16 have addresses in hexadecimal beside the decimal ones. */
+/** Rows of 16 have addresses in hexadecimal. */
 function addressText(first: number): string {
-  return columns.value === 16
-    ? `${first} ${first.toString(16).toUpperCase().padStart(4, '0')}`
-    : String(first);
+  return columns.value === 16 ? `0x${first.toString(16).toUpperCase().padStart(4, '0')}` : String(first);
 }

@@ -1,108 +1,80 @@
-import { signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { RegisterView, SignalKindView } from '../../../control/schemas/value.js';
-import { ask, pathOf, type Refusal } from '../../api.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { pathOf, type Refusal } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
+import { resource } from '../../resource.js';
+import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
+import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
+import { SchemaPart } from '../../ui/schema-form/schema-form.js';
+import { plain, shapeOf } from '../../ui/schema-form/shape.js';
 import { say } from '../../ui/toast.js';
-import { type Parameter, parametersOf, textsOf, WHOLE, writtenOf } from './parameters.js';
 import { readNow } from './reading.js';
 
 /** Stands in the choice of kinds for a value that stands still. */
 const NONE = 'none';
 
-const kinds = signal<readonly SignalKindView[]>([]);
+const kinds = resource(
+  () => '/signals',
+  (body: { readonly kinds: readonly SignalKindView[] }) =>
+    body.kinds.map((kind) => ({
+      ...kind,
+      shape: shapeOf({ schema: kind.schema, components: { schemas: {} } }),
+    })),
+);
 
-/** What moves a value, as fields and sliders, and what could. Only a value with a name can be moved. */
-export function SignalForm({
-  device,
-  about,
-}: {
+interface SignalFormProps {
   readonly device: string;
   readonly about: RegisterView | undefined;
-}) {
-  useEffect(() => {
-    if (kinds.peek().length > 0) return;
-    void ask<{ kinds: SignalKindView[] }>('GET', '/signals').then((answer) => {
-      if (answer.ok) kinds.value = answer.value.kinds;
-    });
-  }, []);
-  const [moving] = Object.entries(about?.signal ?? {});
-  const chosen = useSignal<string | undefined>(undefined);
-  const texts = useSignal<Readonly<Record<string, string>> | undefined>(undefined);
-  const refusal = useSignal<Refusal | undefined>(undefined);
-  const name = about?.name;
-  if (about?.name == null || name == null) return null;
-
-  const now = chosen.value ?? moving?.[0] ?? NONE;
-  const kind = kinds.value.find((each) => each.name === now);
-  const parameters = kind ? parametersOf(kind) : [];
-  // Descriptions are Markdown, in which names stand between backticks.
-  const does = kind?.value.replaceAll('`', '') ?? 'Nothing moves the value.';
-  const shown = texts.value ?? textsOf(parameters, now === moving?.[0] ? moving[1] : undefined);
-  const path = pathOf('devices', device, 'signals', name);
-  const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, said: string) => {
-    const answer = await ask(method, path, body);
-    refusal.value = answer.ok ? undefined : answer.problem;
-    if (!answer.ok) return;
-    [chosen.value, texts.value] = [undefined, undefined];
-    say(`${name} ${said}.`);
-    await readNow();
-  };
-  const put = (from = shown) => settle('PUT', { [now]: writtenOf(from) }, `is moved by its ${now}`);
-  const problemOf = (parameter: string) =>
-    refusal.value?.problems.find(({ path }) => path === (parameter === WHOLE ? now : `${now}.${parameter}`))
-      ?.message;
-  const isPlaced = parameters.some((each) => problemOf(each.name) !== undefined);
-  return html`<form class="signal" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void put();
-  }}>
-    <${Field} label="signal" choices=${[NONE, ...kinds.value.map((each) => each.name)]} value=${now}
-      hint=${does} onInput=${(value: string) => {
-        chosen.value = value;
-        texts.value = undefined;
-        refusal.value = undefined;
-      }} />
-    <div class="parameters">${parameters.map((parameter) => {
-      const set = (text: string) => {
-        texts.value = { ...shown, [parameter.name]: text };
-      };
-      return html`<div key=${parameter.name}>
-        <${Field} label=${parameter.name === WHOLE ? now : parameter.name} mono value=${shown[parameter.name] ?? ''}
-          hint=${parameter.hint} choices=${parameter.choices} problem=${problemOf(parameter.name)} onInput=${set} />
-        ${
-          parameter.range
-            ? html`<${Slider} parameter=${parameter} text=${shown[parameter.name] ?? ''} onInput=${set}
-          onChange=${() => void put(texts.peek() ?? shown)} />`
-            : null
-        }
-      </div>`;
-    })}</div>
-    ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
-    <div class="buttons">
-      <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Let it move'}<//>
-      <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
-        void settle('DELETE', undefined, 'stays as it is')}>Freeze<//>
-    </div>
-  </form>`;
 }
 
-function Slider({
-  parameter: { name, range },
-  text,
-  onInput,
-  onChange,
-}: {
-  readonly parameter: Parameter;
-  readonly text: string;
-  readonly onInput: (text: string) => void;
-  readonly onChange: () => void;
-}) {
-  const [min, max] = range ?? [0, 1];
-  return html`<input type="range" aria-label=${`${name}, slider`} min=${min} max=${max} step=${(max - min) / 200}
-    value=${text === '' ? (min + max) / 2 : text} disabled=${!mayWrite()}
-    onInput=${(event: Event) => onInput((event.target as HTMLInputElement).value)} onChange=${onChange} />`;
+/** What moves a value, and what could. Only a value with a name can be moved. */
+export function SignalForm({ device, about }: SignalFormProps) {
+  useEffect(kinds.follow, []);
+  const chosen = useSignal<string | undefined>(undefined);
+  const draft = useSignal<Draft | undefined>(undefined);
+  const refusal = useSignal<Refusal | undefined>(undefined);
+  const name = about?.name;
+  if (about == null || name == null) return null;
+
+  const [moving] = Object.entries(about.signal ?? {});
+  const now = chosen.value ?? moving?.[0] ?? NONE;
+  const kind = kinds.current.value?.find((each) => each.name === now);
+  const written = now === moving?.[0] ? moving[1] : undefined;
+  const shown = draft.value ?? (kind && draftOf(kind.shape, written)) ?? '';
+  const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, done: string) => {
+    const answer = await ask(method, pathOf('devices', device, 'signals', name), body);
+    refusal.value = answer.ok ? undefined : answer.problem;
+    if (!answer.ok) return;
+    [chosen.value, draft.value] = [undefined, undefined];
+    say(done);
+    await readNow();
+  };
+  const put = (next = shown) =>
+    kind && settle('PUT', { [now]: readDraft(kind.shape, next) ?? {} }, `The signal of ${name} is ${now}.`);
+  const isPlaced = refusal.value?.problems.some(({ path }) => path === now || path.startsWith(`${now}.`));
+  return html`<form class="signal stack" onSubmit=${sent(put)}>
+    <${Field} label="signal" choices=${[NONE, ...(kinds.current.value ?? []).map((each) => each.name)]} value=${now}
+      hint=${plain(kind?.value ?? 'No signal: the value changes when it is written.')} onInput=${(
+        value: string,
+      ) => {
+        chosen.value = value;
+        draft.value = undefined;
+        refusal.value = undefined;
+      }} />
+    ${
+      kind
+        ? html`<${SchemaPart} shape=${kind.shape} draft=${shown} path=${now} label=${kind.shape.kind === 'object' ? '' : now}
+            refusal=${refusal.value} onChange=${into(draft)} onSlid=${mayWrite() ? (next: Draft) => void put(next) : undefined} />`
+        : null
+    }
+    ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
+    <div class="flow">
+      <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Start the signal'}<//>
+      <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>
+        void settle('DELETE', undefined, `${name} is frozen.`)}>Freeze<//>
+    </div>
+  </form>`;
 }

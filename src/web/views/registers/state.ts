@@ -1,20 +1,60 @@
 import { computed, signal } from '@preact/signals';
 import type { DeviceView } from '../../../control/schemas/device.js';
 import type { Words } from '../../../control/schemas/value.js';
-import { hrefOf, place } from '../../route.js';
-import { devices } from './devices.js';
+import { pathOf } from '../../../rest/client.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
+import { hrefOf, route } from '../../route.js';
 import { FORMATS, type Format } from './formats.js';
 import { Known } from './known.js';
-import { columnsFor, ROW_HEIGHT } from './layout.js';
+import { columnsFor, ROW_HEIGHT, rowStartsOf } from './layout.js';
 
 export type Table = Words['table'];
 
 export const TABLES: readonly Table[] = ['coils', 'discrete', 'input', 'holding'];
 
+/** Differs when devices have come or gone, or are at other lines or units. */
+const lineUp = () =>
+  summary.value && [
+    summary.value.devices.edition,
+    summary.value.lines.map(({ name, edition }) => [name, edition]),
+  ];
+
+/** The devices with their tables, lines and names. */
+export const devices = resource(
+  () => '/devices',
+  (body: { readonly devices: readonly DeviceView[] }) => body.devices,
+  lineUp,
+);
+
+/** The device of the address; without one, the first device. */
+const deviceName = computed(() => route.value.parts[0] ?? devices.current.value?.[0]?.name);
+
+/** That device, with the addresses that it defines. */
+const single = resource(
+  () => pathOf('devices', deviceName.peek() ?? ''),
+  (device: DeviceView) => device,
+  () => deviceName.value && [deviceName.value, lineUp()],
+);
+
+/** Reads the devices whenever they may have changed, until the function that is returned is called. */
+export function followDevices(): () => void {
+  const stops = [devices.follow(), single.follow()];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Which addresses the device defines; undefined before that is known. */
+export const defined = computed(() => {
+  const device = single.current.value;
+  return device?.name === deviceName.value ? device?.defined : undefined;
+});
+
 /** What the address of the page means; undefined before the devices are known, or where it means nothing. */
 export const target = computed<{ readonly device: DeviceView; readonly table: Table } | undefined>(() => {
-  const [name, wanted] = place.value.parts;
-  const device = devices.value?.find((each) => each.name === name);
+  const [name, wanted] = route.value.parts;
+  const device = devices.current.value?.find((each) => each.name === name);
   const table = TABLES.find((each) => each === wanted);
   return device && table && { device, table };
 });
@@ -28,18 +68,31 @@ export const version = signal(0);
 /** The supply and the clock of the device, as the last answer had them. */
 export const machine = signal<Pick<Words, 'supply' | 'clock'> | undefined>(undefined);
 
-/** Forgets what was read: another table is shown, or the simulator was started anew. */
+/** Whether the first answer about the table had values: of several registers, or with a name. */
+const hasValues = signal(false);
+
+/** Keeps what was read. */
+export function learn(words: Words): void {
+  if (known.isEmpty) hasValues.value = words.values.length > 0;
+  known.take(words);
+  machine.value = { supply: words.supply, clock: words.clock };
+}
+
+/** Forgets what was read: another table is shown, or the simulator was restarted. */
 export function forget(): void {
   known = new Known();
   machine.value = undefined;
+  hasValues.value = false;
   version.value++;
 }
 
 const isOfBits = computed(() => target.value?.table === 'coils' || target.value?.table === 'discrete');
 
+/** That of the address. Without one, values where the table has some, and numbers elsewhere. */
 export const format = computed<Format>(() => {
-  const wanted = place.value.query.get('as') ?? '';
-  return wanted in FORMATS ? (wanted as Format) : 'unsigned';
+  const wanted = route.value.query.get('as') ?? '';
+  if (wanted in FORMATS) return wanted as Format;
+  return hasValues.value ? 'values' : 'unsigned';
 });
 
 /** What is seen of the grid, in CSS pixels. */
@@ -51,6 +104,11 @@ export const columns = computed(() => {
   return columnsFor(format.value, bits, viewport.value.width);
 });
 
+/** The first address of each row. Rows in which nothing is defined do not exist. */
+export const rowStarts = computed(() =>
+  rowStartsOf(defined.value?.[target.value?.table ?? '']?.ranges ?? [], columns.value),
+);
+
 const HEADER_ROWS = 1;
 
 /** Rows that fit on the screen, without the header. */
@@ -58,9 +116,9 @@ export const rowsOfPage = computed(() =>
   Math.max(1, Math.floor(viewport.value.height / ROW_HEIGHT) - HEADER_ROWS),
 );
 
-/** The rows that exist: those that are seen, as a text that changes only with them. */
+/** The rows that are drawn: those that are seen, as a text that changes only with them. */
 const rowRange = computed(() => {
-  const rows = Math.ceil(size.value / columns.value);
+  const rows = rowStarts.value.length;
   const first = Math.min(Math.floor(viewport.value.top / ROW_HEIGHT), Math.max(0, rows - 1));
   return `${first} ${Math.min(rows, first + rowsOfPage.value + 2)}`;
 });
@@ -70,11 +128,16 @@ export const visibleRows = computed(() => {
   return { first, end };
 });
 
-/** Addresses that are seen. */
-export const visible = computed(() => ({
-  from: visibleRows.value.first * columns.value,
-  end: Math.min(visibleRows.value.end * columns.value, size.value),
-}));
+/** The first addresses of the rows that are drawn. */
+export const visibleStarts = computed(() =>
+  rowStarts.value.slice(visibleRows.value.first, visibleRows.value.end),
+);
+
+/** From the first to the last address that is seen. There may be addresses between them that are not. */
+export const visible = computed(() => {
+  const starts = visibleStarts.value;
+  return { from: starts[0] ?? 0, end: Math.min((starts.at(-1) ?? 0) + columns.value, size.value) };
+});
 
 /** The register that keys act on, and where the range of registers that Ctrl-C copies begins. */
 export const selected = signal(0);
@@ -93,7 +156,7 @@ export function addressOf(
     readonly from: number;
   }>,
 ): string {
-  const { parts, query } = place.peek();
+  const { parts, query } = route.peek();
   const { device = parts[0] ?? '', table = parts[1] ?? '', as, from } = change;
   const next = new URLSearchParams(query);
   if (as !== undefined) next.set('as', as);
@@ -101,6 +164,5 @@ export function addressOf(
   const first = from ?? (isElsewhere ? 0 : selected.peek());
   if (first > 0) next.set('from', String(first));
   else next.delete('from');
-  const text = next.toString();
-  return `${hrefOf('registers', device, table)}${text === '' ? '' : `?${text}`}`;
+  return hrefOf('registers', [device, table], next);
 }

@@ -28,7 +28,7 @@ const WRITING: Readonly<Record<Table, readonly number[]>> = {
 const BLOCK = 1024;
 const FIRST_CELL_WITHOUT_BITS = 4096;
 
-/** Tells events that touch a table of a device, near the addresses that are seen. Undefined where no line has it. */
+/** The filter of events that touch a table of a device near the addresses that are seen; undefined where no line has it. */
 export function trafficOf(
   { lines }: Pick<DeviceView, 'lines'>,
   table: Table,

@@ -2,19 +2,15 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FindingView } from '../../../api/v1/reports.js';
-import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import { ask, pathOf } from '../../api.js';
+import { pathOf } from '../../../rest/client.js';
+import { piecesOf } from '../../../strip/pieces.js';
+import { ask, mayWrite } from '../../api.js';
 import { hrefOf } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { piecesOf } from '../../strip/event-pieces.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
-import type { Wire } from '../../strip/piece.js';
 import { Strip } from '../../strip/strip.js';
-import { Button } from '../../ui/button.js';
-import { State, type Tone } from '../../ui/state.js';
-import { say } from '../../ui/toast.js';
-import { details } from '../lines/details.js';
-import { wireOf } from '../traffic/strip-source.js';
+import { Button, into, State, type Tone } from '../../ui/controls.js';
+import { sayAnswer } from '../../ui/toast.js';
+import { details, lineNamed, wireOf } from '../lines/details.js';
 import { findings, type Run, type RunStep, readFindings, readRuns, type Verdict } from './runs.js';
 
 export const TONES: Readonly<Record<Verdict, Tone>> = {
@@ -39,18 +35,16 @@ export function RunPanel({ run }: { readonly run: Run }) {
     void readFindings(run);
   }, [id, isRunning, ended]);
   const stop = async () => {
-    const answer = await ask('DELETE', pathOf(kind, id));
-    if (answer.ok) say(`${name} was stopped.`);
-    else say(answer.problem.detail, 'refused');
+    sayAnswer(await ask('DELETE', pathOf(kind, id)), `${name} was stopped.`);
     await readRuns();
   };
   const known = findings.value.id === id ? findings.value.list : [];
   const counts = countsOf(steps);
-  return html`<article class="run" aria-label=${`Run ${id}`}>
-    <div class="head">
+  return html`<article class="run panel" aria-label=${`Run ${id}`}>
+    <div class="head flow">
       <h2 class="long">${name}</h2>
       ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}
-      <div class="buttons">
+      <div class="flow end">
         ${isRunning ? html`<${Button} kind="danger" label=${`Stop run ${id}`} disabled=${!mayWrite()} onClick=${() => void stop()}>Stop<//>` : null}
         ${FILES.map(
           ([file, title]) =>
@@ -65,7 +59,7 @@ export function RunPanel({ run }: { readonly run: Run }) {
         (step, i) => html`<${Step} key=${i} step=${step} number=${i + 1} finding=${known[i]}
           isFirst=${step.group !== '' && step.group !== steps[i - 1]?.group} />`,
       )}
-      ${isRunning && kind === 'tests' ? html`<li class="next dim">The next step is under way.</li>` : null}
+      ${isRunning && kind === 'tests' ? html`<li class="dim">The next step is running.</li>` : null}
     </ol>
   </article>`;
 }
@@ -76,7 +70,7 @@ function countsOf(steps: readonly RunStep[]): string {
     const count = steps.filter((step) => step.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${verdict}`];
   });
-  return counts.length > 0 ? counts.join(', ') : 'nothing has ended yet';
+  return counts.length > 0 ? counts.join(', ') : 'no step has ended yet';
 }
 
 interface StepProps {
@@ -95,10 +89,10 @@ function Step({ step, number, finding, isFirst }: StepProps) {
   const hasFrames = finding !== undefined && finding.frames.length > 0;
   return html`${isFirst ? html`<li class="group">${group}</li>` : null}
     <li class="step">
-      <span class="number mono">${number}</span>
-      <div class="what">
+      <span class="mono dim">${number}</span>
+      <div>
         <b class="long">${name}</b>
-        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'why' : 'dim'}`}>${message}</p>`}
+        ${message === '' ? null : html`<p class=${`long ${verdict === 'fail' || verdict === 'error' ? 'bad' : 'dim'}`}>${message}</p>`}
         ${
           hasFrames
             ? html`<details open=${isOpen.value} onToggle=${(event: Event) => {
@@ -119,32 +113,21 @@ function Evidence({ finding }: { readonly finding: FindingView }) {
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<number | undefined>(undefined);
   const { frames, title } = finding;
-  const wires = details.value;
   useEffect(() => {
-    const pieces = frames.flatMap((frame) => piecesOf(frame as StreamedView, wireOf(wires.get(frame.line))));
-    const origin = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
-    model.setSource(
-      sourceOf(pieces, wireOfAll(frames, wires), origin === Number.POSITIVE_INFINITY ? 0 : origin),
-    );
+    const pieces = frames.flatMap((frame) => piecesOf(frame, wireOf(lineNamed(frame.line))));
+    // Pauses are in characters where all frames passed one line.
+    const [line = '', ...others] = new Set(frames.map((frame) => frame.line));
+    model.setSource(sourceOf(pieces, wireOf(others.length === 0 ? lineNamed(line) : undefined)));
     model.fit();
-  }, [frames, wires, model.width.value > 0]);
+  }, [frames, details.current.value, model.width.value > 0]);
   return html`<${Strip} model=${model} label=${`Timing of ${title}`} selected=${selected.value}
-      onSelect=${(seq: number) => {
-        selected.value = seq;
-      }} />
+      onSelect=${into(selected)} />
     <div class="frames"><table><tbody>
       ${frames.map(
         ({ seq, time, line, text, bytes = '' }) => html`<tr class=${seq === selected.value ? 'selected' : ''}>
-          <td class="mono"><a href=${`${hrefOf('traffic')}?at=${seq}&strip=${encodeURIComponent(line)}`}>#${seq}</a></td>
+          <td class="mono"><a href=${hrefOf('traffic', [], { at: String(seq), strip: line })}>#${seq}</a></td>
           <td class="mono">${time.slice(11, 26)}</td>
           <td class="long">${text}${bytes === '' ? null : html`<br /><span class="mono dim">${bytes}</span>`}</td></tr>`,
       )}
     </tbody></table></div>`;
-}
-
-/** The times of the line, where all frames passed one. */
-function wireOfAll(frames: FindingView['frames'], wires: typeof details.value): Wire {
-  const lines = new Set(frames.map(({ line }) => line));
-  const [line = ''] = lines;
-  return wireOf(lines.size === 1 ? wires.get(line) : undefined);
 }

@@ -2,8 +2,10 @@ import { computed, signal } from '@preact/signals';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
 import type { FindingView } from '../../../api/v1/reports.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import { ask, pathOf, type Refusal } from '../../api.js';
+import { pathOf } from '../../../rest/client.js';
+import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
+import { resource } from '../../resource.js';
 
 export type Verdict = TestSummary['verdict'];
 
@@ -28,10 +30,27 @@ export interface Run {
   readonly conclusions: readonly string[];
 }
 
-export const tests = signal<readonly Run[] | undefined>(undefined);
+const tests = resource(
+  () => '/tests',
+  (body: { readonly tests: readonly TestSummary[] }) => body.tests.map(testRun),
+);
+const examinations = resource(
+  () => '/examinations',
+  (body: { readonly examinations: readonly ExaminationSummary[] }) => body.examinations.map(examinationRun),
+);
 
-/** Why they are not known. */
-export const unread = signal<Refusal | undefined>(undefined);
+/** The tests and examinations, the newest first; undefined before they were read. */
+export const runs = computed(() => {
+  const [some, others] = [tests.current.value, examinations.current.value];
+  return some && others && [...some, ...others].sort((a, b) => b.id - a.id);
+});
+
+/** Why they could not be read. */
+export const unread = computed(() => tests.problem.value ?? examinations.problem.value);
+
+export async function readRuns(): Promise<void> {
+  await Promise.all([tests.read(), examinations.read()]);
+}
 
 /** Of the run that is shown: its findings with their frames, as far as they were read. */
 export const findings = signal<{ readonly id: number; readonly list: readonly FindingView[] }>({
@@ -39,51 +58,23 @@ export const findings = signal<{ readonly id: number; readonly list: readonly Fi
   list: [],
 });
 
-const anyRuns = computed(() => tests.value?.some(({ isRunning }) => isRunning) === true);
-
 /** A step may be over without its event having come, when the simulator had no room for it. */
 const LOOK_MS = 2000;
 
-/** Follows all runs until the function that is returned is called. What the lines tell of them is the occasion to ask. */
+/** Follows all runs until the function that is returned is called. Each event of a test is a reason to read them. */
 export function followRuns(): () => void {
-  void readRuns();
-  const stop = followTraffic({
-    filter: new URLSearchParams({ kind: 'test' }),
-    onBatch: () => void readRuns(),
-  });
+  const stops = [
+    tests.follow(),
+    examinations.follow(),
+    followTraffic({ filter: new URLSearchParams({ kind: 'test' }), onBatch: () => void readRuns() }),
+  ];
   const timer = setInterval(() => {
-    if (anyRuns.peek()) void readRuns();
+    if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();
   }, LOOK_MS);
   return () => {
-    stop();
+    for (const stop of stops) stop();
     clearInterval(timer);
   };
-}
-
-let isReading = false;
-let isWanted = false;
-
-/** Reads all runs; again when something has happened meanwhile. */
-export async function readRuns(): Promise<void> {
-  isWanted = true;
-  if (isReading) return;
-  isReading = true;
-  while (isWanted) {
-    isWanted = false;
-    const [ofTests, ofExaminations] = await Promise.all([
-      ask<{ tests: TestSummary[] }>('GET', '/tests'),
-      ask<{ examinations: ExaminationSummary[] }>('GET', '/examinations'),
-    ]);
-    const refused = [ofTests, ofExaminations].find(({ ok }) => !ok);
-    unread.value = refused && !refused.ok ? refused.problem : undefined;
-    if (!ofTests.ok || !ofExaminations.ok) break;
-    const all = [
-      ...ofTests.value.tests.map(testRun),
-      ...ofExaminations.value.examinations.map(examinationRun),
-    ];
-    tests.value = all.sort((a, b) => b.id - a.id);
-  }
-  isReading = false;
 }
 
 function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Run {

@@ -2,17 +2,17 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
-import type { ToldSchema } from '../../../api/v1/program.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import { type Answer, ask, type Refusal } from '../../api.js';
-import { comebacks, summary } from '../../live.js';
+import type { Answer, Refusal } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
 import { go, hrefOf } from '../../route.js';
-import { mayWrite } from '../../session.js';
-import { Button } from '../../ui/button.js';
+import { Button, into, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
-import { type Shape, shapeOf } from '../../ui/schema-form/shape.js';
+import { shapeOf } from '../../ui/schema-form/shape.js';
 import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
@@ -20,7 +20,7 @@ import { READY_SCENARIOS } from './scenarios.js';
 async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<Refusal | undefined> {
   if (!answer.ok) return answer.problem;
   await readRuns();
-  go(hrefOf('tests', String(answer.value.id)));
+  go(hrefOf('tests', [String(answer.value.id)]));
   return undefined;
 }
 
@@ -49,19 +49,16 @@ export function ScenarioForm() {
       message,
     ].join(''),
   );
-  return html`<form class="start" aria-label="Run a scenario" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void submit();
-  }}>
-    <div class="ready" role="group" aria-label="Ready-made scenarios">
+  return html`<form class="stack" aria-label="Run a scenario" onSubmit=${sent(submit)}>
+    <div class="flow" role="group" aria-label="Ready-made scenarios">
       ${READY_SCENARIOS.map(
         ({ title, text: written }) =>
           html`<${Button} disabled=${summary.value === undefined} onClick=${() => set(written(firstLine()))}>${title}<//>`,
       )}
     </div>
-    <${Field} label="scenario, as YAML or JSON" mono rows=${14} value=${text.value} onInput=${set}
+    <${Field} label="scenario (YAML or JSON)" mono rows=${14} value=${text.value} onInput=${set}
       problem=${problems && problems.length > 0 ? problems.join('\n') : refusal.value?.detail} />
-    <div class="buttons">
+    <div class="flow apart">
       <label class="button file">Open a file
         <input class="unseen" type="file" accept=".yaml,.yml,.json" onChange=${async (event: Event) => {
           const input = event.target as HTMLInputElement;
@@ -74,56 +71,48 @@ export function ScenarioForm() {
   </form>`;
 }
 
+const schema = resource(() => '/schemas/examination', shapeOf);
+const checks = resource(
+  () => '/checks',
+  (body: { readonly checks: readonly { readonly id: string; readonly group: string }[] }) => [
+    ...new Set(body.checks.flatMap(({ group, id }) => [group, id])),
+  ],
+);
+
 /** A form for an examination of the client of a line. */
 export function ExaminationForm() {
-  const shape = useSignal<Shape | undefined>(undefined);
+  useEffect(schema.follow, []);
+  useEffect(checks.follow, []);
+  const shape = schema.current.value;
   const draft = useSignal<Draft>({});
-  const checks = useSignal<readonly string[]>([]);
   const refusal = useSignal<Refusal | undefined>(undefined);
   const isBusy = useSignal(false);
-  useEffect(() => {
-    if (shape.peek()) return;
-    void ask<ToldSchema>('GET', '/schemas/examination').then((told) => {
-      if (!told.ok) {
-        refusal.value = told.problem;
-        return;
-      }
-      refusal.value = undefined;
-      shape.value = shapeOf(told.value);
-    });
-    void ask<{ checks: { id: string; group: string }[] }>('GET', '/checks').then((told) => {
-      if (told.ok) {
-        checks.value = [...new Set(told.value.checks.flatMap(({ group, id }) => [group, id]))];
-      }
-    });
-  }, [comebacks.value]);
   // The lines may become known after the schema.
-  const isReady = shape.value !== undefined && summary.value !== undefined;
+  const isReady = shape !== undefined && summary.value !== undefined;
   useEffect(() => {
-    if (shape.value) draft.value = draftOf(shape.value, { line: firstLine() });
+    if (shape) draft.value = draftOf(shape, { line: firstLine() });
   }, [isReady]);
   const submit = async () => {
-    if (!shape.value) return;
+    if (!shape) return;
     isBusy.value = true;
-    const order = readDraft(shape.value, draft.value) as object;
+    const order = readDraft(shape, draft.value) as object;
     refusal.value = await show(await ask<ExaminationSummary>('POST', '/examinations', order ?? {}));
     isBusy.value = false;
   };
-  const offers = { line: summary.value?.lines.map(({ name }) => name) ?? [], checks: checks.value };
-  return html`<form class="start" aria-label="Run an examination" onSubmit=${(event: Event) => {
-    event.preventDefault();
-    void submit();
-  }}>
-    <p class="dim">Disturbs the client that polls a line, check by check, and reports how it copes. It must be polling.</p>
-    ${refusal.value ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>` : null}
+  const problem = refusal.value ?? schema.problem.value;
+  const offers = {
+    line: summary.value?.lines.map(({ name }) => name) ?? [],
+    checks: checks.current.value ?? [],
+  };
+  return html`<form class="stack" aria-label="Run an examination" onSubmit=${sent(submit)}>
+    <p class="dim">Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.</p>
+    ${problem ? html`<p class="refused long" role="alert">Refused: ${problem.detail}</p>` : null}
     ${
       isReady
-        ? html`<${SchemaPart} shape=${shape.value} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
-            onChange=${(next: Draft) => {
-              draft.value = next;
-            }} />`
+        ? html`<${SchemaPart} shape=${shape} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}
+            onChange=${into(draft)} />`
         : null
     }
-    <div class="buttons"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
+    <div class="flow"><${Button} kind="main" type="submit" disabled=${!mayWrite() || isBusy.value || !isReady}>Examine the client<//></div>
   </form>`;
 }

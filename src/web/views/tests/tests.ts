@@ -1,40 +1,35 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import { comebacks, restarts } from '../../live.js';
-import { hrefOf, place } from '../../route.js';
-import { Empty } from '../../ui/empty.js';
-import { State } from '../../ui/state.js';
-import { followDetails } from '../lines/details.js';
+import { hrefOf, route } from '../../route.js';
+import { Empty, put, State } from '../../ui/controls.js';
+import { details } from '../lines/details.js';
 import { RunPanel, TONES } from './run-panel.js';
-import { followRuns, type Run, tests, unread } from './runs.js';
+import { followRuns, type Run, runs, unread } from './runs.js';
 import { ExaminationForm, ScenarioForm } from './start.js';
 import './tests.css';
 
 /** The view `/tests`: what can be run, what was run, and one run step by step. */
 export function TestsView() {
-  useEffect(followRuns, [restarts.value, comebacks.value]);
-  useEffect(followDetails, []);
+  useEffect(followRuns, []);
+  useEffect(details.follow, []);
   const isExamination = useSignal(false);
-  const [id] = place.value.parts;
-  const runs = tests.value;
-  const run = runs?.find((each) => String(each.id) === id);
-  const pick = (wanted: boolean) => () => {
-    isExamination.value = wanted;
-  };
+  const [id] = route.value.parts;
+  const all = runs.value;
+  const run = all?.find((each) => String(each.id) === id);
   return html`<div class="columns">
-    <div class="left">
+    <div class="stack">
       <section class="panel" aria-label="Run">
         <div class="kinds" role="group" aria-label="What to run">
-          <button type="button" aria-pressed=${!isExamination.value} onClick=${pick(false)}>Scenario</button>
-          <button type="button" aria-pressed=${isExamination.value} onClick=${pick(true)}>Examination</button>
+          <button type="button" aria-pressed=${!isExamination.value} onClick=${put(isExamination, false)}>Scenario</button>
+          <button type="button" aria-pressed=${isExamination.value} onClick=${put(isExamination, true)}>Examination</button>
         </div>
         ${isExamination.value ? html`<${ExaminationForm} />` : html`<${ScenarioForm} />`}
       </section>
       <section class="panel" aria-label="Newest runs">
         <h2>Newest runs</h2>
-        ${runs?.length === 0 ? html`<p class="dim">Nothing has been run yet.</p>` : null}
-        <ul class="runs">${runs?.map((each) => html`<${RunLink} key=${each.id} run=${each} isShown=${each === run} />`)}</ul>
+        ${all?.length === 0 ? html`<p class="dim">No runs yet.</p>` : null}
+        <ul class="runs">${all?.map((each) => html`<${RunLink} key=${each.id} run=${each} isShown=${each === run} />`)}</ul>
       </section>
     </div>
     <div class="right">
@@ -45,15 +40,15 @@ export function TestsView() {
 
 function whyNothing(id: string | undefined): string {
   if (unread.value) return unread.value.detail;
-  if (tests.value === undefined) return 'Waiting for the simulator.';
+  if (runs.value === undefined) return 'Waiting for the simulator.';
   return id === undefined
-    ? 'Run a scenario or an examination, or select a run, to see it step by step.'
-    : 'There is no such run. The newest twenty tests and examinations are kept until the program ends.';
+    ? 'Run a scenario or an examination, or select one of the newest runs.'
+    : 'There is no such run. The simulator keeps the newest twenty tests and the newest twenty examinations until it ends.';
 }
 
 function RunLink({ run, isShown }: { readonly run: Run; readonly isShown: boolean }) {
   const { id, name, isRunning, verdict } = run;
-  return html`<li><a class="long" href=${hrefOf('tests', String(id))} aria-current=${isShown ? 'true' : undefined}>
+  return html`<li><a class="long" href=${hrefOf('tests', [String(id)])} aria-current=${isShown ? 'true' : undefined}>
     <span class="mono">${id}</span><span class="name">${name}</span>
     ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}</a></li>`;
 }

@@ -24,7 +24,7 @@ const GONE: Absent = { kind: 'gone' };
 export const CHUNK = 256;
 /** Chunks whose events are in memory. Those of all others are fetched again when they are looked at. */
 const MOST_HELD = 32;
-/** As many events as the simulator keeps unless told otherwise. */
+/** As many events as the simulator keeps by default. */
 const MOST_ROWS = 100_000;
 
 /** Events one after the other. */
@@ -99,7 +99,7 @@ export class Chunks {
     return older.length;
   }
 
-  /** The rows from one place up to another. Those that are not in memory are `loading`: see `missing`. */
+  /** The rows from one index up to another. Those that are not in memory are `loading`: see `missing`. */
   rows(from: number, to: number): Row[] {
     const found: Row[] = [];
     this.#visit(from, to, (chunk, begin, end) => {
@@ -126,8 +126,8 @@ export class Chunks {
     this.#letGo();
   }
 
-  /** Where an event stands; undefined where it is not in memory. */
-  placeOf(seq: number): number | undefined {
+  /** The index of the row of an event; undefined where it is not in memory. */
+  indexOf(seq: number): number | undefined {
     let before = 0;
     for (const chunk of this.list) {
       if (seq > chunk.after && seq <= chunk.until) {

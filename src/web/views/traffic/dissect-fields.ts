@@ -12,21 +12,21 @@ export interface Field {
 }
 
 /** A value in words, and what is wrong with it. */
-export interface Told {
+export interface Described {
   readonly value: string;
   readonly wrong?: string | undefined;
 }
 
-type Tell = (value: number) => Told;
+type Describe = (value: number) => Described;
 
-const decimal: Tell = (value) => ({ value: String(value) });
+const decimal: Describe = (value) => ({ value: String(value) });
 
-/** A tale that finds fault with every value but one. */
+/** Finds every value but one wrong. */
 export const only =
-  (right: number, wrong: string): Tell =>
+  (right: number, wrong: string): Describe =>
   (value) => ({ value: String(value), wrong: value === right ? undefined : wrong });
 
-/** Names the bytes of a PDU one field after the other. Where bytes are missing, that is told once. */
+/** Names the bytes of a PDU one field after the other. Missing bytes are reported once. */
 export class Fields {
   readonly list: Field[] = [];
   readonly #bytes: Uint8Array;
@@ -46,14 +46,14 @@ export class Fields {
   }
 
   /** @returns the value; 0 where it is missing */
-  byte(name: string, tell: Tell = decimal): number {
+  byte(name: string, describe: Describe = decimal): number {
     const value = this.#bytes[this.#at] ?? 0;
-    return this.#add(name, 1, () => tell(value)) ? value : 0;
+    return this.#add(name, 1, () => describe(value)) ? value : 0;
   }
 
-  word(name: string, tell: Tell = decimal): number {
+  word(name: string, describe: Describe = decimal): number {
     const value = wordAt(this.#bytes, this.#at);
-    return this.#add(name, 2, () => tell(value)) ? value : 0;
+    return this.#add(name, 2, () => describe(value)) ? value : 0;
   }
 
   /** A count of the bytes that follow it, up to the end. */
@@ -64,7 +64,7 @@ export class Fields {
     });
   }
 
-  /** @param nameOf a word, by its place from 0 on */
+  /** @param nameOf a word, by its number from 0 on */
   words(quantity: number, nameOf: (i: number) => string): void {
     for (let i = 0; i < quantity && this.left > 0; i++) this.word(nameOf(i));
   }
@@ -96,14 +96,14 @@ export class Fields {
       this.#add('more bytes', left, () => ({ value: '', wrong: `${left} more than the function has` }));
   }
 
-  #add(name: string, length: number, tell: () => Told): boolean {
+  #add(name: string, length: number, describe: () => Described): boolean {
     if (this.#isCut) return false;
     const present = Math.min(length, this.#end - this.#at);
     if (present < length) {
       this.#isCut = true;
       const wrong = `${length - present} of ${length} bytes are missing`;
       this.list.push({ name, at: this.#at, length: present, value: '', wrong });
-    } else this.list.push({ name, at: this.#at, length, ...tell() });
+    } else this.list.push({ name, at: this.#at, length, ...describe() });
     this.#at += present;
     return !this.#isCut;
   }

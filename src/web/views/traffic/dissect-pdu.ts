@@ -1,7 +1,7 @@
 import { ExceptionCode } from '../../../protocol/exception-code.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js';
 import { SubFunction } from '../../../protocol/sub-function.js';
-import { Fields, only, type Told } from './dissect-fields.js';
+import { type Described, Fields, only } from './dissect-fields.js';
 
 /** What a PDU alone does not say. */
 export interface About {
@@ -16,10 +16,10 @@ type Names = (fields: Fields, about: About) => void;
 /** `readHoldingRegisters` as words. */
 const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** Tells a code with its name. @param what is said of a code without one */
+/** Describes a code by its name. @param what is wrong with a code without one */
 function named(codes: Readonly<Record<string, number>>, what: string) {
   const names = new Map(Object.entries(codes).map(([name, code]) => [code, inWords(name)]));
-  return (code: number): Told => {
+  return (code: number): Described => {
     const name = names.get(code);
     return name === undefined ? { value: String(code), wrong: what } : { value: `${code} ${name}` };
   };
@@ -29,8 +29,8 @@ const functionCode = named(FunctionCode, 'not a function of the specification');
 const exceptionCode = named(ExceptionCode, 'not an exception of the specification');
 const subFunction = named(SubFunction, 'not a sub-function of the specification');
 const REFERENCE_TYPE = only(6, 'expected 6');
-const mask = (value: number): Told => ({ value: `0x${value.toString(16).padStart(4, '0')}` });
-const coil = (value: number): Told => {
+const mask = (value: number): Described => ({ value: `0x${value.toString(16).padStart(4, '0')}` });
+const coil = (value: number): Described => {
   if (value === 0xff00) return { value: 'on' };
   return {
     value: value === 0 ? 'off' : String(value),
@@ -41,19 +41,23 @@ const coil = (value: number): Told => {
 const registerFrom = (address: number | undefined) => (i: number) =>
   address === undefined ? `value ${i + 1}` : `register ${address + i}`;
 
-const nothing: Names = () => {};
-const range: Names = (f) => {
-  f.word('starting address');
-  f.word('quantity');
-};
+/** Words, or bytes, with these names. */
+const words =
+  (...names: readonly string[]): Names =>
+  (f) => {
+    for (const name of names) f.word(name);
+  };
+const bytes =
+  (...names: readonly string[]): Names =>
+  (f) => {
+    for (const name of names) f.byte(name);
+  };
+const range = words('starting address', 'quantity');
 const writeCoil: Names = (f) => {
   f.word('output address');
   f.word('output value', coil);
 };
-const writeRegister: Names = (f) => {
-  f.word('register address');
-  f.word('register value');
-};
+const writeRegister = words('register address', 'register value');
 const diagnostics: Names = (f) => {
   f.word('sub-function', subFunction);
   f.words(f.left / 2, (i) => (i === 0 ? 'data' : `data ${i + 1}`));
@@ -63,13 +67,11 @@ const maskWrite: Names = (f) => {
   f.word('and mask', mask);
   f.word('or mask', mask);
 };
-const records: Names = (f) => {
+const records: Names = (f, about) => {
   f.count();
   while (f.left > 0) {
     f.byte('reference type', REFERENCE_TYPE);
-    f.word('file number');
-    f.word('record number');
-    f.word('record length');
+    words('file number', 'record number', 'record length')(f, about);
   }
 };
 const writtenRecords: Names = (f) => {
@@ -89,11 +91,12 @@ const countedBits: Names = (f, { address, quantity }) => {
   f.count();
   f.bits(address, quantity);
 };
-const bytesBehindCount =
-  (name: string): Names =>
-  (f) => {
-    f.count();
-    f.bytes(name);
+/** What comes after the MEI type. Only 14, Read Device Identification, has fields of its own. */
+const encapsulated =
+  (identification: Names): Names =>
+  (f, about) => {
+    if (f.byte('MEI type') === 14) identification(f, about);
+    else f.bytes('data');
   };
 
 /** What follows the function code in requests (Application Protocol V1.1b3, 6). */
@@ -104,38 +107,31 @@ const REQUESTS: Readonly<Record<number, Names>> = {
   4: range,
   5: writeCoil,
   6: writeRegister,
-  7: nothing,
+  7: words(),
   8: diagnostics,
-  11: nothing,
-  12: nothing,
-  15: (f) => {
+  11: words(),
+  12: words(),
+  15: (f, about) => {
     const address = f.word('starting address');
-    const quantity = f.word('quantity');
-    f.count();
-    f.bits(address, quantity);
+    countedBits(f, { ...about, address, quantity: f.word('quantity') });
   },
-  16: (f) => {
+  16: (f, about) => {
     const address = f.word('starting address');
     f.word('quantity');
-    counted(f, { isResponse: false, address });
+    counted(f, { ...about, address });
   },
-  17: nothing,
+  17: words(),
   20: records,
   21: writtenRecords,
   22: maskWrite,
-  23: (f) => {
-    f.word('read starting address');
-    f.word('quantity to read');
+  23: (f, about) => {
+    words('read starting address', 'quantity to read')(f, about);
     const address = f.word('write starting address');
     f.word('quantity to write');
-    counted(f, { isResponse: false, address });
+    counted(f, { ...about, address });
   },
-  24: (f) => void f.word('FIFO pointer address'),
-  43: (f) => {
-    if (f.byte('MEI type') !== 14) return f.bytes('data');
-    f.byte('read device ID code');
-    f.byte('object ID');
-  },
+  24: words('FIFO pointer address'),
+  43: encapsulated(bytes('read device ID code', 'object ID')),
 };
 
 /** What follows the function code in responses. */
@@ -148,20 +144,18 @@ const RESPONSES: Readonly<Record<number, Names>> = {
   6: writeRegister,
   7: (f) => f.bits(undefined),
   8: diagnostics,
-  11: (f) => {
-    f.word('status');
-    f.word('event count');
-  },
-  12: (f) => {
+  11: words('status', 'event count'),
+  12: (f, about) => {
     f.count();
-    f.word('status');
-    f.word('event count');
-    f.word('message count');
+    words('status', 'event count', 'message count')(f, about);
     f.bytes('events');
   },
   15: range,
   16: range,
-  17: bytesBehindCount('server ID and status'),
+  17: (f) => {
+    f.count();
+    f.bytes('server ID and status');
+  },
   20: (f) => {
     f.count('response data length');
     while (f.left > 0) {
@@ -181,18 +175,14 @@ const RESPONSES: Readonly<Record<number, Names>> = {
     f.word('FIFO count');
     f.words(f.left / 2, registerFrom(undefined));
   },
-  43: (f) => {
-    if (f.byte('MEI type') !== 14) return f.bytes('data');
-    f.byte('read device ID code');
-    f.byte('conformity level');
-    f.byte('more follows');
-    f.byte('next object ID');
-    f.byte('number of objects');
+  43: encapsulated((f, about) => {
+    const header = ['read device ID code', 'conformity level', 'more follows', 'next object ID'];
+    bytes(...header, 'number of objects')(f, about);
     while (f.left > 0) {
       const id = f.byte('object ID');
       f.bytes(`object ${id}`, f.byte('object length'), true);
     }
-  },
+  }),
 };
 
 /** Names the fields of the PDU in `bytes[at..end)`. */

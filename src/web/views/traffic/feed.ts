@@ -1,5 +1,6 @@
 import { batch, effect, signal, untracked } from '@preact/signals';
-import { type Answer, ask, type Refusal } from '../../api.js';
+import type { Answer, Refusal } from '../../../rest/client.js';
+import { ask } from '../../api.js';
 import { followTraffic, readUpTo, summary } from '../../live.js';
 import { CHUNK, type Chunk, Chunks, type Event, isEvent, type Row } from './chunks.js';
 import { laterOf } from './filter.js';
@@ -63,8 +64,8 @@ export class Feed {
   /** Shows the events around one of them, and stands still. */
   async goToEvent(seq: number): Promise<Event | undefined> {
     await this.#begin({ after: Math.max(0, seq - CHUNK), limit: PAGE });
-    const place = this.rows.placeOf(seq);
-    const row = place === undefined ? undefined : this.rows.rows(place, place + 1)[0];
+    const index = this.rows.indexOf(seq);
+    const row = index === undefined ? undefined : this.rows.rows(index, index + 1)[0];
     return isEvent(row) ? row : undefined;
   }
 
@@ -127,7 +128,7 @@ export class Feed {
     });
   }
 
-  /** Fetches the rows from one place up to another that the page does not hold any more. */
+  /** Fetches the rows from one index up to another that the page does not hold any more. */
   fetch(from: number, to: number): void {
     for (const chunk of this.rows.missing(from, to))
       void this.#alone((isCurrent) => this.#fill(chunk, isCurrent));
@@ -162,7 +163,7 @@ export class Feed {
     this.rows.after = Math.max(this.rows.after, page.next);
   }
 
-  /** Leaves out what is too much, and says so. @param newest the number of the newest event */
+  /** Skips what is too much. @param newest the number of the newest event */
   #skip(newest: number): void {
     const { after } = this.rows;
     if (document.hidden || newest - Math.max(after, readUpTo.peek()) <= MOST_BEHIND) return;
@@ -209,7 +210,7 @@ export class Feed {
   }
 }
 
-/** The rows of a page; the first one tells what was missing before it. */
+/** The rows of a page; the first one says what was missing before it. */
 function rowsOf({ events, missed }: Page): Row[] {
   if (missed === 0) return [...events];
   return [{ kind: 'left out', count: missed, text: `${missed} left out` }, ...events];

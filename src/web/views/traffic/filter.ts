@@ -1,4 +1,4 @@
-/** The filters of the address, which are those of `/api/v1/traffic`, in the order of the form. */
+/** The filters of the form, in its order. They are those of `/api/v1/traffic`. */
 export const FILTERS = [
   'line',
   'unit',
@@ -13,9 +13,11 @@ export const FILTERS = [
 
 export type FilterName = (typeof FILTERS)[number];
 
-/** The filters that an address has. Its other keys are about the page. */
+/** The filters that an address has; `problems` is a switch beside the form. Its other keys are about the page. */
 export function filterIn(query: URLSearchParams): URLSearchParams {
-  const entries = FILTERS.flatMap((name) => query.getAll(name).map((value) => [name, value]));
+  const entries = [...FILTERS, 'problems'].flatMap((name) =>
+    query.getAll(name).map((value) => [name, value]),
+  );
   return new URLSearchParams(entries.filter(([, value]) => value !== ''));
 }
 

@@ -2,14 +2,16 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { Ref } from 'preact';
 import type { LineView } from '../../../control/schemas/line.js';
+import { sizeText } from '../../../strip/pieces.js';
+import { lengthText, msText } from '../../../strip/times.js';
 import { hrefOf } from '../../route.js';
-import { lengthText, msText } from '../../strip/times.js';
-import { timeText } from './cells.js';
+import { Button } from '../../ui/controls.js';
+import { wireOf } from '../lines/details.js';
+
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
 import type { Field } from './dissect-fields.js';
-import { wireOf } from './strip-source.js';
-import './opened.css';
+import { timeText } from './rows.js';
 
 interface OpenedProps {
   readonly event: Event;
@@ -25,17 +27,17 @@ interface OpenedProps {
 export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
   const { seq, kind, text, request, direction } = event;
   const like = direction === 'in' && event.function !== undefined ? seq : request;
-  return html`<section class="opened" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
+  return html`<section class="opened panel stack" aria-label=${`Event ${seq}`} tabindex="-1" ref=${self}>
     <h2>${kind} <span class="mono">#${seq}</span></h2>
     <p class="long">${text}</p>
-    <div class="links">
-      <button type="button" class="link" onClick=${onCentre}>Show in the strip</button>
+    <div class="flow">
+      <${Button} kind="link" onClick=${onCentre}>Show in the strip<//>
       ${
         request === undefined
           ? null
-          : html`<button type="button" class="link" onClick=${() => onGo(request)}>Request #${request}</button>`
+          : html`<${Button} kind="link" onClick=${() => onGo(request)}>Request #${request}<//>`
       }
-      ${like === undefined ? null : html`<a href=${`${hrefOf('faults')}?like=${like}`}>Do this to the next one like it</a>`}
+      ${like === undefined ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
     <dl>${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,
@@ -71,7 +73,7 @@ function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Ev
     <tbody class="mono">
       ${steps.map(({ kind, bytes = '', plannedUs, achievedUs, endedUs, reason }) => {
         const ms = (us: number | null) => (us === null ? '–' : (us / 1000).toFixed(3));
-        const what = kind === 'bytes' ? `${(bytes.length + 1) / 3} bytes` : kind;
+        const what = kind === 'bytes' ? sizeText(bytes) : kind;
         return html`<tr><td>${what}</td><td>${ms(plannedUs)}</td>
           ${
             achievedUs === null
@@ -81,7 +83,7 @@ function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Ev
           }</tr>`;
       })}
     </tbody>
-    ${omittedSteps > 0 ? html`<tfoot><tr><td colspan="5">and ${omittedSteps} more, which are not told</td></tr></tfoot>` : null}
+    ${omittedSteps > 0 ? html`<tfoot><tr><td colspan="5">and ${omittedSteps} more</td></tr></tfoot>` : null}
   </table>`;
 }
 
@@ -107,7 +109,7 @@ function Bytes({ event, framing }: { readonly event: Event; readonly framing: Fr
   const point = (i: number | undefined) => () => {
     pointed.value = i;
   };
-  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, of which ${pairs.length} are told` : ''}</h3>
+  return html`<h3>${pairs.length + omittedBytes} bytes${omittedBytes > 0 ? `, of which ${pairs.length} are shown` : ''}</h3>
     <p class="bytes-of mono" aria-hidden="true" onPointerLeave=${point(undefined)}>
       ${fields.map((field, i) =>
         pairs

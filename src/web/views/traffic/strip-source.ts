@@ -1,20 +1,7 @@
-import type { LineView } from '../../../control/schemas/line.js';
-import { piecesOf } from '../../strip/event-pieces.js';
+import { type Piece, piecesOf, type Wire } from '../../../strip/pieces.js';
+import { rulerOfDay } from '../../../strip/times.js';
 import type { Source } from '../../strip/model.js';
-import type { Piece, Wire } from '../../strip/piece.js';
-import { ticksOfClock } from '../../strip/times.js';
 import { type Chunk, type Chunks, type Event, isEvent } from './chunks.js';
-
-const US_PER_MS = 1000;
-
-/** The times of a line; none of a socket, and none of a line that nobody knows any more. */
-export function wireOf(line: LineView | undefined): Wire {
-  const { characterTime, t35 } = line?.times ?? {};
-  return {
-    characterUs: characterTime === undefined ? undefined : US_PER_MS * characterTime,
-    t35Us: t35 === undefined ? undefined : US_PER_MS * t35,
-  };
-}
 
 /** The pieces of one line in a chunk, and when they are. */
 interface ChunkPieces {
@@ -22,6 +9,7 @@ interface ChunkPieces {
   readonly wire: Wire;
   readonly rows: object;
   readonly size: number;
+  readonly events: readonly Event[];
   readonly pieces: readonly Piece[];
   readonly fromUs: number;
   readonly toUs: number;
@@ -38,7 +26,10 @@ export function stripSource(chunks: Chunks, line: string, wire: Wire): Source {
     wire,
     oldestUs: spoken[0]?.fromUs ?? 0,
     newestUs: spoken.at(-1)?.toUs ?? 0,
-    tickText: ticksOfClock(wallOf(newestOf(chunks))),
+    rulerAt: (us) => {
+      const event = nearestTo(spoken, us);
+      return event && rulerOfDay(-wallOf(event));
+    },
     piecesIn: (fromUs, toUs) =>
       spoken.filter((each) => each.toUs >= fromUs && each.fromUs <= toUs).flatMap(({ pieces }) => pieces),
   };
@@ -53,23 +44,30 @@ function piecesIn(chunk: Chunk, line: string, wire: Wire): ChunkPieces | undefin
   }
   const known = made.get(chunk);
   if (known?.rows === rows && known.size === size && known.line === line && known.wire === wire) return known;
-  const pieces = rows.flatMap((row) => (isEvent(row) && row.line === line ? piecesOf(row, wire) : []));
+  const events = rows.filter((row) => isEvent(row) && row.line === line) as Event[];
+  const pieces = events.flatMap((event) => piecesOf(event, wire));
   const fromUs = pieces.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY);
   const toUs = pieces.reduce((most, { endUs }) => Math.max(most, endUs), Number.NEGATIVE_INFINITY);
-  const now = { line, wire, rows, size, pieces, fromUs, toUs };
+  const now = { line, wire, rows, size, events, pieces, fromUs, toUs };
   made.set(chunk, now);
   return now;
 }
 
-function newestOf({ list }: Chunks): Event | undefined {
-  return list.findLast(({ rows }) => rows?.some(isEvent))?.rows?.findLast(isEvent);
+/** The event that is nearest to a moment. The simulator reads the wall clock once a second, to the ms, so its distance to the other clock varies. */
+function nearestTo(chunks: readonly ChunkPieces[], us: number): Event | undefined {
+  let [found, nearest] = [undefined as Event | undefined, Number.POSITIVE_INFINITY];
+  for (const { events } of chunks) {
+    for (const event of events) {
+      const distance = Math.abs(event.monotonicUs - us);
+      if (distance < nearest) [found, nearest] = [event, distance];
+    }
+  }
+  return found;
 }
 
 /** What makes the time of day, here, of a time of the simulator's own clock, in µs. */
-function wallOf(event: Event | undefined): number {
-  if (!event) return 0;
+function wallOf(event: Event): number {
   const time = new Date(event.time);
-  const us =
-    US_PER_MS * (time.getTime() - time.getTimezoneOffset() * 60_000) + Number(event.time.slice(23, 26));
-  return us - event.monotonicUs;
+  const localMs = time.getTime() - time.getTimezoneOffset() * 60_000;
+  return localMs * 1000 + Number(event.time.slice(23, 26)) - event.monotonicUs;
 }

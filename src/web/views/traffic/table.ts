@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { COLUMNS, cellsOf, toneOf } from './cells.js';
+import { Button } from '../../ui/controls.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 import type { Feed } from './feed.js';
-import { isAtEnd, ROW, scrolledTo, spanOf } from './virtual.js';
-import './table.css';
+import { COLUMNS, cellsOf, isAtEnd, ROW, scrolledTo, spanOf, toneOf } from './rows.js';
 
 interface TableProps {
   readonly feed: Feed;
@@ -25,14 +24,14 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   const top = useSignal(0);
   const height = useSignal(0);
   const sticks = useRef(true);
-  /** Where the table has scrolled to by itself. */
+  /** Where the table has scrolled by itself. */
   const setTop = useRef(0);
   const { size } = feed.rows;
   const version = feed.version.value;
   const isAtNewest = sticks.current && !feed.isPaused.value;
   const span = spanOf(isAtNewest ? Math.max(0, size * ROW - height.value) : top.value, height.value, size);
   const rows = feed.rows.rows(span.from, span.to);
-  const place = selected && feed.rows.placeOf(selected.seq);
+  const index = selected && feed.rows.indexOf(selected.seq);
 
   useEffect(() => {
     const element = scroller.current as HTMLDivElement;
@@ -62,7 +61,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   }, [version, span.from, span.to]);
   useLayoutEffect(() => {
     const element = scroller.current as HTMLDivElement;
-    const shown = selected && feed.rows.placeOf(selected.seq);
+    const shown = selected && feed.rows.indexOf(selected.seq);
     if (shown === undefined) return;
     sticks.current = false;
     element.scrollTop = scrolledTo(shown, element.scrollTop, element.clientHeight - ROW);
@@ -75,7 +74,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     if (isEvent(row)) onSelect(row);
     else if (scroller.current) scroller.current.scrollTop = at * ROW;
   };
-  /** The event before or after a place, over rows that are none. */
+  /** The event before or after an index, over rows that are none. */
   const beside = (from: number, direction: 1 | -1) => {
     const rowAt = (at: number) => feed.rows.rows(at, at + 1)[0];
     let at = from + direction;
@@ -85,8 +84,8 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
   const pressed = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const page = Math.max(1, Math.floor(height.value / ROW) - 1);
-    const from = place ?? span.to - 1;
-    const places: Readonly<Record<string, number>> = {
+    const from = index ?? span.to - 1;
+    const targets: Readonly<Record<string, number>> = {
       ArrowUp: beside(from, -1),
       ArrowDown: beside(from, 1),
       PageUp: from - page,
@@ -94,7 +93,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
       Home: 0,
       End: size - 1,
     };
-    const to = places[event.key];
+    const to = targets[event.key];
     if (to !== undefined) select(to);
     else if (event.key === 'Enter') onOpen();
     else if (event.key === ' ') onPause();
@@ -102,9 +101,9 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
     event.preventDefault();
   };
 
-  const isDrawn = place !== undefined && place >= span.from && place < span.to;
-  return html`<div class="table" role="grid" aria-label="Traffic" aria-rowcount=${size + 1} tabindex="0" ref=${scroller}
-    aria-activedescendant=${isDrawn ? `${id}-${place}` : undefined} onKeyDown=${pressed}
+  const isDrawn = index !== undefined && index >= span.from && index < span.to;
+  return html`<div class="table panel" role="grid" aria-label="Traffic" aria-rowcount=${size + 1} tabindex="0" ref=${scroller}
+    aria-activedescendant=${isDrawn ? `${id}-${index}` : undefined} onKeyDown=${pressed}
     onScroll=${({ currentTarget }: { currentTarget: HTMLElement }) => {
       if (currentTarget.scrollTop === setTop.current) return;
       setTop.current = currentTarget.scrollTop;
@@ -118,8 +117,8 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
       <div role="presentation" style=${{ transform: `translateY(${span.from * ROW}px)` }}>
         ${rows.map((row, i) => {
           const at = span.from + i;
-          return html`<${TableRow} key=${at % (rows.length || 1)} row=${row} id=${`${id}-${at}`} place=${at}
-            isSelected=${at === place} onSelect=${onSelect} onShow=${(after: number) => void feed.goAfter(after)} />`;
+          return html`<${TableRow} key=${at % (rows.length || 1)} row=${row} id=${`${id}-${at}`} index=${at}
+            isSelected=${at === index} onSelect=${onSelect} onShow=${(after: number) => void feed.goAfter(after)} />`;
         })}
       </div>
     </div>
@@ -129,16 +128,16 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
 interface RowProps {
   readonly row: Row;
   readonly id: string;
-  readonly place: number;
+  readonly index: number;
   readonly isSelected: boolean;
   readonly onSelect: (event: Event) => void;
   /** Somebody wants to see what came after a sequence number. */
   readonly onShow: (after: number) => void;
 }
 
-function TableRow({ row, id, place, isSelected, onSelect, onShow }: RowProps) {
+function TableRow({ row, id, index, isSelected, onSelect, onShow }: RowProps) {
   const cells = cellsOf(row);
-  return html`<div id=${id} class=${`row ${toneOf(row)}`} role="row" aria-rowindex=${place + 2} aria-selected=${isSelected}
+  return html`<div id=${id} class=${`row ${toneOf(row)}`} role="row" aria-rowindex=${index + 2} aria-selected=${isSelected}
     onClick=${() => isEvent(row) && onSelect(row)}>
     ${NAMES.map(
       (name) =>
@@ -146,7 +145,7 @@ function TableRow({ row, id, place, isSelected, onSelect, onShow }: RowProps) {
           name === 'text' && cells.faults ? html`<b class="fault">${cells.faults}</b> ` : null
         }${
           name === 'text' && row.kind === 'skipped'
-            ? html`<button type="button" class="show" onClick=${() => onShow(row.after)}>Show them</button> `
+            ? html`<${Button} kind="link" onClick=${() => onShow(row.after)}>Show them<//> `
             : null
         }${cells[name]}</span>`,
     )}

@@ -1,0 +1,81 @@
+/** Sends a request: `fetch`, with the address and the token of a simulator. @param path with its query */
+export type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Why a simulator refused a request. `path` is where in the request: `serial.baudRate`; `line` and `column` are of YAML. */
+export interface Refusal {
+  readonly detail: string;
+  readonly problems: readonly {
+    readonly path: string;
+    readonly message: string;
+    readonly line?: number;
+    readonly column?: number;
+  }[];
+}
+
+/** A request without success. `status` is that of HTTP; 0 when no answer came, for the reason in `cause`. */
+export interface Failed {
+  readonly ok: false;
+  readonly status: number;
+  readonly problem: Refusal;
+  readonly cause?: unknown;
+}
+
+export type Answer<Value> = { readonly ok: true; readonly value: Value } | Failed;
+
+/** The answer of a simulator that can't be reached. */
+export function unreached(cause: unknown): Failed {
+  return {
+    ok: false,
+    status: 0,
+    problem: { detail: 'The simulator could not be reached.', problems: [] },
+    cause,
+  };
+}
+
+/**
+ * Sends a request and reads its answer. Never rejects.
+ * @param path with names percent-encoded: see `pathOf`
+ * @param body sent as JSON; a blob is sent with its own type
+ */
+export async function ask<Value>(
+  send: Send,
+  method: Method,
+  path: string,
+  body?: object,
+): Promise<Answer<Value>> {
+  try {
+    const response = await send(path, { method, ...(body && bodyOf(body)) });
+    if (!response.ok) return refused(response);
+    return { ok: true, value: (response.status === 204 ? null : await response.json()) as Value };
+  } catch (cause) {
+    return unreached(cause);
+  }
+}
+
+/** What the answer with the status of an error says. */
+export async function refused(response: Response): Promise<Failed> {
+  const { status, statusText } = response;
+  try {
+    const { detail = `HTTP ${status}`, problems = [] } = (await response.json()) as Partial<Refusal>;
+    return { ok: false, status, problem: { detail, problems } };
+  } catch {
+    return { ok: false, status, problem: { detail: `HTTP ${status} ${statusText}`.trim(), problems: [] } };
+  }
+}
+
+/** A path of names that may have any characters: `pathOf('lines', name, 'start')`. */
+export function pathOf(...parts: readonly (string | number)[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+function bodyOf(body: object): Pick<RequestInit, 'body' | 'headers'> {
+  if (body instanceof Blob) return { body };
+  return { body: JSON.stringify(body, wideNumbers), headers: { 'content-type': 'application/json' } };
+}
+
+/** JSON has no integers beyond 2^53; the simulator takes them as text. */
+function wideNumbers(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

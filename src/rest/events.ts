@@ -1,0 +1,112 @@
+import { type Failed, refused, type Send, unreached } from './client.js';
+
+/** A message of server-sent events. Fields that were not in it are undefined. */
+export interface SseMessage {
+  readonly id: string | undefined;
+  readonly data: string | undefined;
+}
+
+/** Takes server-sent events apart (HTML Living Standard, 9.2.6), as far as this program sends them. */
+export class SseParser {
+  #rest = '';
+  #id: string | undefined;
+  #data: string[] = [];
+
+  /** Takes what has come. @returns the messages that are complete now */
+  push(text: string): SseMessage[] {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#line(line) ?? []);
+  }
+
+  /** An empty line ends a message. */
+  #line(line: string): SseMessage | undefined {
+    if (line === '') return this.#end();
+    const at = line.indexOf(':');
+    const [name, value] = at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1).replace(/^ /, '')];
+    if (name === 'id') this.#id = value;
+    if (name === 'data') this.#data.push(value);
+    return undefined;
+  }
+
+  #end(): SseMessage {
+    const message = { id: this.#id, data: this.#data.length > 0 ? this.#data.join('\n') : undefined };
+    this.#id = undefined;
+    this.#data = [];
+    return message;
+  }
+}
+
+/** What comes of following a stream of events. `closed`: why there is no connection; the next step is another attempt. */
+export type Followed =
+  | { readonly kind: 'open' }
+  | ({ readonly kind: 'message' } & SseMessage)
+  | ({ readonly kind: 'closed' } & Failed);
+
+const EVENT_STREAM = 'text/event-stream';
+const NO_STREAM = { detail: 'this is no modbus-sim: the answer is no stream of events', problems: [] };
+
+/** A connection that is wanted. When its signal aborts, the next one is made at once. */
+export interface Wanted {
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Follows server-sent events. After each connection it makes another one, as soon as its reader asks for the next step:
+ * a reader waits as long as it wants before it tries again, and a slow reader slows the simulator down.
+ * @param next the connection to make; undefined ends it
+ * @param silenceMs a connection on which nothing comes for so long is dead, even if nobody has said so
+ */
+export async function* follow(
+  send: Send,
+  next: () => Wanted | undefined,
+  silenceMs: number,
+): AsyncGenerator<Followed, void> {
+  for (let wanted = next(); wanted; wanted = next()) {
+    const attempt = new AbortController();
+    const signal = AbortSignal.any([wanted.signal, attempt.signal]);
+    let end: Failed;
+    try {
+      const response = await send(wanted.path, { signal, headers: { accept: EVENT_STREAM } });
+      if (!response.ok || !response.body) end = await refused(response);
+      else if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) {
+        end = { ...(await refused(response)), problem: NO_STREAM };
+      } else {
+        yield { kind: 'open' };
+        yield* messagesOf(response.body, silenceMs);
+        end = unreached(new Error('the connection was closed'));
+      }
+    } catch (cause) {
+      // It broke, fell silent, or is not wanted any more.
+      end = unreached(cause);
+    } finally {
+      attempt.abort();
+    }
+    if (!wanted.signal.aborted) yield { kind: 'closed', ...end };
+  }
+}
+
+async function* messagesOf(
+  body: ReadableStream<Uint8Array>,
+  silenceMs: number,
+): AsyncGenerator<Extract<Followed, { kind: 'message' }>, void> {
+  const parser = new SseParser();
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await inTime(reader.read(), silenceMs);
+    if (done) return;
+    for (const message of parser.push(decoder.decode(value, { stream: true })))
+      yield { kind: 'message', ...message };
+  }
+}
+
+/** Rejects when a promise takes too long. */
+function inTime<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout>;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came for ${ms / 1000} s`)), ms);
+  });
+  return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,170 @@
+import { lengthText, msText } from './times.js';
+
+/** The rows of a timing strip, from top to bottom. */
+export const LANES = ['received', 'sent', 'planned', 'notes'] as const;
+
+export type Lane = (typeof LANES)[number];
+
+/**
+ * How a piece is drawn; the first is drawn first. `wait`: the silence before a reply may begin. `spoilt`: a fault acted
+ * on the reply. `missing`: planned and not done. `mark`: a moment without a length.
+ */
+export const LOOKS = [
+  'wait',
+  'planned',
+  'foreign',
+  'request',
+  'reply',
+  'spoilt',
+  'damaged',
+  'break',
+  'missing',
+  'fault',
+  'mark',
+] as const;
+
+export type Look = (typeof LOOKS)[number];
+
+/** Something on a line from one moment to another. Times are µs of any one clock. */
+export interface Piece {
+  /** What the piece belongs to: the sequence number of its event. */
+  readonly id: number;
+  readonly lane: Lane;
+  readonly look: Look;
+  readonly startUs: number;
+  readonly endUs: number;
+  /** Stands on the piece or beside it where there is room. */
+  readonly label: string;
+  /** A sentence about it. */
+  readonly words: string;
+}
+
+/** The times of a line; undefined where characters take none. */
+export interface Wire {
+  readonly characterUs: number | undefined;
+  readonly t35Us: number | undefined;
+}
+
+/** What a strip needs of an event of the traffic. */
+export interface StripEvent {
+  readonly seq: number;
+  readonly kind: string;
+  readonly text: string;
+  readonly monotonicUs: number;
+  readonly startedUs?: number | undefined;
+  readonly pauseUs?: number | null | undefined;
+  readonly bytes?: string | undefined;
+  readonly omittedBytes?: number | undefined;
+  readonly name?: string | undefined;
+  readonly request?: number | undefined;
+  readonly requestedUs?: number | undefined;
+  readonly silence?: string | null | undefined;
+  readonly ended?: string | undefined;
+  readonly steps?: readonly StripStep[] | undefined;
+  readonly faults?:
+    | readonly { readonly rule: string; readonly kind: string; readonly outcome: string }[]
+    | undefined;
+}
+
+interface StripStep {
+  readonly kind: string;
+  readonly bytes?: string | undefined;
+  readonly plannedUs: number;
+  readonly achievedUs: number | null;
+  readonly endedUs: number | null;
+  readonly reason?: string | undefined;
+}
+
+/** How received bytes look; those of all other kinds are `foreign`. */
+const RECEIVED: Readonly<Record<string, Look>> = {
+  request: 'request',
+  broadcast: 'request',
+  damaged: 'damaged',
+  discarded: 'damaged',
+  duplicate: 'damaged',
+};
+
+/** The pieces of an event. Their times are those of `monotonicUs`. */
+export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
+  const { seq: id, kind, text, monotonicUs: endUs, startedUs = endUs, bytes, pauseUs, name = kind } = event;
+  if (kind === 'reply') return replyPieces(event, wire);
+  if (bytes === undefined) {
+    const label = kind === 'line' ? text : kind;
+    return [{ id, lane: 'notes', look: 'mark', startUs: endUs, endUs, label, words: `${kind}: ${text}` }];
+  }
+  const pause = pauseUs == null ? '' : `, after a pause of ${lengthText(pauseUs, wire.characterUs)}`;
+  const words = `${kind} ${id}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
+  const look = RECEIVED[kind] ?? 'foreign';
+  return [{ id, lane: 'received', look, startUs: startedUs, endUs, label: name, words }];
+}
+
+function replyPieces(event: StripEvent, wire: Wire): Piece[] {
+  const { seq: id, monotonicUs, requestedUs: base = monotonicUs, steps = [], faults = [] } = event;
+  const pieces: Piece[] = [];
+  const add = (piece: Omit<Piece, 'id'>) => pieces.push({ id, ...piece });
+  if (wire.t35Us) {
+    const words = `t3.5 after request ${event.request}: ${lengthText(wire.t35Us, wire.characterUs)}`;
+    add({ lane: 'planned', look: 'wait', startUs: base, endUs: base + wire.t35Us, label: 't3.5', words });
+  }
+  if (steps.length === 0) {
+    const why = event.silence ?? event.ended;
+    const words = `no reply to request ${event.request}: ${why}`;
+    add({ lane: 'sent', look: 'missing', startUs: base, endUs: base, label: `no reply: ${why}`, words });
+  }
+  steps.forEach((step, i) => {
+    const which = steps.length === 1 ? `reply ${id}` : `piece ${i + 1} of ${steps.length} of reply ${id}`;
+    for (const piece of stepPieces(step, { base, which, wire, event })) add(piece);
+  });
+  if (faults.length > 0) {
+    const endUs = Math.max(base, ...pieces.map((piece) => piece.endUs));
+    const texts = faults.map(
+      ({ rule, kind, outcome }) => `${rule}: ${kind}${outcome === 'applied' ? '' : ' (not achieved)'}`,
+    );
+    const words = `faults on reply ${id}: ${texts.join(', ')}`;
+    const label = [...new Set(texts)].join(', ');
+    add({ lane: 'notes', look: 'fault', startUs: base, endUs, label, words });
+  }
+  return pieces;
+}
+
+interface Around {
+  /** When the request had ended. */
+  readonly base: number;
+  readonly which: string;
+  readonly wire: Wire;
+  readonly event: StripEvent;
+}
+
+function stepPieces(step: StripStep, { base, which, wire, event }: Around): Omit<Piece, 'id'>[] {
+  const { kind, bytes = '', plannedUs, achievedUs, endedUs, reason } = step;
+  const isBytes = kind === 'bytes';
+  const label = isBytes ? sizeText(bytes) : kind;
+  const expected = isBytes ? countOf(bytes) * (wire.characterUs ?? 0) : 0;
+  const taken = achievedUs === null || endedUs === null ? expected : endedUs - achievedUs;
+  const startUs = base + plannedUs;
+  const planned = { lane: 'planned', startUs, endUs: startUs + taken } as const;
+  const words = `${which}, ${label}, planned ${msText(plannedUs)} after the request`;
+  if (achievedUs === null) {
+    const why = `not sent${reason ? `: ${reason}` : ''}`;
+    return [{ ...planned, look: 'missing', label: why, words: `${words}, ${why}` }];
+  }
+  const from = base + achievedUs;
+  const isSpoilt = event.faults?.some(({ outcome }) => outcome === 'applied');
+  const sent = `${which}, ${label}, ${msText(achievedUs)} after the request, ${msText(achievedUs - plannedUs)} after its plan, ${lengthText(taken, wire.characterUs)} long: ${event.text}`;
+  const look = isBytes ? (isSpoilt ? 'spoilt' : 'reply') : 'break';
+  return [
+    { ...planned, look: 'planned', label, words },
+    { lane: 'sent', look, startUs: from, endUs: from + taken, label, words: sent },
+  ];
+}
+
+/** @param bytes in hexadecimal, separated by spaces */
+export function countOf(bytes: string): number {
+  return (bytes.length + 1) / 3;
+}
+
+/** `8 bytes`. */
+export function sizeText(bytes: string, omitted = 0): string {
+  const count = Math.floor(countOf(bytes)) + omitted;
+  return `${count} byte${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,68 @@
+/** A length of time in ms, to the µs: `1.752 ms`. */
+export function msText(us: number): string {
+  return `${(us / 1000).toFixed(3)} ms`;
+}
+
+/** A length of time in ms, and in characters of the line where they take time: `1.752 ms · 20.1 ch`. */
+export function lengthText(us: number, characterUs: number | undefined): string {
+  return characterUs ? `${msText(us)} · ${(us / characterUs).toFixed(1)} ch` : msText(us);
+}
+
+/** What a ruler counts from. */
+export interface Ruler {
+  /** The moment that is zero on the ruler, in µs: where a part begins, or midnight of the reader. */
+  readonly zeroUs: number;
+  /** Writes a moment. @param us since zero; a multiple of `stepUs` */
+  readonly textOf: (us: number, stepUs: number) => string;
+}
+
+/** Times from a moment on: `+1.5 ms`. */
+export function rulerFrom(zeroUs: number): Ruler {
+  return {
+    zeroUs,
+    textOf: (us, stepUs) =>
+      `${us > 0 ? '+' : ''}${(us / 1000).toFixed(us === 0 ? 0 : digitsFor(stepUs / 1000))} ms`,
+  };
+}
+
+/** The time of day: `14:03:07.250`. @param zeroUs a midnight of the reader, or whole days before one */
+export function rulerOfDay(zeroUs: number): Ruler {
+  return {
+    zeroUs,
+    textOf: (us, stepUs) => {
+      const seconds = Math.floor(us / 1e6);
+      const two = (value: number) => String(value).padStart(2, '0');
+      const day = `${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+      const digits = digitsFor(stepUs / 1e6);
+      const fraction = String(us - seconds * 1e6).padStart(6, '0');
+      return digits === 0 ? day : `${day}.${fraction.slice(0, digits)}`;
+    },
+  };
+}
+
+/** The lines of a ruler at round times since its zero, 1, 2 or 5 times a power of ten apart. */
+export function ticksOf(
+  { zeroUs, textOf }: Ruler,
+  fromUs: number,
+  toUs: number,
+  leastStepUs: number,
+): { readonly us: number; readonly text: string }[] {
+  const stepUs = roundStep(Math.max(1, leastStepUs));
+  const first = Math.ceil((fromUs - zeroUs) / stepUs);
+  const last = Math.floor((toUs - zeroUs) / stepUs);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
+    const us = (first + i) * stepUs;
+    return { us: zeroUs + us, text: textOf(us, stepUs) };
+  });
+}
+
+/** The least of 1, 2 and 5 times a power of ten that is not smaller. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
+}
+
+/** How many digits behind the point tell two neighbours apart. */
+function digitsFor(step: number): number {
+  return Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+}

@@ -1,0 +1,94 @@
+import { type Signal, signal } from '@preact/signals';
+import { html } from 'htm/preact';
+import type { ComponentChildren } from 'preact';
+import './controls.css';
+
+/** Puts what a control has into a signal. */
+export function into<Value>(target: Signal<Value>): (value: Value) => void {
+  return (value) => {
+    target.value = value;
+  };
+}
+
+/** Puts a value into a signal. */
+export function put<Value>(target: Signal<Value>, value: Value): () => void {
+  return () => into(target)(value);
+}
+
+/** Handles a form whose page stays. */
+export function sent(act: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    act();
+  };
+}
+
+interface ButtonProps {
+  readonly children: ComponentChildren;
+  /** `main`: what the form is for. `danger`: what can't be undone. `link`: looks like one. */
+  readonly kind?: 'plain' | 'main' | 'danger' | 'link';
+  readonly type?: 'button' | 'submit';
+  readonly disabled?: boolean;
+  /** Says what the button is about where its text alone does not. */
+  readonly label?: string | undefined;
+  readonly onClick?: () => void;
+}
+
+export function Button({ children, kind = 'plain', type = 'button', disabled, label, onClick }: ButtonProps) {
+  return html`<button class=${`button ${kind}`} type=${type} disabled=${disabled} aria-label=${label}
+    title=${label} onClick=${onClick}>${children}</button>`;
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  /** Values, each with what is shown for it where that is something else. */
+  readonly choices: readonly (string | readonly [value: string, text: string])[];
+  readonly disabled?: boolean;
+  readonly onChange: (value: string) => void;
+}
+
+/** A choice with its label beside it. */
+export function Select({ label, value, choices, disabled, onChange }: SelectProps) {
+  const entries = choices.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
+  return html`<label class="select">${label} <select value=${value} disabled=${disabled}
+    onChange=${(event: Event) => onChange((event.target as HTMLSelectElement).value)}>${entries.map(
+      ([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`,
+    )}</select></label>`;
+}
+
+/** `good`: works. `warn`: waits, or is about to. `bad`: failed. `off`: is off on purpose. */
+export type Tone = 'good' | 'warn' | 'bad' | 'off';
+
+/** A state in a word; form and colour only repeat it. */
+export function State({ tone, children }: { readonly tone: Tone; readonly children: string }) {
+  return html`<span class=${`state ${tone}`}>${children}</span>`;
+}
+
+/** A line of a list of facts. */
+export function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
+  return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
+}
+
+/** Stands where there is nothing to show, and says why and what to do. */
+export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return html`<div class="empty panel stack"><h2>${title}</h2><p class="dim">${children}</p></div>`;
+}
+
+const query = matchMedia('(max-width: 600px)');
+const isNarrow = signal(query.matches);
+query.addEventListener('change', () => {
+  isNarrow.value = query.matches;
+});
+
+interface FoldedProps {
+  /** What there is to do, or how it is set. */
+  readonly summary: string;
+  readonly children: ComponentChildren;
+}
+
+/** Controls that a phone shows when asked. On wider screens they stand as if this were not there. */
+export function Folded({ summary, children }: FoldedProps) {
+  if (!isNarrow.value) return children;
+  return html`<details class="folded"><summary>${summary}</summary><div class="flow">${children}</div></details>`;
+}

@@ -1,0 +1,42 @@
+import { useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+/** Reports the width of an element in pixels, and each change of it, until the function that is returned is called. */
+export function followWidth(element: Element, report: (width: number) => void): () => void {
+  const observer = new ResizeObserver(() => report(element.getBoundingClientRect().width));
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
+/** An element this near to the window counts as seen. */
+const MARGIN = '300px';
+
+/** Whether an element is in the window, or near it: what nobody sees need not be drawn anew. */
+export function useSeen(element: RefObject<Element | null>): boolean {
+  const isSeen = useSignal(true);
+  useEffect(() => {
+    if (!element.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        isSeen.value = entries.at(-1)?.isIntersecting === true;
+      },
+      { rootMargin: MARGIN },
+    );
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return isSeen.value;
+}
+
+/** The font of texts in drawings: `.drawing text` of base.css. */
+const FONT = '11px ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", "Liberation Mono", Menlo, monospace';
+let context: CanvasRenderingContext2D | null = null;
+
+/** The width of a text in a drawing, in pixels. */
+export function textWidth(text: string): number {
+  context ??= document.createElement('canvas').getContext('2d');
+  if (!context) return 0;
+  context.font = FONT;
+  return context.measureText(text).width;
+}

@@ -1,0 +1,121 @@
+import { type Event, isEvent, type Row } from './chunks.js';
+
+/** What stands in a row, by column. */
+export interface Cells {
+  readonly seq: string;
+  readonly time: string;
+  readonly line: string;
+  readonly kind: string;
+  readonly unit: string;
+  readonly function: string;
+  readonly text: string;
+  /** Faults that acted, in words. */
+  readonly faults: string;
+  readonly wait: string;
+  readonly bytes: string;
+}
+
+export const COLUMNS: Readonly<Record<keyof Omit<Cells, 'faults'>, string>> = {
+  seq: '#',
+  time: 'time',
+  line: 'line',
+  kind: 'kind',
+  unit: 'unit',
+  function: 'fn',
+  wait: 'wait ms',
+  text: 'what',
+  bytes: 'bytes',
+};
+
+const ABSENT = {
+  loading: 'Reading from the simulator.',
+  gone: 'The simulator does not keep this event any more.',
+};
+/** More than the widest column shows. */
+const MOST_BYTES = 3 * 80;
+
+export function cellsOf(row: Row): Cells {
+  if (isEvent(row)) return eventCells(row);
+  const empty = { seq: '', time: '', line: '', unit: '', function: '', faults: '', wait: '', bytes: '' };
+  return { ...empty, kind: row.kind, text: absentText(row) };
+}
+
+function absentText(row: Exclude<Row, Event>): string {
+  if (row.kind === 'left out') return `${row.text}: the simulator did not keep them`;
+  if (row.kind !== 'skipped') return ABSENT[row.kind];
+  return `Events ${row.after + 1} to ${row.until} were not read: the page was hidden, or too far behind.`;
+}
+
+function eventCells(event: Event): Cells {
+  const { seq, line, kind, unit, function: code, text, bytes = '', faults = [] } = event;
+  const us = kind === 'reply' ? event.responseTimeUs : event.pauseUs;
+  return {
+    seq: String(seq),
+    time: timeText(event.time),
+    line,
+    kind,
+    unit: unit === undefined ? '' : String(unit),
+    function: code === undefined ? '' : String(code),
+    text,
+    faults: [...new Set(faults.map(({ rule }) => rule))].join(', '),
+    wait: us == null ? '' : (us / 1000).toFixed(3),
+    bytes: bytes.slice(0, MOST_BYTES),
+  };
+}
+
+/** The time of day in the zone of the browser, to the µs: `14:03:07.250113`. @param iso with µs */
+export function timeText(iso: string): string {
+  const time = new Date(iso);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${iso.slice(20, 26)}`;
+}
+
+/** Kinds of events that are damage. */
+const DAMAGE: ReadonlySet<string> = new Set([
+  'damaged',
+  'discarded',
+  'duplicate',
+  'collision',
+  'loop',
+  'overrun',
+  'damaged characters',
+]);
+
+/** The colour of a row. `out`: sent as the device gave it. `spoilt`: changed by a fault, or not answered. */
+export function toneOf(row: Row): Event['direction'] | 'foreign' | 'spoilt' | 'damaged' | 'absent' {
+  if (!isEvent(row)) return 'absent';
+  if (DAMAGE.has(row.kind)) return 'damaged';
+  if (row.kind.startsWith('foreign')) return 'foreign';
+  const isSpoilt = row.faults?.some(({ outcome }) => outcome === 'applied');
+  if (isSpoilt || row.silence != null || row.kind === 'dropped') return 'spoilt';
+  return row.direction;
+}
+
+/** Height of a row, in pixels. */
+export const ROW = 24;
+/** Rows that are drawn above and below the ones in view. */
+const SPARE = 4;
+
+/** Which rows are drawn. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The rows in view. */
+export function spanOf(scrollTop: number, height: number, size: number): Span {
+  const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
+  return { from: Math.min(from, size), to: Math.min(size, Math.ceil((scrollTop + height) / ROW) + SPARE) };
+}
+
+/** Whether the last row is in view. */
+export function isAtEnd(scrollTop: number, height: number, size: number): boolean {
+  return scrollTop + height >= size * ROW - ROW;
+}
+
+/** Where to scroll to so that a row is in view; where it is in view already, nothing moves. */
+export function scrolledTo(index: number, scrollTop: number, height: number): number {
+  const top = index * ROW;
+  if (top >= scrollTop && top + ROW <= scrollTop + height) return scrollTop;
+  return Math.max(0, top - height / 2);
+}
