@@ -67,6 +67,7 @@ export async function serve(command: ServeCommand): Promise<number> {
   const ended = service?.ok
     ? runService({
         ...{ simulator, configuration, manager: service.manager, log, file, load: again },
+        runtimeDirectory: command.runtimeDirectory,
         reloaded: (now) => {
           if (state) state.keeper.file = now;
         },

@@ -71,6 +71,32 @@ describe.concurrent('a serial port that can not be opened is an error that names
   });
 });
 
+describe.concurrent('a serial port that can not do what is asked for', () => {
+  it('fails its line with the reason, also one that waits for its port, and the others serve', async () => {
+    // A pseudo-terminal has no RS-485 mode.
+    const wire = await startProgram({ config: { devices: METER, lines: { wire: VIRTUAL_LINE } } });
+    const path = wire.serialPath('wire');
+    const serial = { ...VIRTUAL_LINE.serial, path, rs485: { mode: 'kernel' } };
+    const bench = { ...VIRTUAL_LINE, serial, start: 'waiting' };
+    const program = await startProgram({ config: { devices: METER, lines: { good: TCP_LINE, bench } } });
+    const url = `${program.restUrl()}/api/v1/lines`;
+    const line = async (name: string) => (await fetch(`${url}/${name}`)).json();
+    const reason = `${path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
+    expect(await line('bench')).toMatchObject({ state: 'failed', reason });
+    expect(await line('good')).toMatchObject({ state: 'open' });
+    expect(program.output.stdout).toContain(`; failed: ${reason}\n`);
+
+    const body = JSON.stringify({ serial: { rs485: null } });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/bench`, { method: 'PUT', headers, body });
+    expect(await line('bench')).toMatchObject({ state: 'open' });
+
+    await program.stop();
+    expect(program.output.stderr.match(/"line failed"/g)).toHaveLength(1);
+    await wire.stop();
+  });
+});
+
 describe.concurrent('a serial port that another modbus-sim has', () => {
   /** Serves a line on the client's side of the first one's virtual line, as it would on a port with a wire. */
   async function startBoth() {
