@@ -1,8 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadLibc } from '../../src/transport/port/libc.js';
 import { openNotifySocket } from '../support/notify-socket.js';
-import { startProgram } from '../support/program.mjs';
+import { dist, startProgram } from '../support/program.mjs';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
 
@@ -36,6 +47,34 @@ describe('a service manager', () => {
       .toBe('STATUS=1 line open, 1 stopped');
     expect(await program.stop()).toBe(0);
     expect(socket.messages().at(-1)).toBe('STOPPING=1');
+  });
+
+  it('is told by the descriptor that it has passed to the program', async () => {
+    const socket = openNotifySocket(join(newDirectory(), 'notify'));
+    onTestFinished(() => socket.close());
+    const loaded = await loadLibc();
+    const descriptor = loaded.ok ? loaded.libc.connectDatagrams(socket.path) : -1;
+    expect(descriptor).toBeGreaterThan(0);
+    onTestFinished(() => closeSync(descriptor));
+    // The shell's process becomes that of the program, whose number it must have.
+    const command = ['exec', process.execPath, join(dist, 'main.js'), '--config', newFile(config)].join(' ');
+    const child = spawn('/bin/sh', ['-c', `LISTEN_PID=$$ ${command} --http_port 0`], {
+      env: { ...process.env, TMPDIR: newDirectory(), NOTIFY_SOCKET: '/nowhere', LISTEN_FDNAMES: 'x:notify' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ignore', descriptor],
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await expect.poll(() => socket.messages()[0]).toMatch(/^READY=1\nSTATUS=2 lines open/);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  it('that can not be told is no reason not to serve', async () => {
+    const program = await startProgram({ config, env: { NOTIFY_SOCKET: '/nowhere/notify' } });
+    expect(await program.stop()).toBe(0);
+    expect(program.output.stderr).toContain(
+      "the service manager can't be told that this program is ready, and may end it: /nowhere/notify: ENOENT",
+    );
   });
 
   it('that watches is fed, until the program hangs', async () => {

@@ -97,6 +97,37 @@ describe.concurrent('a serial port that can not do what is asked for', () => {
   });
 });
 
+/** Run before the program: an ARMv6, as far as the program can find out. */
+const ARMV6 = `
+import os from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+Object.defineProperty(process, 'arch', { value: 'arm' });
+os.machine = () => 'armv6l';
+syncBuiltinESMExports();`;
+
+describe.concurrent('on a processor that the calls of the C library do not run on', () => {
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ARMV6)}` };
+  const reason =
+    'no pseudo-terminal for the virtual line: ARMv7 or later is needed for virtual lines, RS-485 settings and exact timers, and this is ARMv6';
+
+  it('other lines serve beside a virtual one that is waited for', async () => {
+    const lines = { good: TCP_LINE, bench: { ...VIRTUAL_LINE, start: 'waiting' } };
+    const program = await startProgram({ config: { devices: METER, lines }, env });
+    expect(program.output.stdout).toContain(`; failed: ${reason}\n`);
+    expect(await (await fetch(`${program.restUrl()}/api/v1/lines`)).json()).toMatchObject({
+      lines: [{ state: 'open' }, { state: 'failed', reason }],
+    });
+    expect(await program.stop()).toBe(0);
+  });
+
+  it('a virtual line says what is needed', async () => {
+    const config = newFile({ devices: METER, lines: { bench: VIRTUAL_LINE }, api: { port: 0 } });
+    const { code, stderr } = await run(['--config', config], newDirectory(), env);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`\nline bench: ${reason}\n`);
+  });
+});
+
 describe.concurrent('a serial port that another modbus-sim has', () => {
   /** Serves a line on the client's side of the first one's virtual line, as it would on a port with a wire. */
   async function startBoth() {
