@@ -68,6 +68,7 @@ export async function serve(command: ServeCommand): Promise<number> {
     ? runService({
         ...{ simulator, configuration, manager: service.manager, log, file, load: again },
         runtimeDirectory: command.runtimeDirectory,
+        rest: api.defaultPort === undefined ? undefined : listening.addresses.join(' and '),
         reloaded: (now) => {
           if (state) state.keeper.file = now;
         },

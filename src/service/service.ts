@@ -16,6 +16,8 @@ export interface Service {
   /** Where it is asked to read the configuration again; undefined where the service has no such directory. */
   readonly runtimeDirectory: string | undefined;
   readonly log: Logger;
+  /** Where REST is, for the status text; undefined where its user has named the port. */
+  readonly rest: string | undefined;
   /** Name of the configuration, for messages. */
   readonly file: string;
   /** Reads the configuration again. */
@@ -34,11 +36,12 @@ export function runService({
   manager,
   runtimeDirectory,
   log,
+  rest,
   file,
   load,
   reloaded: onReloaded,
 }: Service): () => void {
-  const supervision = supervise(simulator, manager, log);
+  const supervision = supervise(simulator, { manager, log, rest });
   let current = configuration;
 
   const readAgain = async (): Promise<ReloadAnswer> => {

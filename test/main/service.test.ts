@@ -90,6 +90,16 @@ describe('a service manager', () => {
     await expect.poll(fed, { timeout: 5000 }).toBeGreaterThan(after);
   });
 
+  it('is told where REST is when the port is the one of the environment', async () => {
+    const socket = openNotifySocket(join(newDirectory(), 'notify'));
+    onTestFinished(() => socket.close());
+    const env = { NOTIFY_SOCKET: socket.path, MODBUS_SIM_HTTP_PORT: '0' };
+    const program = await startProgram({ args: ['--config', newFile(config)], env });
+    onTestFinished(async () => void (await program.stop()));
+    expect(program.restUrl()).not.toContain(':8080');
+    expect(socket.messages()).toEqual([`READY=1\nSTATUS=2 lines open; REST on ${program.restUrl()}`]);
+  });
+
   it('that watches another process is not fed', async () => {
     const { socket } = await startService({ WATCHDOG_USEC: '100000', WATCHDOG_PID: '1' });
     await new Promise((resolve) => setTimeout(resolve, 1500));
