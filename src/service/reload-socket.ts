@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -30,7 +30,7 @@ const ANSWER_LIMIT_MS = 80_000;
 
 /**
  * Answers those who ask for a reload: the user of the service and root, to whom the socket belongs.
- * @param directory the runtime directory, which belongs to this service alone
+ * @param directory the runtime directory, which belongs to this service alone; it is made where it is missing
  * @param failed is called with a sentence when the socket can't be had
  * @returns a function that ends it
  */
@@ -44,6 +44,7 @@ export function answerReloads(
   server.maxConnections = MAX_CLIENTS;
   server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
   try {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
     // One that was killed has left its socket behind.
     rmSync(path, { force: true });
     server.listen(path);

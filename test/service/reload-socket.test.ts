@@ -90,12 +90,12 @@ describe('the socket of a service', () => {
   it('that can not be had is a problem in words, and no end of the service', async () => {
     const problems: string[] = [];
     answerReloads(
-      '/nowhere',
+      '/dev/null',
       async () => NOTHING,
       (problem) => void problems.push(problem),
     );
     await expect
       .poll(() => problems)
-      .toContainEqual(expect.stringMatching(/^\/nowhere\/reload\.sock: can't be asked for a reload: /));
+      .toContainEqual(expect.stringMatching(/^\/dev\/null\/reload\.sock: can't be asked for a reload: /));
   });
 });
