@@ -1,7 +1,7 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='check examine extcap monitor ports selftest test'
+  local commands='check examine extcap monitor ports reload selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --junit --html --json
     --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --help --version'
@@ -11,7 +11,7 @@ _modbus_sim() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    --state)
+    reload | --state)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return

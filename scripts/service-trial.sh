@@ -2,15 +2,18 @@
 # Tries the Debian package under a real systemd: installed by dpkg into a Debian system that systemd-nspawn boots, asked,
 # stopped, killed, reloaded, upgraded, removed and purged. Prints what held, and the scores. As root, after
 # `npm run package`; needs mmdebstrap and systemd-container. Takes four minutes, the first time one more for the root:
-#   sudo scripts/service-trial.sh
+#   sudo scripts/service-trial.sh            in a Debian 13
+#   sudo RELEASE=bookworm scripts/service-trial.sh   in a Debian 12, with Node 22 from npm in a package called nodejs
+#   sudo PACKAGE=FILE.deb scripts/service-trial.sh   another package than that of build/packages
 # There is no udev in such a container and no serial hardware: rules and DeviceAllow= are not tried.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 2
 
 architecture=$(dpkg --print-architecture)
-package=$(ls "$PWD"/build/packages/modbus-sim_*_"$architecture".deb 2>/dev/null | tail -1)
+package=${PACKAGE:-$(ls -t "$PWD"/build/packages/modbus-sim_*_"$architecture".deb 2>/dev/null | head -1)}
 [ -n "$package" ] || { echo "no package for $architecture in build/packages: npm run package" >&2; exit 2; }
-base=$PWD/build/debian-root.tar
+release=${RELEASE:-trixie}
+base=$PWD/build/$release-root.tar
 work=$(mktemp -d /var/tmp/modbus-sim-trial.XXXXXX)
 root=$work/root
 log=$work/console.log
@@ -23,15 +26,26 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Debian 13 is the first with Node 20.19.
 if [ ! -f "$base" ]; then
-  echo "making a Debian 13 ($base)"
+  echo "making a Debian ($base)"
   mmdebstrap --quiet --mode=root --variant=minbase --aptopt='APT::Install-Recommends "false"' \
     --include=systemd,systemd-sysv,dbus,udev,kmod,procps,libnss-systemd,nodejs,mbpoll,passwd \
-    trixie "$base" http://deb.debian.org/debian || exit 2
+    "$release" "$base" http://deb.debian.org/debian || exit 2
 fi
 mkdir "$root" && tar -xpf "$base" -C "$root" || exit 2
 cp "$package" "$root/root/modbus-sim.deb"
+
+# A package nodejs with a Node that npm has, as those for older Debians are made.
+newer_node() {
+  local cpu=x64
+  if [ "$architecture" = arm64 ]; then cpu=arm64; fi
+  mkdir -p "$work/node/DEBIAN" "$work/node/usr"
+  (cd "$work" && npm pack --silent "node-linux-$cpu@22" >/dev/null && tar -xzf node-linux-*.tgz) || exit 2
+  mv "$work/package/bin" "$work/node/usr/bin"
+  printf 'Package: nodejs\nVersion: %s-1trial\nArchitecture: %s\nMaintainer: nobody <root@localhost>\nDescription: Node\n' \
+    "$("$work/node/usr/bin/node" -p process.versions.node)" "$architecture" >"$work/node/DEBIAN/control"
+  dpkg-deb --root-owner-group -Zgzip --build "$work/node" "$root/root/nodejs.deb" >/dev/null || exit 2
+}
 
 boot() {
   SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 setsid systemd-nspawn --quiet -D "$root" --boot --register=no --keep-unit \
@@ -82,10 +96,14 @@ within() {
 }
 
 refused() { ! "$@"; }
-property() { there systemctl show modbus-sim.service -p "$1" --value; }
+unit=modbus-sim.service
+property() { there systemctl show "$unit" -p "$1" --value; }
 has() { [ "$(property "$1")" = "$2" ]; }
 status_is() { property StatusText | grep -Fq -- "$1"; }
-journal() { there journalctl -u modbus-sim.service -o cat --no-pager | grep -Fq -- "$1"; }
+journal() { there journalctl -u "$unit" -o cat --no-pager "${@:2}" | grep -Fq -- "$1"; }
+prints() { grep -F -- "$1" <<<"$("${@:2}" 2>&1)"; }
+version=0
+at_least() { [ "$version" -ge "$1" ] || { echo "        left out: needs systemd $1"; false; }; }
 as() { there runuser -u "$1" -- "${@:2}"; }
 asks_rtu() { as "$1" mbpoll -q -m rtu -a 1 -b 9600 -P none -t 4 -r 1 -c 3 -1 /run/modbus-sim/demo; }
 asks_tcp() { there mbpoll -q -m tcp -a 1 -p "$1" -t 4 -r 1 -c 3 -1 127.0.0.1; }
@@ -96,6 +114,9 @@ rest_status() {
     .then((r) => console.log(r.status), (e) => console.log(e.message))' "$2" "${3:-}")" = "$1" ]
 }
 config() { there sh -c 'cat > /etc/modbus-sim/config.yaml' <<<"$1"; }
+threads() { there ps -L -o comm=,cls=,rtprio=,ni= -p "$(property MainPID)"; }
+# One thread in the real-time class, the first one, and no other.
+only_first_is_rr() { threads | awk 'NR == 1 && $2 != "RR" || NR > 1 && $2 == "RR" {wrong = 1} END {exit wrong || NR < 5}'; }
 restarted() { [ "$(property NRestarts)" -gt "$1" ] && has ActiveState active; }
 files() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./var/tmp \
@@ -104,12 +125,22 @@ files() {
 }
 
 boot
+version=$(there systemctl --version | sed -n '1s/systemd \([0-9]*\).*/\1/p')
+echo "$(. "$root/etc/os-release" && echo "$PRETTY_NAME"), systemd $version"
 there useradd -m -G dialout tester
 there useradd -m stranger
 files >"$work/files-before"
 cp "$root/etc/passwd" "$work/passwd-before"
 
 echo "== install"
+if [ "$release" = bookworm ]; then
+  check "with the Node of this Debian, $(there node --version), dpkg refuses it" refused there dpkg -i /root/modbus-sim.deb
+  there dpkg --purge --force-all modbus-sim >/dev/null 2>&1
+  newer_node
+  check "a newer nodejs is installed" there dpkg -i /root/nodejs.deb
+  files >"$work/files-before"
+  cp "$root/etc/passwd" "$work/passwd-before"
+fi
 check "dpkg installs it" there dpkg -i /root/modbus-sim.deb
 check "the service is enabled and active" there systemctl is-active modbus-sim.service
 check "its status tells of its lines" status_is "2 lines open"
@@ -120,8 +151,11 @@ check "of somebody else it is not" refused asks_rtu stranger
 check "the program runs as modbus-sim" test "$(there stat -c %U "/proc/$(property MainPID)")" = modbus-sim
 check "it may open 16384 files" there grep -Eq '^Max open files +16384' "/proc/$(property MainPID)/limits"
 check "the configuration is for root and the service" refused as stranger cat /etc/modbus-sim/config.yaml
-check "verify finds nothing" test -z "$(there systemd-analyze verify --man=no modbus-sim.service modbus-sim@x.service 2>&1)"
-check "udevadm verify finds nothing" there udevadm verify /usr/lib/udev/rules.d/61-modbus-sim.rules
+if at_least 254; then check "verify finds nothing" test -z "$(there systemd-analyze verify --man=no modbus-sim.service modbus-sim@x.service 2>&1)"; fi
+if at_least 254; then check "udevadm verify finds nothing" there udevadm verify /usr/lib/udev/rules.d/61-modbus-sim.rules; fi
+check "its memory is limited" has MemoryMax 536870912
+check "its thread for the lines alone is real-time" only_first_is_rr
+threads | sed 's/^/        thread, class, priority, nice: /'
 
 echo "== boot"
 halt
@@ -135,16 +169,13 @@ echo "        ready $(((ready - begun) / 1000)) ms after the start of systemd, $
 
 echo "== reload"
 keep=$(property MainPID)
-config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
-lines:
-  demo: {serial: {path: virtual, baudRate: 9600, parity: none}, units: {1: meter, 2: meter}}
-  lan: {tcp: {port: 5021}, units: {1: meter}}
-api: {port: 8080}'
+config "$(sed 's/port: 5020/port: 5021/' packaging/config.yaml)"
 check "a right file is taken" there systemctl reload modbus-sim.service
 check "and acts" within 10 asks_tcp 5021
 config 'lines: 7'
+check "the journal says what it has changed" journal "changed: line lan"
 check "a wrong file is refused, and systemctl fails" refused there systemctl reload modbus-sim.service
-check "the journal says what is wrong with it" journal "lines: expected"
+check "the journal says what is wrong with it" journal "lines: expected" -p err
 check "a wrong file is refused when SIGHUP comes without systemctl" there systemctl kill -s HUP modbus-sim.service
 check "and the status says so" within 5 status_is "reload: /etc/modbus-sim/config.yaml"
 check "the lines serve as before" asks_tcp 5021
@@ -156,6 +187,27 @@ config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], w
 lines: {lan: {tcp: {port: 5020}, units: {1: meter}}}
 api: {host: 0.0.0.0, port: 8080}'
 check "REST listens on all addresses (AF_NETLINK)" there systemctl restart modbus-sim.service
+check "a reload works there, too" there systemctl reload modbus-sim.service
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+lines: {lan: {tcp: {port: 5021}, units: {1: meter}}}
+api: {host: 0.0.0.0, port: 8080}'
+check "and what the file has changed" there systemctl reload modbus-sim.service
+check "acts" asks_tcp 5021
+config 'devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+lines: {lan: {tcp: {port: 5020}, units: {1: meter}}}
+api: {host: 0.0.0.0, port: 8080, maxConnections: 7}'
+check "what needs a restart is no success" refused there systemctl reload modbus-sim.service
+check "and the journal says what it is" journal "not changed: api: changes at the next restart" -p err
+check "the rest is changed" asks_tcp 5020
+check "root asks by hand" prints "not changed: api" there modbus-sim reload
+check "nobody else may" prints "permission denied" as tester modbus-sim reload
+there sh -c 'head -c 1000000 /dev/zero | timeout 5 node -e "
+  const client = require(\"node:net\").connect(\"/run/modbus-sim/reload.sock\");
+  client.on(\"error\", () => {}); process.stdin.pipe(client)"'
+check "a megabyte of zeros on the socket disturbs nobody" asks_tcp 5020
+check "check by hand says whose the token is" prints "the token comes from a credential of the service" there modbus-sim check /etc/modbus-sim/config.yaml
+check "and finds no mistake" there modbus-sim check /etc/modbus-sim/config.yaml
+check "also as the user of the service" as modbus-sim modbus-sim check /etc/modbus-sim/config.yaml
 check "without the token nobody gets in" rest_status 401 http://127.0.0.1:8080/api/v1/lines
 check "with the token of the credential one does" rest_status 200 http://127.0.0.1:8080/api/v1/lines 0123456789abcdef0123456789abcdef
 check "the token's file is for root alone" refused as modbus-sim cat /etc/modbus-sim/token
@@ -190,6 +242,9 @@ check "the service starts without it" there systemctl restart modbus-sim.service
 check "and is active" has ActiveState active
 check "its status names the line" status_is "1 line open, 1 waiting for /dev/ttyUSB0"
 check "the journal says so" journal "line did not open, waiting until it does"
+check "journalctl -p warning shows it" journal "line did not open" -p warning
+check "and not what is well" refused journal "line open" -p warning
+check "there is no JSON in the journal" refused journal '{"level"'
 check "the other line serves" asks_tcp 5020
 halt
 boot
@@ -218,7 +273,7 @@ check "and its register is as the file says" within 10 reads_tcp 5020 1
 check "the journal says so" journal "state set aside"
 there sh -c 'rm -f /var/lib/modbus-sim/*'
 
-echo "== a template instance"
+echo "== template instances"
 there sh -c 'cat > /etc/modbus-sim/bench.yaml' <<'YAML'
 devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3]}]}}}
 lines: {demo: {serial: {path: virtual}, units: {1: meter}}, lan: {tcp: {port: 5030}, units: {1: meter}}}
@@ -226,7 +281,40 @@ api: {port: 8081}
 YAML
 check "modbus-sim@bench starts" there systemctl enable --now modbus-sim@bench.service
 check "and answers" asks_tcp 5030
-check "its virtual line has a directory of its own" there test -c /run/modbus-sim@bench/demo
+check "REST has the port of its file" rest_status 200 http://127.0.0.1:8081/healthz
+# By %-escapes systemd has a space and a percent sign in a name; the udev rule makes those with a colon.
+port=5040
+for name in usb-1-1.2:1.0 usb-1-1.2:1.1 'my\x20bench' '50\x25'; do
+  port=$((port + 1))
+  unit="modbus-sim@$name.service"
+  there sh -c 'cat > "/etc/modbus-sim/$0.yaml"' "$name" <<YAML
+devices: {meter: {registers: {holding: [{address: 0, value: [1, 2, 3], write: true}]}}}
+state: keep
+lines: {demo: {serial: {path: virtual}, units: {1: meter}}, lan: {tcp: {port: $port}, units: {1: meter}}}
+YAML
+  check "modbus-sim@$name starts without a port for REST" there systemctl start "$unit"
+  check "and its status says which one it has" status_is "REST on http://127.0.0.1:"
+  check "its virtual line has a directory of its own" there test -c "/run/modbus-sim@/$name/demo"
+  check "a reload works" there systemctl reload "$unit"
+  check "a register is written" writes_tcp "$port" "$port"
+  there systemctl restart "$unit"
+  check "and is there after a restart" within 5 reads_tcp "$port" "$port"
+  check "its state has a directory of its own" there sh -c 'test -f "/var/lib/modbus-sim/$0/"device-meter-*.json' "$name"
+  there systemctl stop "$unit"
+  there rm "/etc/modbus-sim/$name.yaml"
+done
+unit=modbus-sim.service
+
+echo "== without koffi, as on an ARMv6"
+there mv /usr/lib/modbus-sim/node_modules/koffi /usr/lib/modbus-sim/node_modules/koffi.off
+config "$(cat packaging/config.yaml)"
+if at_least 253; then
+  check "the service starts" there systemctl restart modbus-sim.service
+  check "the TCP line serves" asks_tcp 5020
+  check "the status names the line that can't" status_is "1 line open, 1 failed on virtual"
+  check "and the journal says why" journal "no pseudo-terminal for the virtual line: koffi did not load" -p err
+fi
+there mv /usr/lib/modbus-sim/node_modules/koffi.off /usr/lib/modbus-sim/node_modules/koffi
 
 echo "== watchdog and restart"
 config "$(cat packaging/config.yaml)"
@@ -242,9 +330,33 @@ check "stopped (SIGSTOP), it is noticed and started again" within 60 restarted "
 echo "        after $SECONDS s"
 check "and answers" within 5 asks_tcp 5020
 
-echo "== scheduling"
-there ps -L -o cls,rtprio -p "$(property MainPID)" --no-headers | sort | uniq -c \
-  | sed 's/^/        threads, class and priority: /'
+check "its thread for the lines alone is real-time" only_first_is_rr
+
+if at_least 254; then
+  echo "== restart delays"
+  # The same unit with shorter times: 1 s, growing to 27 s, and 10 healthy seconds.
+  conf=/usr/lib/systemd/system/modbus-sim.service.d/50-modbus-sim.conf
+  there mkdir -p /etc/systemd/system/modbus-sim.service.d
+  there sh -c 'printf "[Service]\nRestartSec=1\nRestartSteps=3\nRestartMaxDelaySec=27\nExecStartPost=\n%s\n" \
+    "$(grep ^ExecStartPost= "$0" | sed "s/sleep 600/sleep 10/")" > /etc/systemd/system/modbus-sim.service.d/trial.conf' "$conf"
+  there systemctl daemon-reload
+  there systemctl restart modbus-sim.service
+  for crash in 1 2 3; do
+    SECONDS=0
+    count=$(property NRestarts)
+    there systemctl kill -s KILL modbus-sim.service
+    check "crash $crash: it is started again" within 60 restarted "$count"
+    echo "        after $SECONDS s"
+  done
+  check "after a healthy time its restarts are forgotten" within 20 has NRestarts 0
+  SECONDS=0
+  there systemctl kill -s KILL modbus-sim.service
+  check "and the next delay is the first one" within 60 restarted 0
+  echo "        after $SECONDS s"
+  there rm -r /etc/systemd/system/modbus-sim.service.d
+  there systemctl daemon-reload
+  there systemctl restart modbus-sim.service
+fi
 
 echo "== upgrade"
 there sh -c 'echo "# edited" >> /etc/modbus-sim/config.yaml'

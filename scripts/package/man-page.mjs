@@ -28,7 +28,7 @@ const FOOTER = [
   'end the program within 2 s, with exit code 0',
   '.TP',
   'SIGHUP',
-  'under a service manager (NOTIFY_SOCKET), read the configuration again; elsewhere like SIGTERM',
+  'under a service manager (NOTIFY_SOCKET), read the configuration again, as modbus\\-sim reload does; elsewhere like SIGTERM',
   '.SH FILES',
   '.TP',
   '/etc/modbus\\-sim/config.yaml',

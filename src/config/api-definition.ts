@@ -6,6 +6,8 @@ import type { ApiDefinition } from './configuration.js';
 export interface ApiOverrides {
   readonly httpHost?: string;
   readonly httpPort?: number;
+  /** The port where neither the command line nor the file has one. */
+  readonly defaultPort?: number;
   readonly token?: string;
 }
 
@@ -28,7 +30,7 @@ export function resolveApi(
 ): ApiDefinition {
   const { insecure = false, ...settings } = configured;
   const host = overrides.httpHost ?? configured.host ?? defaults.host;
-  const port = overrides.httpPort ?? configured.port ?? defaults.port;
+  const port = overrides.httpPort ?? configured.port ?? overrides.defaultPort ?? defaults.port;
   const token = overrides.token ?? configured.token;
   const tokens = tokensOf(configured, overrides, file);
   if (tokens.length === 0 && !insecure && !isLoopback(host)) {

@@ -4,6 +4,7 @@ import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/e
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
 import { MONITOR_OPTIONS, type MonitorCommand, parseMonitor } from './commands/monitor.js';
 import { type PortsCommand, parsePorts } from './commands/ports.js';
+import { parseReload, type ReloadCommand } from './commands/reload.js';
 import { type Given, type OptionTable, SEE_HELP, scan } from './commands/scan.js';
 import { parseSelftest, SELFTEST_OPTIONS, type SelftestCommand } from './commands/selftest.js';
 import { parseServe, SERVE_OPTIONS, type ServeCommand } from './commands/serve.js';
@@ -23,6 +24,7 @@ export type Command =
 type NamedCommand =
   | CheckCommand
   | PortsCommand
+  | ReloadCommand
   | SelftestCommand
   | TestCommand
   | MonitorCommand
@@ -51,6 +53,7 @@ interface Named {
 const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['check', { options: {}, parse: parseCheck }],
   ['ports', { options: {}, parse: parsePorts }],
+  ['reload', { options: {}, parse: parseReload }],
   ['selftest', { options: SELFTEST_OPTIONS, parse: parseSelftest }],
   ['monitor', { options: MONITOR_OPTIONS, parse: parseMonitor }],
   ['test', { options: TEST_OPTIONS, parse: parseTest }],
@@ -77,12 +80,25 @@ function understand(args: readonly string[], env: Environment): Command | string
   if (values.help !== undefined) return { kind: 'help', text: HELP };
   if (values.version !== undefined) return { kind: 'version' };
   const token = env.MODBUS_SIM_TOKEN || undefined;
+  const runtimeDirectory = firstDirectory(env.RUNTIME_DIRECTORY);
   const [name, ...rest] = words;
-  if (name !== undefined) return named(name, { ...scanned, words: rest, token });
+  if (name !== undefined) return named(name, { ...scanned, words: rest, token, runtimeDirectory });
   const foreign = optionBeside(SERVE_OPTIONS, values);
   if (foreign !== undefined) return `--${foreign} is for ${ownerOf(foreign)} ${SEE_HELP}`;
-  // systemd names all state directories of a unit, with colons between them.
-  return parseServe(values, { token, ofService: env.STATE_DIRECTORY?.split(':')[0] || undefined });
+  return parseServe(values, {
+    token,
+    defaultPort: env.MODBUS_SIM_HTTP_PORT || undefined,
+    stateDirectory: firstDirectory(env.STATE_DIRECTORY),
+    runtimeDirectory,
+  });
+}
+
+/**
+ * systemd names all directories of a unit, with colons between them, and escapes no colon in a name: the state of
+ * `modbus-sim@usb-1-1.2:1.0` is in one directory. All of them are absolute.
+ */
+function firstDirectory(directories: string | undefined): string | undefined {
+  return directories?.split(/:(?=\/)/)[0] || undefined;
 }
 
 function named(name: string, given: Given<OptionName>): Command | string {

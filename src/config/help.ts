@@ -8,6 +8,9 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim ports             list serial ports by their stable names
+  modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
+                               changed and what was not; exit 1 if something was not. DIR is its runtime
+                               directory: default RUNTIME_DIRECTORY, then /run/modbus-sim
   modbus-sim selftest LINE     measure what a line of the demo, or of --config FILE, achieves on this
                                machine; exit 1 if that is worse than configured. --seconds N: how long
                                to wait for requests on a real bus (default 10)
@@ -58,6 +61,7 @@ Files of pymodbus.simulator
 REST interface, with all of them; goes before what the file says
   --http_host HOST             default 127.0.0.1; beyond loopback a token is needed
   --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
+  MODBUS_SIM_HTTP_PORT         environment: the port where neither this nor the file has one
   MODBUS_SIM_TOKEN             environment: the token that clients must send
 
   --free-ports                 sockets listen on free ports of 127.0.0.1, REST too, and serial lines are virtual,

@@ -1,8 +1,9 @@
 import { openSync, statSync, writeSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { LogOptions } from '../config/commands/serve.js';
-import { complain } from './say.js';
+import { complain, isJournal, PRIORITY } from './say.js';
 
 /** The levels of pymodbus.simulator's --log, with their names in pino. */
 const LEVELS = {
@@ -15,8 +16,8 @@ const LEVELS = {
 
 /**
  * Creates a log in a file or on standard error, so that standard output stays readable for people. Its entries are JSON,
- * one in a line; on a terminal they are text. There the default level is warning, because the usual events would bury
- * what is printed.
+ * one in a line; on a terminal and in systemd's journal they are text. On a terminal the default level is warning,
+ * because the usual events would bury what is printed.
  * @returns the log, or an error as a sentence.
  */
 export function createLog({ level, file }: LogOptions): Logger | string {
@@ -24,13 +25,19 @@ export function createLog({ level, file }: LogOptions): Logger | string {
   const usual = isOnTerminal ? 'warning' : 'info';
   const descriptor = file === undefined ? process.stderr.fd : openLogFile(file);
   if (typeof descriptor === 'string') return `--log_file ${file}: ${descriptor}`;
-  return newLog(level ?? usual, isOnTerminal ? onTerminal(logStream(descriptor)) : logStream(descriptor));
+  const stream = logStream(descriptor);
+  return newLog(level ?? usual, file === undefined ? forReaders(stream) : stream);
 }
 
 /** Warnings on standard error, for commands that print what they find. */
 export function warningLog(): Logger {
-  const stream = logStream(process.stderr.fd);
-  return newLog('warning', process.stderr.isTTY ? onTerminal(stream) : stream);
+  return newLog('warning', forReaders(logStream(process.stderr.fd)));
+}
+
+/** In the form that suits what standard error is. */
+function forReaders(stream: DestinationStream): DestinationStream {
+  if (process.stderr.isTTY) return onTerminal(stream);
+  return isJournal() ? inJournal(stream) : stream;
 }
 
 /** Process and host are left out: whoever collects logs adds them. */
@@ -49,6 +56,37 @@ function onTerminal(stream: DestinationStream): DestinationStream {
     messageFormat: ({ line, msg }) => printable(line === undefined ? String(msg) : `${line}: ${msg}`),
   });
   return { write: (entry) => void stream.write(pretty(entry)) };
+}
+
+/** Pino's numbers of the levels. */
+const PRIORITIES: readonly (readonly [from: number, priority: number])[] = [
+  [60, PRIORITY.critical],
+  [50, PRIORITY.error],
+  [40, PRIORITY.warning],
+  [30, PRIORITY.info],
+];
+
+/**
+ * Entries as text with the priority that `journalctl -p` asks for. The sentence comes first, the other fields follow as
+ * `name=value`. The journal adds time and program.
+ */
+function inJournal(stream: DestinationStream): DestinationStream {
+  return {
+    write(entry) {
+      const { level, time, name, line, msg, ...fields } = JSON.parse(entry) as Record<string, unknown>;
+      const [, priority] = PRIORITIES.find(([from]) => Number(level) >= from) ?? [0, PRIORITY.debug];
+      const sentence = line === undefined ? String(msg) : `${line}: ${msg}`;
+      const others = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(value)}`);
+      stream.write(`<${priority}>${printable(sentence + others.join(''))}\n`);
+    },
+  };
+}
+
+/** A word as it is, anything else as in source text. */
+function fieldText(value: unknown): string {
+  if (Array.isArray(value)) return fieldText(value.join(', '));
+  if (typeof value === 'string' && /^[^\s"'=]+$/.test(value)) return value;
+  return inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY, compact: true });
 }
 
 /** Names and messages may have come from a client: a terminal must not obey what is in them. */

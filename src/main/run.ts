@@ -22,6 +22,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./check.js')).check(command);
     case 'ports':
       return (await import('./ports.js')).ports();
+    case 'reload':
+      return (await import('./reload.js')).reload(command);
     case 'selftest':
       return (await import('./selftest.js')).selftest(command);
     case 'test':

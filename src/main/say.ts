@@ -1,8 +1,12 @@
+import { fstatSync } from 'node:fs';
 import { formatWarnings, type Problem } from '../schema/problem.js';
 
 export const OK = 0;
 export const FAILED = 1;
 export const WRONG_USAGE = 2;
+
+/** Of an entry in the journal, as syslog(3) counts them. */
+export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 } as const;
 
 /** Prints a line on standard output. @returns the exit code of success. */
 export function say(text: string): number {
@@ -12,11 +16,35 @@ export function say(text: string): number {
 
 /** Prints an error on standard error. @returns `code`, the exit code. */
 export function complain(text: string, code = FAILED): number {
-  console.error(text);
+  console.error(withPriority(text, 'error'));
   return code;
+}
+
+/** Prints a warning on standard error. */
+export function note(text: string): void {
+  console.error(withPriority(text, 'warning'));
 }
 
 /** Prints the warnings about a file on standard error. */
 export function warn(file: string, warnings: readonly Problem[]): void {
-  if (warnings.length > 0) console.error(formatWarnings(file, warnings));
+  if (warnings.length > 0) note(formatWarnings(file, warnings));
+}
+
+/**
+ * Whether standard error goes to systemd's journal, which says so by the device and inode of the stream
+ * (`JOURNAL_STREAM`, systemd.exec(5)). A program that a service has started may have another standard error.
+ */
+export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
+  if (!env.JOURNAL_STREAM) return false;
+  try {
+    const { dev, ino } = fstatSync(process.stderr.fd, { bigint: true });
+    return env.JOURNAL_STREAM === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
+/** In the journal each line is an entry of its own, with the priority that it begins with (sd-daemon(3)). */
+function withPriority(text: string, priority: keyof typeof PRIORITY): string {
+  return isJournal() ? text.replace(/^/gm, `<${PRIORITY[priority]}>`) : text;
 }

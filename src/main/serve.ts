@@ -66,6 +66,8 @@ export async function serve(command: ServeCommand): Promise<number> {
   const ended = service?.ok
     ? runService({
         ...{ room: owned, configuration, manager: service.manager, log, file, load: again },
+        runtimeDirectory: command.runtimeDirectory,
+        rest: api.defaultPort === undefined ? undefined : served.addresses.join(' and '),
         reloaded: (now) => {
           if (state) state.keeper.file = now;
         },

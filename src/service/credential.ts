@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,5 +16,23 @@ export function withCredentials(env: Environment): Environment | string {
     return { ...env, MODBUS_SIM_TOKEN: readFileSync(file, 'utf8').trim() };
   } catch (error) {
     return `the credential token can't be read: ${(error as Error).message}`;
+  }
+}
+
+/** Where the units of this program have their configurations, and the token that is a credential. */
+const SERVICE_DIRECTORY = '/etc/modbus-sim';
+
+/**
+ * The file from which the service with this configuration has its token. Only root may read it, so nobody else can find
+ * out more than that it is there.
+ * @returns undefined for a configuration that is not of a service, and where there is no token
+ */
+export function tokenOfService(file: string, directory = SERVICE_DIRECTORY): string | undefined {
+  const token = join(directory, 'token');
+  try {
+    const isOfService = realpathSync(dirname(file)) === realpathSync(directory);
+    return isOfService && statSync(token).size > 0 ? token : undefined;
+  } catch {
+    return undefined;
   }
 }

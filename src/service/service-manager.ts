@@ -1,4 +1,6 @@
-import type { KoffiFunc } from 'koffi';
+import { writeSync } from 'node:fs';
+import { getSystemErrorName } from 'node:util';
+import { loadLibc } from '../transport/port/libc.js';
 
 /** systemd, or another service manager with the same protocol (sd_notify(3)). */
 export interface ServiceManager {
@@ -15,30 +17,44 @@ export type ServiceManagerResult =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** systemd guarantees that this file name stays. */
-const LIBRARY = 'libsystemd.so.0';
+/** The first descriptor that is passed to a service (sd_listen_fds(3)), and the name of ours in the units (OpenFile=). */
+const FIRST_PASSED = 3;
+const PASSED_NAME = 'notify';
 
-/**
- * Finds the service manager that started this program; undefined when none did. Node has no Unix datagram sockets, so
- * messages are sent through systemd's own library.
- */
+/** Finds the service manager that started this program; undefined when none did. */
 export async function findServiceManager(env: Environment): Promise<ServiceManagerResult | undefined> {
   if (!env.NOTIFY_SOCKET) return undefined;
-  let sdNotify: KoffiFunc<(unsetEnvironment: number, state: string) => number>;
-  try {
-    const { default: koffi } = await import('koffi');
-    sdNotify = koffi.load(LIBRARY).func('sd_notify', 'int', ['int', 'str']);
-  } catch (error) {
-    const [reason] = (error as Error).message.split('\n');
-    return {
-      ok: false,
-      error: `the service manager can't be told that this program is ready, and may end it: ${LIBRARY} did not load (${reason})`,
-    };
+  const descriptor = passedDescriptor(env) ?? (await connectTo(env.NOTIFY_SOCKET));
+  if (typeof descriptor === 'string') {
+    const error = `the service manager can't be told that this program is ready, and may end it: ${descriptor}`;
+    return { ok: false, error };
   }
   return {
     ok: true,
-    manager: { watchdogMs: watchdogMs(env, process.pid), tell: (told) => void sdNotify(0, textOf(told)) },
+    manager: { watchdogMs: watchdogMs(env, process.pid), tell: (told) => send(descriptor, textOf(told)) },
   };
+}
+
+/** systemd 253 and later has the socket opened for us, so that nothing native is needed: Node has no Unix datagrams. */
+function passedDescriptor({ LISTEN_PID, LISTEN_FDNAMES = '' }: Environment): number | undefined {
+  const at = LISTEN_FDNAMES.split(':').indexOf(PASSED_NAME);
+  return at >= 0 && Number(LISTEN_PID) === process.pid ? FIRST_PASSED + at : undefined;
+}
+
+/** @returns a descriptor, or why there is none */
+async function connectTo(path: string): Promise<number | string> {
+  const loaded = await loadLibc();
+  if (!loaded.ok) return loaded.reason;
+  const result = loaded.libc.connectDatagrams(path);
+  return result < 0 ? `${path}: ${getSystemErrorName(result)}` : result;
+}
+
+function send(descriptor: number, message: string): void {
+  try {
+    writeSync(descriptor, message);
+  } catch {
+    // A manager that does not read has no use for it. The watchdog is fed again soon.
+  }
 }
 
 /** See sd_watchdog_enabled(3). Child processes inherit both variables, so WATCHDOG_PID names the process meant. */

@@ -2,7 +2,9 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
 import type { Room } from '../control/room.js';
-import { type Reloaded, reload } from './reload.js';
+import { formatWarnings } from '../schema/problem.js';
+import { reload } from './reload.js';
+import { answerReloads, type ReloadAnswer } from './reload-socket.js';
 import type { ServiceManager } from './service-manager.js';
 import { supervise } from './supervision.js';
 
@@ -12,7 +14,11 @@ export interface Service {
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
   readonly manager: ServiceManager;
+  /** Where it is asked to read the configuration again; undefined where the service has no such directory. */
+  readonly runtimeDirectory: string | undefined;
   readonly log: Logger;
+  /** Where REST is, for the status text; undefined where its user has named the port. */
+  readonly rest: string | undefined;
   /** Name of the configuration, for messages. */
   readonly file: string;
   /** Reads the configuration again. */
@@ -23,44 +29,55 @@ export interface Service {
 
 /**
  * Does what a service manager expects of a ready service: reports that it is ready and then that it is alive, and reads
- * the configuration again on SIGHUP. @returns a function to call before the simulator is stopped.
+ * the configuration again on SIGHUP, or when asked to. @returns a function to call before the simulator is stopped.
  */
 export function runService({
   room,
   configuration,
   manager,
+  runtimeDirectory,
   log,
+  rest,
   file,
   load,
   reloaded: onReloaded,
 }: Service): () => void {
-  const supervision = supervise(room.simulator, manager, log);
+  const supervision = supervise(room.simulator, { manager, log, rest });
   let current = configuration;
 
-  const onReload = async (): Promise<void> => {
+  const readAgain = async (): Promise<ReloadAnswer> => {
+    queued = undefined;
     // Type=notify-reload (systemd 253 and later) also requires the time.
     manager.tell({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
-    const reloaded = await reload(room, current, load(), file);
-    current = reloaded.configuration;
+    const loaded = load();
+    const { configuration: now, done, refused } = await reload(room, current, loaded, file);
+    current = now;
     onReloaded(current);
-    logReload(log, reloaded);
-    const problem = reloaded.refused[0]?.split('\n')[0];
+    const warnings = loaded.warnings.map((warning) => formatWarnings(file, [warning]));
+    for (const text of warnings) log.warn(text);
+    for (const text of refused.flatMap((each) => each.split('\n'))) log.error(`not reloaded: ${text}`);
+    log.info({ changed: done }, 'configuration read again');
+    const problem = refused[0]?.split('\n')[0];
     supervision.note(problem === undefined ? undefined : `reload: ${problem}`);
     manager.tell({ READY: 1 });
+    return { warnings, done, refused };
   };
-  // Reloads run one after another, because each compares with the result of the one before.
-  let reloads = Promise.resolve();
-  const onSignal = (): void => {
-    reloads = reloads.then(onReload);
+  // Reloads run one after another, because each compares with the result of the one before. Whoever asks while one waits
+  // for its turn is answered by that one: it has not read the file yet.
+  let last: Promise<unknown> = Promise.resolve();
+  let queued: Promise<ReloadAnswer> | undefined;
+  const queue = (): Promise<ReloadAnswer> => {
+    queued ??= last.then(readAgain);
+    last = queued;
+    return queued;
   };
+  const onSignal = () => void queue();
   process.on('SIGHUP', onSignal);
+  const endAnswers =
+    runtimeDirectory && answerReloads(runtimeDirectory, queue, (problem) => log.error(problem));
   return () => {
     process.off('SIGHUP', onSignal);
+    if (endAnswers) endAnswers();
     supervision.end();
   };
-}
-
-function logReload(log: Logger, { done, refused }: Reloaded): void {
-  for (const text of refused) log.error(`not reloaded: ${text}`);
-  log.info({ changed: done }, 'configuration read again');
 }

@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
 import { lineStatus } from '../simulator/line-status.js';
 import type { Simulator } from '../simulator/simulator.js';
-import type { ServiceManager } from './service-manager.js';
+import type { Service } from './service.js';
 import { statusText } from './status-text.js';
 import { StuckLines } from './stuck-lines.js';
 
@@ -19,7 +18,10 @@ const LOOK_MS = 1000;
  * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the watchdog as
  * long as the event loop runs and no line is stuck.
  */
-export function supervise(simulator: Simulator, manager: ServiceManager, log: Logger): Supervision {
+export function supervise(
+  simulator: Simulator,
+  { manager, log, rest }: Pick<Service, 'manager' | 'log' | 'rest'>,
+): Supervision {
   const stuckLines = new StuckLines();
   let noted: string | undefined;
   let told = '';
@@ -27,7 +29,7 @@ export function supervise(simulator: Simulator, manager: ServiceManager, log: Lo
 
   const status = (): string => {
     const lines = statusText(Array.from(simulator.lines.values(), lineStatus));
-    return noted === undefined ? lines : `${lines}; ${noted}`;
+    return [lines, rest && `REST on ${rest}`, noted].filter((text) => text !== undefined).join('; ');
   };
   const tellStatus = (more: Readonly<Record<string, string | number>> = {}): void => {
     const text = status();

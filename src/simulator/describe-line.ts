@@ -5,6 +5,7 @@ import { lineStatus } from './line-status.js';
 /** A line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
 export function describeLine(line: Line): string {
   const { state, reason } = lineStatus(line);
+  if (state === 'failed') return `${description(line)}; failed: ${reason}`;
   return state === 'waiting' ? `${description(line)}; not open yet, waiting: ${reason}` : description(line);
 }
 

@@ -236,12 +236,13 @@ export class Line implements LineHandler {
     return this.#transport.start(how);
   }
 
-  /** A port that is waited for is not given up. */
+  /** A port that is waited for is not given up, even while one is there that can't do what was asked for. */
   #opened(started: TransportStart): LineOutcome {
-    const isWaiting = this.#transport.state.kind === 'waiting';
-    if (started.ok || isWaiting) {
+    const { kind } = this.#transport.state;
+    const isUnfit = kind === 'failed' && this.serial !== undefined;
+    if (started.ok || kind === 'waiting' || isUnfit) {
       this.#failure = undefined;
-      if (!started.ok) this.#waitsFor(started.error);
+      if (!started.ok && kind === 'waiting') this.#waitsFor(started.error);
       return OK;
     }
     this.#failure = started.error;
@@ -308,11 +309,10 @@ export class Line implements LineHandler {
 
   /** Closes what is open and opens `next`; when that can't be, opens again what was open. */
   async #replaceBy(next: Transport): Promise<TransportStart> {
-    const { kind } = this.state;
     await this.#transport.stop();
     const started = await next.start();
     // A line that had failed stays so, with its reason.
-    if (!started.ok && kind !== 'failed') {
+    if (!started.ok && this.#failure === undefined) {
       this.#opened(await this.#open({ waits: mayWait(this.#definition) }));
     }
     return started;

@@ -74,7 +74,10 @@ export type LineEvent =
   | { readonly kind: 'lost'; readonly reason: string }
   /** The port is still gone. */
   | { readonly kind: 'retry'; readonly error: string; readonly inMs: number }
-  /** The listening socket failed after it had opened; it serves no new clients. */
+  /**
+   * The listening socket failed after it had opened; it serves no new clients. Or a serial port is there that can't do
+   * what was asked for; the line waits for another one.
+   */
   | { readonly kind: 'failed'; readonly text: string }
   /** A frame between others on the bus. */
   | ({
@@ -114,6 +117,7 @@ export type LineState =
   /** The port vanished or does not open. The line keeps trying. */
   | { readonly kind: 'waiting'; readonly reason: string }
   | { readonly kind: 'stopped' }
+  /** Nothing more comes of it by itself, unless another serial port takes the place of this one. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type TransportStart =

@@ -136,6 +136,34 @@ describe('the command line', () => {
     });
   });
 
+  it('takes a colon in the name of a directory of the service manager for what it is', () => {
+    const env = {
+      STATE_DIRECTORY: '/var/lib/modbus-sim/usb-1-1.2:1.0:/var/lib/b',
+      RUNTIME_DIRECTORY: '/run/modbus-sim@usb-1-1.2:1.0',
+    };
+    expect(parse('', env)).toMatchObject({
+      state: { ofService: '/var/lib/modbus-sim/usb-1-1.2:1.0' },
+      runtimeDirectory: '/run/modbus-sim@usb-1-1.2:1.0',
+    });
+  });
+
+  it('finds the service to reload: the one that is named, the own one, the usual one', () => {
+    const env = { RUNTIME_DIRECTORY: '/run/modbus-sim@bench' };
+    expect(parse('reload /run/other', env)).toEqual({ kind: 'reload', directory: '/run/other' });
+    expect(parse('reload', env)).toEqual({ kind: 'reload', directory: '/run/modbus-sim@bench' });
+    expect(parse('reload')).toEqual({ kind: 'reload', directory: '/run/modbus-sim' });
+  });
+
+  it('takes a port for REST from the environment, where neither an option nor the file has one', () => {
+    const env = { MODBUS_SIM_HTTP_PORT: '0' };
+    expect(parse('--config a', env)).toMatchObject({ api: { defaultPort: 0 } });
+    expect(parse('--http_port 1 --config a', env)).toMatchObject({ api: { httpPort: 1, defaultPort: 0 } });
+    expect(parse('', { MODBUS_SIM_HTTP_PORT: 'any' })).toEqual({
+      kind: 'error',
+      message: 'MODBUS_SIM_HTTP_PORT: expected a port from 0 to 65535, got "any"',
+    });
+  });
+
   it('takes the token of REST from the environment, an empty one is none', () => {
     expect(parse('', { MODBUS_SIM_TOKEN: 'secret' })).toMatchObject({ api: { token: 'secret' } });
     expect(parse('check f', { MODBUS_SIM_TOKEN: 'secret' })).toMatchObject({ api: { token: 'secret' } });

@@ -168,7 +168,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   service: {
     knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
-    external: /^(node:.+|koffi|pino|zod)$/,
+    knowsFiles: ['src/transport/port/libc.ts'],
+    external: /^(node:.+|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
   },
 };
@@ -183,8 +184,8 @@ const CONFINED = [
   },
   {
     packages: /^koffi$/,
-    places: ['src/transport/', 'src/service/'],
-    why: 'only they speak to the operating system directly: to its ports, and to its service manager',
+    places: ['src/transport/port/libc.ts'],
+    why: 'there are processors that it does not run on, which are found out there',
   },
 ] as const;
 
@@ -383,7 +384,7 @@ describe('the check of the imports', () => {
     ['src/transport/socket/line.ts', 'pino', "transport may not import 'pino'"],
     ['src/transport/socket/line.ts', 'serialport', 'only src/transport/port/'],
     ['src/main.ts', '@serialport/bindings-cpp', 'only src/transport/port/'],
-    ['src/api/server.ts', 'koffi', 'only src/transport/ and src/service/ may'],
+    ['src/api/server.ts', 'koffi', 'only src/transport/port/libc.ts may'],
     ['src/api/server.ts', '../transport/socket/line.js', 'api may not import transport'],
     ['src/config/lines.ts', '../transport/settings.js', 'config may not import transport'],
     ['src/simulator.ts', './api/server.js', 'simulator may not import api'],
@@ -404,8 +405,8 @@ describe('the check of the imports', () => {
     ['src/device/device.ts', '../registers/image.js'],
     ['src/faults/rule.ts', 'zod'],
     ['src/transport/port/port.ts', 'serialport'],
-    ['src/transport/tty/ioctl.ts', 'koffi'],
-    ['src/service/service-manager.ts', 'koffi'],
+    ['src/transport/port/libc.ts', 'koffi'],
+    ['src/service/service-manager.ts', '../transport/port/libc.js'],
     ['src/main.ts', './api/server.js'],
     ['src/web/live.ts', '../rest/events.js'],
   ])('lets %s import %s', (path, specifier) => {

@@ -1,8 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadLibc } from '../../src/transport/port/libc.js';
 import { openNotifySocket } from '../support/notify-socket.js';
-import { startProgram } from '../support/program.mjs';
+import { dist, startProgram } from '../support/program.mjs';
 import { METER, TCP_LINE, VIRTUAL_LINE } from './plant.js';
 import { run, scratchSpace } from './run.js';
 
@@ -38,6 +49,34 @@ describe('a service manager', () => {
     expect(socket.messages().at(-1)).toBe('STOPPING=1');
   });
 
+  it('is told by the descriptor that it has passed to the program', async () => {
+    const socket = openNotifySocket(join(newDirectory(), 'notify'));
+    onTestFinished(() => socket.close());
+    const loaded = await loadLibc();
+    const descriptor = loaded.ok ? loaded.libc.connectDatagrams(socket.path) : -1;
+    expect(descriptor).toBeGreaterThan(0);
+    onTestFinished(() => closeSync(descriptor));
+    // The shell's process becomes that of the program, whose number it must have.
+    const command = ['exec', process.execPath, join(dist, 'main.js'), '--config', newFile(config)].join(' ');
+    const child = spawn('/bin/sh', ['-c', `LISTEN_PID=$$ ${command} --http_port 0`], {
+      env: { ...process.env, TMPDIR: newDirectory(), NOTIFY_SOCKET: '/nowhere', LISTEN_FDNAMES: 'x:notify' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ignore', descriptor],
+    });
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await expect.poll(() => socket.messages()[0]).toMatch(/^READY=1\nSTATUS=2 lines open/);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  it('that can not be told is no reason not to serve', async () => {
+    const program = await startProgram({ config, env: { NOTIFY_SOCKET: '/nowhere/notify' } });
+    expect(await program.stop()).toBe(0);
+    expect(program.output.stderr).toContain(
+      "the service manager can't be told that this program is ready, and may end it: /nowhere/notify: ENOENT",
+    );
+  });
+
   it('that watches is fed, until the program hangs', async () => {
     const { program, socket } = await startService({ WATCHDOG_USEC: '2000000' });
     const fed = () => socket.messages().filter((message) => message === 'WATCHDOG=1').length;
@@ -49,6 +88,16 @@ describe('a service manager', () => {
     process.kill(program.pid, 'SIGCONT');
     expect(after).toBe(before);
     await expect.poll(fed, { timeout: 5000 }).toBeGreaterThan(after);
+  });
+
+  it('is told where REST is when the port is the one of the environment', async () => {
+    const socket = openNotifySocket(join(newDirectory(), 'notify'));
+    onTestFinished(() => socket.close());
+    const env = { NOTIFY_SOCKET: socket.path, MODBUS_SIM_HTTP_PORT: '0' };
+    const program = await startProgram({ args: ['--config', newFile(config)], env });
+    onTestFinished(async () => void (await program.stop()));
+    expect(program.restUrl()).not.toContain(':8080');
+    expect(socket.messages()).toEqual([`READY=1\nSTATUS=2 lines open; REST on ${program.restUrl()}`]);
   });
 
   it('that watches another process is not fed', async () => {
@@ -83,6 +132,71 @@ describe('SIGHUP from a service manager', () => {
     expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
     reload({ ...config, api: { port: 0 } });
     await expect.poll(() => socket.messages()).toContain('STATUS=2 lines open');
+  });
+});
+
+describe('modbus-sim reload', () => {
+  /** A service that others reach only with a token, which its own processes alone can read. */
+  async function startRemote() {
+    const credentials = newDirectory();
+    writeFileSync(join(credentials, 'token'), 'a-token-that-is-long-enough\n');
+    const directory = newDirectory();
+    const env = { RUNTIME_DIRECTORY: directory, CREDENTIALS_DIRECTORY: credentials };
+    const remote = { ...config, api: { host: '0.0.0.0', port: 0 } };
+    const socket = openNotifySocket(join(newDirectory(), 'notify'));
+    onTestFinished(() => socket.close());
+    const program = await startProgram({ config: remote, env: { NOTIFY_SOCKET: socket.path, ...env } });
+    onTestFinished(async () => void (await program.stop()));
+    const reload = (content: object) => {
+      // A service manager reads what it is sent; a full queue would hold the service up.
+      socket.messages();
+      writeFileSync(join(program.directory, 'config.json'), JSON.stringify(content));
+      // As systemd runs ExecReload: it has no credentials.
+      return run(['reload'], newDirectory(), { RUNTIME_DIRECTORY: directory });
+    };
+    return { program, socket, remote, directory, reload };
+  }
+
+  it('says what was changed and what was not, which is its exit code; the token stays with the service', async () => {
+    const { program, socket, remote, reload } = await startRemote();
+    expect(await reload(remote)).toEqual({
+      code: 0,
+      stdout: 'nothing is different from before\n',
+      stderr: '',
+    });
+    const bench = { ...VIRTUAL_LINE, units: { 1: 'meter', 2: 'meter' } };
+    const changed = { ...remote, lines: { ...lines, bench } };
+    expect(await reload(changed)).toEqual({ code: 0, stdout: 'changed: line bench\n', stderr: '' });
+    const both = { ...changed, lines: { ...lines, bench: VIRTUAL_LINE }, api: { ...remote.api, host: '::' } };
+    expect(await reload(both)).toEqual({
+      code: 1,
+      stdout: 'changed: line bench\n',
+      stderr: 'not changed: api: changes at the next restart\n',
+    });
+    expect(await reload({ lines: 7 })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^not changed: \S+config\.json: devices: missing, expected devices by name\n/,
+      ),
+    });
+    expect(await reload({ ...remote, start: 'waiting' })).toMatchObject({ code: 0 });
+    expect(socket.messages().filter((message) => message.startsWith('RELOADING=1'))).toHaveLength(5);
+    expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
+  });
+
+  it('is for root and the user of the service, and fails when nobody is asked', async () => {
+    const { program, directory, remote, reload } = await startRemote();
+    expect(statSync(join(directory, 'reload.sock')).mode & 0o777).toBe(0o600);
+    expect(await program.stop()).toBe(0);
+    expect(readdirSync(directory)).toEqual([]);
+    mkdirSync(program.directory);
+    onTestFinished(() => rmSync(program.directory, { recursive: true }));
+    expect(await reload(remote)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${directory}/reload.sock: no service has this socket; is it running?\n`,
+    });
   });
 });
 

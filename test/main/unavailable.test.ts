@@ -71,6 +71,63 @@ describe.concurrent('a serial port that can not be opened is an error that names
   });
 });
 
+describe.concurrent('a serial port that can not do what is asked for', () => {
+  it('fails its line with the reason, also one that waits for its port, and the others serve', async () => {
+    // A pseudo-terminal has no RS-485 mode.
+    const wire = await startProgram({ config: { devices: METER, lines: { wire: VIRTUAL_LINE } } });
+    const path = wire.serialPath('wire');
+    const serial = { ...VIRTUAL_LINE.serial, path, rs485: { mode: 'kernel' } };
+    const bench = { ...VIRTUAL_LINE, serial, start: 'waiting' };
+    const program = await startProgram({ config: { devices: METER, lines: { good: TCP_LINE, bench } } });
+    const url = `${program.restUrl()}/api/v1/lines`;
+    const line = async (name: string) => (await fetch(`${url}/${name}`)).json();
+    const reason = `${path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
+    expect(await line('bench')).toMatchObject({ state: 'failed', reason });
+    expect(await line('good')).toMatchObject({ state: 'open' });
+    expect(program.output.stdout).toContain(`; failed: ${reason}\n`);
+
+    const body = JSON.stringify({ serial: { rs485: null } });
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${url}/bench`, { method: 'PUT', headers, body });
+    expect(await line('bench')).toMatchObject({ state: 'open' });
+
+    await program.stop();
+    expect(program.output.stderr.match(/"line failed"/g)).toHaveLength(1);
+    await wire.stop();
+  });
+});
+
+/** Run before the program: an ARMv6, as far as the program can find out. */
+const ARMV6 = `
+import os from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+Object.defineProperty(process, 'arch', { value: 'arm' });
+os.machine = () => 'armv6l';
+syncBuiltinESMExports();`;
+
+describe.concurrent('on a processor that the calls of the C library do not run on', () => {
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ARMV6)}` };
+  const reason =
+    'no pseudo-terminal for the virtual line: ARMv7 or later is needed for virtual lines, RS-485 settings and exact timers, and this is ARMv6';
+
+  it('other lines serve beside a virtual one that is waited for', async () => {
+    const lines = { good: TCP_LINE, bench: { ...VIRTUAL_LINE, start: 'waiting' } };
+    const program = await startProgram({ config: { devices: METER, lines }, env });
+    expect(program.output.stdout).toContain(`; failed: ${reason}\n`);
+    expect(await (await fetch(`${program.restUrl()}/api/v1/lines`)).json()).toMatchObject({
+      lines: [{ state: 'open' }, { state: 'failed', reason }],
+    });
+    expect(await program.stop()).toBe(0);
+  });
+
+  it('a virtual line says what is needed', async () => {
+    const config = newFile({ devices: METER, lines: { bench: VIRTUAL_LINE }, api: { port: 0 } });
+    const { code, stderr } = await run(['--config', config], newDirectory(), env);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`\nline bench: ${reason}\n`);
+  });
+});
+
 describe.concurrent('a serial port that another modbus-sim has', () => {
   /** Serves a line on the client's side of the first one's virtual line, as it would on a port with a wire. */
   async function startBoth() {

@@ -18,7 +18,10 @@ export const consoleRoutes: FastifyPluginCallback = (app, _, done) => {
   const serve = async (request: FastifyRequest, reply: FastifyReply, file: string) => {
     // Most programs that run show nobody their console.
     const { send } = await import('@fastify/send');
-    const { statusCode, headers, stream } = await send(request.raw, file, { root: BUILT, cacheControl: false });
+    const { statusCode, headers, stream } = await send(request.raw, file, {
+      root: BUILT,
+      cacheControl: false,
+    });
     return reply.code(statusCode).headers(headers).send(stream);
   };
   // A route for each file: everything else is no such path. `hide` keeps them out of the document of the interface.

@@ -180,10 +180,7 @@ function wrongText(problems: readonly Problem[]): Refusal {
 }
 
 /** Mistakes with their lines and columns in the text. */
-function located(
-  started: Refusal,
-  locate: Extract<ParsedText, { ok: true }>['source']['locate'],
-): Refusal {
+function located(started: Refusal, locate: Extract<ParsedText, { ok: true }>['source']['locate']): Refusal {
   const { problems } = started;
   const codes = new Map(problems.map(({ message, code }) => [message, code]));
   if (problems.some(({ parts }) => parts === undefined)) return started;

@@ -20,6 +20,8 @@ export interface Given<Name extends string> {
   readonly words: readonly string[];
   /** The token of REST in the environment. */
   readonly token: string | undefined;
+  /** The runtime directory that the service manager has made for this service. */
+  readonly runtimeDirectory: string | undefined;
 }
 
 /** Ends the message about an option or a command that does not exist, or not there. */
@@ -29,7 +31,7 @@ export const SEE_HELP = '(see modbus-sim --help)';
 export function scan<Table extends OptionTable>(
   args: readonly string[],
   table: Table,
-): Omit<Given<keyof Table & string>, 'token'> | string {
+): Omit<Given<keyof Table & string>, 'token' | 'runtimeDirectory'> | string {
   const { tokens } = parseArgs({
     args: [...args],
     options: table,

@@ -31,6 +31,8 @@ export interface ServeCommand {
   readonly api: ApiOverrides;
   readonly log: LogOptions;
   readonly state: StateOptions;
+  /** Directory of the socket on which a service is asked to read its configuration again. */
+  readonly runtimeDirectory?: string;
 }
 
 export const SERVE_OPTIONS = {
@@ -49,14 +51,17 @@ const MAX_PORT = 65535;
 interface Environment {
   /** The token of REST. */
   readonly token: string | undefined;
-  /** The directory that the service manager has for the state. */
-  readonly ofService: string | undefined;
+  /** The port of REST where neither the command line nor the file has one. */
+  readonly defaultPort: string | undefined;
+  /** The directories that the service manager has made. */
+  readonly stateDirectory: string | undefined;
+  readonly runtimeDirectory: string | undefined;
 }
 
 /** @returns what is wrong, as a sentence */
 export function parseServe(
   values: Values<keyof typeof SERVE_OPTIONS>,
-  { token, ofService }: Environment,
+  { token, defaultPort: usualPort, stateDirectory, runtimeDirectory }: Environment,
 ): ServeCommand | string {
   if (values.custom_actions_module !== undefined) {
     return '--custom_actions_module: custom actions of Python modules are not supported';
@@ -64,19 +69,28 @@ export function parseServe(
   const source = sourceOf(values);
   if (typeof source === 'string') return source;
   const { http_host: httpHost, http_port: port, log_file: file } = values;
-  const httpPort = port === undefined ? undefined : wholeNumber(port, MAX_PORT);
-  if (port !== undefined && Number.isNaN(httpPort)) {
-    return `--http_port: expected a port from 0 to ${MAX_PORT}, got ${quote(port)}`;
-  }
+  const httpPort = portOf('--http_port', port);
+  if (typeof httpPort === 'string') return httpPort;
+  const defaultPort = portOf('MODBUS_SIM_HTTP_PORT', usualPort);
+  if (typeof defaultPort === 'string') return defaultPort;
   const level = LOG_LEVELS.find((each) => each === values.log);
   if (level === undefined && values.log !== undefined) {
     return `--log: expected ${LOG_LEVELS.join(', ')}, got ${quote(values.log)}`;
   }
-  return {
-    kind: 'serve',
+  return compact({
+    kind: 'serve' as const,
     source,
-    api: compact({ httpHost, httpPort, token }),
+    api: compact({ httpHost, httpPort, defaultPort, token }),
     log: compact({ level, file }),
-    state: compact({ directory: values.state, ofService }),
-  };
+    state: compact({ directory: values.state, ofService: stateDirectory }),
+    runtimeDirectory,
+  });
+}
+
+/** @returns what is wrong, as a sentence */
+function portOf(where: string, text: string | undefined): number | string | undefined {
+  const port = text === undefined ? undefined : wholeNumber(text, MAX_PORT);
+  return Number.isNaN(port)
+    ? `${where}: expected a port from 0 to ${MAX_PORT}, got ${quote(text ?? '')}`
+    : port;
 }

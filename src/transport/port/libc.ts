@@ -1,3 +1,6 @@
+import { closeSync } from 'node:fs';
+import { machine } from 'node:os';
+
 /**
  * The C library functions this project needs, called through koffi. Every function returns what the C function
  * returns, or the negative errno (as the kernel does) when that was an error.
@@ -23,6 +26,8 @@ export interface Libc {
   timerfdCreate(clock: number, flags: number): number;
   /** Sets the time, from now, of such a descriptor. `time` is a `struct itimerspec` with 64-bit fields. */
   timerfdSettime(fd: number, time: Uint8Array): number;
+  /** A descriptor whose writes are datagrams to a socket; `@name` is in the abstract namespace. It never blocks. */
+  connectDatagrams(path: string): number;
 }
 
 /** `reason` is the middle of a sentence: 'koffi did not load (…)'. */
@@ -53,6 +58,12 @@ export const TIOCM_RTS = 4;
 export const TIOCGRS485 = 0x542e;
 export const TIOCSRS485 = 0x542f;
 
+/** socket(2) and unix(7). */
+const AF_UNIX = 1;
+const SOCK_DGRAM = 2;
+const SOCK_NONBLOCK = 0o4000;
+const SOCK_CLOEXEC = 0o2000000;
+
 /** flock(2): for one alone, and without waiting. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
@@ -82,6 +93,8 @@ async function load(): Promise<LibcResult> {
   if (!knownMachines.includes(process.arch)) {
     return { ok: false, reason: `the terminal ioctls of ${process.arch} are not known` };
   }
+  const unusable = processorProblem(process.arch, machine());
+  if (unusable !== undefined) return { ok: false, reason: unusable };
   try {
     const { default: koffi } = await import('koffi');
     // The process itself: it has the C library it runs with, glibc or musl, already loaded.
@@ -100,11 +113,27 @@ async function load(): Promise<LibcResult> {
   }
 }
 
+/**
+ * What koffi's binary for 32-bit ARM is built for: Thumb-2, so the first call into it ends a process on a Pi 1, Zero or
+ * Zero W with SIGILL. The name of the machine says it; /proc/cpuinfo calls an ARMv6 "CPU architecture: 7", and services
+ * don't see it. What Node itself was built for says nothing about the processor.
+ * @param machine as uname(2) has it: armv6l, armv7l, or aarch64 with programs of 32 bits
+ * @returns what is missing, in the middle of a sentence; undefined where koffi can run
+ */
+export function processorProblem(arch: string, machine: string): string | undefined {
+  const version = arch === 'arm' ? /^armv(\d)/.exec(machine)?.[1] : undefined;
+  return version !== undefined && Number(version) < 7
+    ? `ARMv7 or later is needed for virtual lines, RS-485 settings and exact timers, and this is ARMv${version}`
+    : undefined;
+}
+
 function bind(define: (name: string, args: string[]) => Native): Libc {
   const ptsname = define('ptsname_r', ['int', 'void *', 'size_t']);
   const poll = define('poll', ['void *', 'ulong', 'int']);
   const flock = define('flock', ['int', 'int']);
   const settime = define('timerfd_settime', ['int', 'int', 'void *', 'void *']);
+  const socket = define('socket', ['int', 'int', 'int']);
+  const connect = define('connect', ['int', 'void *', 'int']);
   return {
     posixOpenpt: define('posix_openpt', ['int']),
     grantpt: define('grantpt', ['int']),
@@ -122,5 +151,18 @@ function bind(define: (name: string, args: string[]) => Native): Libc {
     lockNow: (fd) => flock(fd, LOCK_EX | LOCK_NB),
     timerfdCreate: define('timerfd_create', ['int', 'int']),
     timerfdSettime: (fd, time) => settime(fd, 0, time, null),
+    connectDatagrams: (path) => {
+      const address = unixAddress(path);
+      const fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+      const connected = fd < 0 ? fd : connect(fd, address, address.length);
+      if (connected < 0 && fd >= 0) closeSync(fd);
+      return connected < 0 ? connected : fd;
+    },
   };
+}
+
+/** `struct sockaddr_un`: the family, then the path with its NUL, or a NUL with a name of the abstract namespace. */
+function unixAddress(path: string): Uint8Array {
+  const name = path.startsWith('@') ? `\0${path.slice(1)}` : `${path}\0`;
+  return Buffer.from(`${String.fromCharCode(AF_UNIX)}\0${name}`);
 }

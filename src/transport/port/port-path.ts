@@ -26,6 +26,12 @@ export function statOf(path: string): Stats | string {
   }
 }
 
+/** Differs when something else is at the path, an adapter that was plugged in again too. */
+export function identityOf(path: string): string {
+  const stats = statOf(path);
+  return typeof stats === 'string' ? stats : [stats.rdev, stats.ino, stats.ctimeMs].join(' ');
+}
+
 /** dev_t as glibc packs it. */
 function deviceNumber(dev: number): { major: number; minor: number } {
   return {

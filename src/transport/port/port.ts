@@ -66,4 +66,5 @@ export interface PortListener {
  */
 export type OpenResult<Port extends BytePort = BytePort> =
   | { readonly ok: true; readonly port: Port; readonly notes: readonly string[] }
-  | { readonly ok: false; readonly error: string };
+  /** `unfit`: what is there can't do what was asked for, so trying again is in vain until something else is there. */
+  | { readonly ok: false; readonly error: string; readonly unfit?: true };

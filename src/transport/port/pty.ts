@@ -31,8 +31,8 @@ export interface Pty {
 
 export type PtyResult =
   | { readonly ok: true; readonly pty: Pty }
-  /** One sentence. */
-  | { readonly ok: false; readonly error: string };
+  /** One sentence. `unfit` where there will never be one. */
+  | { readonly ok: false; readonly error: string; readonly unfit?: true };
 
 const openFlags = constants.O_RDWR | constants.O_NOCTTY;
 /** node:fs has no constant for it; it has this value on all machines that libc.ts knows. */
@@ -41,7 +41,7 @@ const O_CLOEXEC = 0o2000000;
 /** Opens a pseudo-terminal pair in raw mode, with one descriptor on the client's side kept open. */
 export async function openPty(): Promise<PtyResult> {
   const loaded = await loadLibc();
-  if (!loaded.ok) return failed(loaded.reason);
+  if (!loaded.ok) return { ...failed(loaded.reason), unfit: true };
   const { libc } = loaded;
 
   const masterFd = libc.posixOpenpt(openFlags | constants.O_NONBLOCK | O_CLOEXEC);
@@ -143,8 +143,8 @@ function tryOpen(path: string): number {
   }
 }
 
-function failed(why: string): PtyResult {
-  return { ok: false, error: `no pseudo-terminal for the virtual line: ${why}` };
+function failed(why: string) {
+  return { ok: false as const, error: `no pseudo-terminal for the virtual line: ${why}` };
 }
 
 /** posix_openpt(3) opens /dev/ptmx. */

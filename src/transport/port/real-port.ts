@@ -38,7 +38,7 @@ export async function openRealPort(
   const prepared = await prepare(port, loaded, settings, !isPseudoTerminal(device));
   if (typeof prepared === 'string') {
     await closePort(port);
-    return { ok: false, error: `${path}: ${prepared}` };
+    return { ok: false, error: `${path}: ${prepared}`, unfit: true };
   }
   // Bytes that arrived before are the middle of a message. This never cuts a mark in two, because the line discipline
   // puts whole marks into the buffer that is emptied here.

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.js';
 import type { Adapter } from '../port/adapter.js';
 import { openPort, pacingOf } from '../port/open-port.js';
 import type { BytePort, OpenResult, PortListener } from '../port/port.js';
+import { identityOf } from '../port/port-path.js';
 import { Retries } from '../retries.js';
 import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
@@ -33,6 +34,8 @@ export class SerialLine implements Transport, PortListener {
   #port: BytePort | undefined;
   #adapter: Adapter | undefined;
   #session: PortSession | undefined;
+  /** The port that can't do what was asked for; undefined where none was found unfit. */
+  #unfit: string | undefined;
   readonly #retries: Retries;
 
   /** Tests pass a port and a clock of their own. */
@@ -50,6 +53,7 @@ export class SerialLine implements Transport, PortListener {
     this.#retries = new Retries(clock, RETRY_TIMES, {
       attempt: (isCalledOff) => this.#reopen(isCalledOff),
       failed: (error, inMs) => {
+        if (this.#unfit !== undefined) return;
         this.#state = { kind: 'waiting', reason: error };
         this.#handler.event({ kind: 'retry', error, inMs });
       },
@@ -74,7 +78,10 @@ export class SerialLine implements Transport, PortListener {
     if (this.#state.kind !== 'stopped') return { ok: false, error: 'this line is started already' };
     const opened = await this.#open(this.#settings, this);
     if (!opened.ok) {
-      if (waits) this.#wait(opened.error);
+      if (waits) {
+        this.#note(opened);
+        this.#retries.begin();
+      }
       return opened;
     }
     this.#attach(opened.port, opened.notes);
@@ -119,7 +126,8 @@ export class SerialLine implements Transport, PortListener {
     this.#detach();
     if (this.#state.kind === 'stopped') return;
     this.#handler.event({ kind: 'lost', reason });
-    this.#wait(reason);
+    this.#note({ error: reason });
+    this.#retries.begin();
   }
 
   /** The adapter is identified at each opening, because another one may have been plugged in. */
@@ -151,14 +159,22 @@ export class SerialLine implements Transport, PortListener {
     this.#session = undefined;
   }
 
-  #wait(reason: string): void {
-    this.#state = { kind: 'waiting', reason };
-    this.#retries.begin();
+  /** Each opening moves the modem lines, so a port that was found unfit is left alone until something else is there. */
+  #note({ error, unfit }: { readonly error: string; readonly unfit?: true }): void {
+    this.#unfit = unfit && identityOf(this.#settings.path);
+    if (unfit) this.#handler.event({ kind: 'failed', text: error });
+    this.#state = { kind: unfit ? 'failed' : 'waiting', reason: error };
   }
 
   async #reopen(isCalledOff: () => boolean): Promise<string | undefined> {
+    if (this.#unfit !== undefined && this.#unfit === identityOf(this.#settings.path))
+      return 'unfit as before';
     const opened = await this.#open(this.#settings, this);
-    if (!opened.ok) return opened.error;
+    if (!opened.ok) {
+      if (!isCalledOff()) this.#note(opened);
+      return opened.error;
+    }
+    this.#unfit = undefined;
     if (isCalledOff()) await opened.port.close();
     else this.#attach(opened.port, opened.notes);
     return undefined;

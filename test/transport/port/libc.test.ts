@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Libc, loadLibc, TCGETS2 } from '../../../src/transport/port/libc.js';
+import { type Libc, loadLibc, processorProblem, TCGETS2 } from '../../../src/transport/port/libc.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,6 +25,22 @@ describe('the C library', () => {
   it('gives the error of ptsname_r, which does not use errno', async () => {
     const { ptsnameR } = await libc();
     expect(getSystemErrorName(ptsnameR(-1, Buffer.alloc(64)))).toBe('EBADF');
+  });
+});
+
+describe('a processor', () => {
+  const needed =
+    'ARMv7 or later is needed for virtual lines, RS-485 settings and exact timers, and this is ARMv6';
+
+  it.each([
+    ['a Pi 1, Zero or Zero W', 'arm', 'armv6l', needed],
+    ['a Pi 2 or later with a system of 32 bits', 'arm', 'armv7l', undefined],
+    ['a Pi 3 or later with a kernel of 64 bits and programs of 32', 'arm', 'aarch64', undefined],
+    ['the same in a container', 'arm', 'armv8l', undefined],
+    ['a Pi 3 or later with a system of 64 bits', 'arm64', 'aarch64', undefined],
+    ['a PC', 'x64', 'x86_64', undefined],
+  ])('of %s', (_, arch, machine, problem) => {
+    expect(processorProblem(arch, machine)).toBe(problem);
   });
 });
 

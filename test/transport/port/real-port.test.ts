@@ -258,6 +258,7 @@ describe('RS-485 direction that a port can not switch is refused', () => {
     expect(result).toEqual({
       ok: false,
       error: `${wire.path}: this driver has no RS-485 mode; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`,
+      unfit: true,
     });
     expect((await open(settingsOf(wire.path))).result.ok, 'the port was let go').toBe(true);
   });

@@ -36,6 +36,7 @@ function newDriver({
     tcflush: () => -1,
     pollNow: () => 0,
     timerfdCreate: () => -1,
+    connectDatagrams: () => -1,
     timerfdSettime: () => -1,
     lockNow: () => -1,
   };

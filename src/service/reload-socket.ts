@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+
+/*
+ * How a service is asked to read its configuration again, and told what came of it: by the line `reload` on a socket in
+ * its runtime directory. The answer is one line of JSON. A signal could not answer, and another process has neither the
+ * credentials of the service nor what the file said before.
+ */
+
+/** What a reload has come to, in texts for people. */
+export interface ReloadAnswer {
+  readonly warnings: readonly string[];
+  /** What was changed, such as `line bench`. */
+  readonly done: readonly string[];
+  /** What was not changed, and why. */
+  readonly refused: readonly string[];
+}
+
+const NAME = 'reload.sock';
+const REQUEST = 'reload\n';
+/** Clients that are served at once; there is rarely more than one. */
+const MAX_CLIENTS = 8;
+/** A client that has not asked by then is cut off. */
+const ASK_LIMIT_MS = 5000;
+/** The longest answer that a client reads: a file with a mistake in each of many thousand lines. */
+const MAX_ANSWER = 4 << 20;
+/** Lines that are changed may first have to close their ports. systemd gives a reload 90 s. */
+const ANSWER_LIMIT_MS = 80_000;
+
+/**
+ * Answers those who ask for a reload: the user of the service and root, to whom the socket belongs.
+ * @param directory the runtime directory, which belongs to this service alone; it is made where it is missing
+ * @param failed is called with a sentence when the socket can't be had
+ * @returns a function that ends it
+ */
+export function answerReloads(
+  directory: string,
+  reload: () => Promise<ReloadAnswer>,
+  failed: (problem: string) => void,
+): () => void {
+  const path = join(directory, NAME);
+  const server = createServer({ allowHalfOpen: true }, (client) => serve(client, reload));
+  server.maxConnections = MAX_CLIENTS;
+  server.on('error', (error) => failed(`${path}: can't be asked for a reload: ${error.message}`));
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    // One that was killed has left its socket behind.
+    rmSync(path, { force: true });
+    server.listen(path);
+    chmodSync(path, 0o600);
+  } catch (error) {
+    failed(`${path}: can't be asked for a reload: ${(error as Error).message}`);
+  }
+  // A client must not keep the program from ending.
+  server.unref();
+  return () => server.close();
+}
+
+function serve(client: Socket, reload: () => Promise<ReloadAnswer>): void {
+  let asked = '';
+  client.unref();
+  client.setEncoding('latin1');
+  client.setTimeout(ASK_LIMIT_MS, () => client.destroy());
+  // Who asks may be gone before the answer.
+  client.on('error', () => client.destroy());
+  client.on('data', (text) => {
+    asked += text;
+    if (REQUEST.startsWith(asked) && asked !== REQUEST) return;
+    // Nothing more is read, so that nothing can be asked twice and nothing piles up.
+    client.pause();
+    client.removeAllListeners('data');
+    client.setTimeout(0);
+    if (asked !== REQUEST) {
+      client.destroy();
+      return;
+    }
+    void reload().then((answer) => {
+      // From now on for one that does not read.
+      client.setTimeout(ASK_LIMIT_MS);
+      client.end(`${JSON.stringify(answer)}\n`, () => client.destroy());
+    });
+  });
+  client.on('end', () => client.destroy());
+}
+
+/** Asks the service with this runtime directory for a reload. @returns its answer, or why there is none, as a sentence */
+export function askForReload(directory: string): Promise<ReloadAnswer | string> {
+  const path = join(directory, NAME);
+  return new Promise((resolve) => {
+    let answer = '';
+    const client = connect(path);
+    const end = (result: ReloadAnswer | string) => {
+      client.destroy();
+      resolve(result);
+    };
+    client.setEncoding('utf8');
+    client.setTimeout(ANSWER_LIMIT_MS, () => end(`${path}: the service has not answered in time`));
+    client.on('connect', () => client.write(REQUEST));
+    client.on('data', (text) => {
+      answer += text;
+      if (answer.length > MAX_ANSWER) end(`${path}: the answer is too long`);
+    });
+    client.on('end', () => end(parsed(answer) ?? `${path}: the service has ended without an answer`));
+    client.on('error', ({ message, ...error }: NodeJS.ErrnoException) =>
+      end(`${path}: ${EXPLANATIONS[error.code ?? ''] ?? message}`),
+    );
+  });
+}
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no service has this socket; is it running?',
+  ECONNREFUSED: 'the service that had this socket does not run any more',
+  EACCES: 'permission denied: only root and the user of the service may ask for a reload',
+};
+
+/** Undefined for anything that is not the whole answer. */
+function parsed(answer: string): ReloadAnswer | undefined {
+  try {
+    return answer.endsWith('\n') ? (JSON.parse(answer) as ReloadAnswer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
