@@ -9,7 +9,7 @@ export interface Outline extends RecordOutline {
   readonly time: number;
 }
 
-/** Where the records of a block begin: behind the count of its events. */
+/** Where the records of a block begin: behind the counts of its events and of the names they need. */
 export const RECORDS_AT = 8;
 
 /**
@@ -21,19 +21,25 @@ export class EventBlock {
   /** Sequence number of the first event in it. */
   readonly first: number;
   readonly reader: Reader;
-  readonly #count: Int32Array;
+  /** How many events there are, and how many names of lines are needed to read them. */
+  readonly #head: Int32Array;
   readonly #starts: Uint32Array;
 
   constructor(memory: SharedArrayBuffer, first: number) {
     this.memory = memory;
     this.first = first;
     this.reader = new Reader(new Uint8Array(memory));
-    this.#count = new Int32Array(memory, 0, 1);
+    this.#head = new Int32Array(memory, 0, 2);
     this.#starts = new Uint32Array(memory);
   }
 
   get count(): number {
-    return Atomics.load(this.#count, 0);
+    return Atomics.load(this.#head, 0);
+  }
+
+  /** At least those of all events that `count` said before. */
+  get names(): number {
+    return Atomics.load(this.#head, 1);
   }
 
   /** Bytes between the end of the newest record and the list of offsets. */
@@ -42,9 +48,10 @@ export class EventBlock {
   }
 
   /** Lets readers see one more event, whose record is complete. */
-  publish(start: number, count: number): void {
+  publish(start: number, count: number, lineNumber: number): void {
     this.#starts[this.#starts.length - count] = start;
-    Atomics.store(this.#count, 0, count);
+    if (lineNumber >= (this.#head[1] as number)) Atomics.store(this.#head, 1, lineNumber + 1);
+    Atomics.store(this.#head, 0, count);
   }
 
   startOf(seq: number): number {

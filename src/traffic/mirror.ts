@@ -7,6 +7,8 @@ export class TrafficMirror extends KeptEvents {
   readonly #release: (memory: SharedArrayBuffer) => void;
   /** Nothing before this event is kept. */
   #floor = 1;
+  /** The newest event that was known to be readable. */
+  #last = 0;
 
   /**
    * @param events how many the stream keeps
@@ -24,7 +26,10 @@ export class TrafficMirror extends KeptEvents {
 
   get last(): number {
     const newest = this.blocks.at(-1);
-    return newest ? newest.first + newest.count - 1 : this.#floor - 1;
+    const last = newest ? newest.first + newest.count - 1 : this.#floor - 1;
+    // An event of a new line may be seen before the message with the name of the line has come.
+    if (newest === undefined || newest.names <= this.lines.length) this.#last = last;
+    return Math.max(this.#last, this.#floor - 1);
   }
 
   /** Takes a change of the stream. */

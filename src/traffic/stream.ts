@@ -159,7 +159,7 @@ export class TrafficStream extends KeptEvents {
     writer.number(time);
     writeEvent(writer, event, seq, this.#newest);
     this.#newest = event;
-    (this.blocks.at(-1) as EventBlock).publish(start, ++this.#count);
+    (this.blocks.at(-1) as EventBlock).publish(start, ++this.#count, lineNumber);
     if (seq - this.#first >= this.limits.events) this.#forgetBefore(seq - this.limits.events + 1);
   }
 
@@ -175,7 +175,7 @@ export class TrafficStream extends KeptEvents {
     const spare = blockSize === BLOCK_SIZE ? this.#spare : undefined;
     if (spare) this.#spare = undefined;
     const memory = spare ?? new SharedArrayBuffer(blockSize);
-    new Int32Array(memory)[0] = 0;
+    new Int32Array(memory, 0, 2).fill(0);
     this.blocks.push(new EventBlock(memory, seq));
     this.#size += memory.byteLength;
     this.#count = 0;

@@ -1,0 +1,146 @@
+import { MessageChannel } from 'node:worker_threads';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DeskEnd } from '../../src/door/desk-end.js';
+import { allParts, type Door } from '../../src/door/door.js';
+import { LineEnd } from '../../src/door/line-end.js';
+import { LocalDoor } from '../../src/door/local-door.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { newTestRoom, type TestRoom } from '../../src/testing/commands.js';
+import { nativeSetup } from '../support/configuration.js';
+
+const SILENT = pino({ level: 'silent' });
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A room with a device of 300 values, which are more than one slice of a long list. */
+function newRoom(): TestRoom {
+  const holding = Array.from({ length: 300 }, (_, i) => ({ address: i, name: `v${i}`, value: i }));
+  const configuration = nativeSetup({
+    devices: { meter: { registers: { holding } } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+  });
+  return newTestRoom(new Simulator(configuration, SILENT), SILENT);
+}
+
+/** Both ends of a door between two threads, here in one. */
+function channelDoor(room: TestRoom) {
+  const { port1, port2 } = new MessageChannel();
+  const lines = new LineEnd(room, port1);
+  const desk = new DeskEnd(port2, room.simulator.traffic.limits.events);
+  ends.push(() => {
+    lines.end();
+    port1.close();
+  });
+  return { lines, desk };
+}
+
+describe.each([
+  ['in this thread', (room: TestRoom): Door => new LocalDoor(room)],
+  ['between two threads', (room: TestRoom): Door => channelDoor(room).desk],
+])('a door %s', (_, open) => {
+  it('carries out a command', async () => {
+    const room = newRoom();
+    const door = open(room);
+    const came = await door.call('value.set', { device: 'meter', name: 'v7', value: 4711, raw: false });
+    expect(came).toMatchObject({ ok: true });
+    const device = room.simulator.devices.get('meter');
+    expect(device?.tables.holding.readWords(7, 1)).toEqual([4711]);
+  });
+
+  it('returns a refusal with its code', async () => {
+    const came = await open(newRoom()).call('line.get', { line: 'nope' });
+    expect(came).toMatchObject({
+      ok: false,
+      code: 'line.unknown',
+      problems: [{ message: expect.any(String) }],
+    });
+  });
+
+  it('rejects when a command fails, and goes on', async () => {
+    const room = newRoom();
+    const door = open(room);
+    Object.defineProperty(room.simulator.devices, 'get', {
+      value: () => {
+        throw new Error('broken');
+      },
+      configurable: true,
+    });
+    await expect(door.call('device.get', { device: 'meter' })).rejects.toThrow('broken');
+    expect(await door.call('program.ping', undefined)).toMatchObject({ ok: true });
+  });
+
+  it('gives all parts of a long list', async () => {
+    const values = await allParts(
+      await open(newRoom()).list('value.list', { device: 'meter', from: 0, to: 65535 }),
+    );
+    expect(values).toHaveLength(300);
+  });
+
+  it('refuses a list as it refuses a call', async () => {
+    const came = await open(newRoom()).list('value.list', { device: 'nope', from: 0, to: 65535 });
+    expect(came).toMatchObject({ ok: false, code: 'device.unknown' });
+  });
+
+  it('answers many questions at once, each with its own answer', async () => {
+    const door = open(newRoom());
+    const asked = Array.from({ length: 100 }, (_, i) =>
+      door.call('value.get', { device: 'meter', value: `v${i}` }),
+    );
+    const came = await Promise.all(asked);
+    expect(came.map((each) => each.ok && each.value.value)).toEqual(Array.from({ length: 100 }, (_, i) => i));
+  });
+
+  it('has another revision when lines or devices may have changed', async () => {
+    const door = open(newRoom());
+    await door.call('program.ping', undefined);
+    const before = door.revision;
+    const came = await door.call('line.add', { name: 'second', tcp: { port: 0 }, units: { 2: 'meter' } });
+    expect(came).toMatchObject({ ok: true });
+    expect(door.revision).not.toBe(before);
+  });
+});
+
+it('a list that nobody wants to the end is ended on the side of the lines', async () => {
+  const room = newRoom();
+  const { desk } = channelDoor(room);
+  const came = await desk.list('value.list', { device: 'meter', from: 0, to: 65535 });
+  if (!came.ok) throw new Error('refused');
+  for await (const parts of came.value) {
+    expect(parts.length).toBeGreaterThan(0);
+    break;
+  }
+  expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
+});
+
+it('the answer to a change comes behind the traffic before it', async () => {
+  const room = newRoom();
+  const { desk } = channelDoor(room);
+  const { traffic } = room.simulator;
+  const line = traffic.lineNumber('lan');
+  for (let i = 1; i <= 50; i++) {
+    traffic.add(line, { kind: 'echo', at: i, count: 1, isRest: false });
+    await desk.call('program.ping', undefined);
+    expect(desk.traffic.last).toBe(traffic.last);
+    if (i % 10 === 0) {
+      await desk.call('traffic.clear', undefined);
+      expect([desk.traffic.first, desk.traffic.last]).toEqual([traffic.first, traffic.last]);
+    }
+  }
+});
+
+it('an end that is over answers nothing and feeds nothing', async () => {
+  const room = newRoom();
+  const { desk, lines } = channelDoor(room);
+  expect(await desk.call('program.ping', undefined)).toMatchObject({ ok: true });
+  lines.end();
+  let isAnswered = false;
+  void desk.call('program.ping', undefined).then(() => {
+    isAnswered = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(isAnswered).toBe(false);
+});

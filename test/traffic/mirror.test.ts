@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { RTU } from '../../src/protocol/framing.js';
+import type { NewEvent, TrafficEvent } from '../../src/traffic/event.js';
+import { TrafficMirror } from '../../src/traffic/mirror.js';
+import { type StreamChange, TrafficStream } from '../../src/traffic/stream.js';
+
+/** A stream, its mirror, and the messages between them that have not arrived yet. */
+function mirrored(events: number, bytes: number) {
+  const stream = new TrafficStream({ events, bytes }, () => 0);
+  const toMirror: StreamChange[] = [];
+  const toStream: SharedArrayBuffer[] = [];
+  const feed = stream.feed((change) => toMirror.push(change));
+  const mirror = new TrafficMirror(events, (memory) => toStream.push(memory));
+  const arrive = () => {
+    for (const change of toMirror.splice(0)) mirror.take(change);
+    for (const memory of toStream.splice(0)) feed.release(memory);
+  };
+  return { stream, mirror, arrive, feed };
+}
+
+/** A frame of some bytes, of which a block of 512 KiB holds between five and many thousand. */
+function frame(at: number, length: number): NewEvent {
+  const bytes = new Uint8Array(length).fill(at & 0xff);
+  return {
+    ...{ kind: 'request', at, bytes, framing: RTU, startedAt: at - 1, pause: 3, characterTime: 1 },
+    ...{ unitId: 1, functionCode: 3, answers: undefined, client: undefined, clientId: 0 },
+  };
+}
+
+/** What tells one event from another, without comparing many bytes. */
+function inShort(event: TrafficEvent | undefined): string {
+  if (event?.kind !== 'request') return `${event?.kind}`;
+  const { seq, line, at, bytes } = event;
+  return `${seq} ${line} ${at}: ${bytes.length} bytes, ${bytes[0]} to ${bytes.at(-1)}`;
+}
+
+function reading(kept: TrafficStream | TrafficMirror): string[] {
+  const all: string[] = [];
+  for (let seq = kept.first; seq <= kept.last; seq++) all.push(inShort(kept.read(seq)));
+  return all;
+}
+
+const act = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('add'), count: fc.integer({ min: 1, max: 30 }) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('arrive') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('line') }) },
+) as fc.Arbitrary<{ kind: 'add'; count: number } | { kind: 'arrive' | 'clear' | 'line' }>;
+
+it('a mirror shows what its stream keeps, and what it shows late was once so', () => {
+  fc.assert(
+    fc.property(
+      fc.array(act, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 100 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom(10, 20_000, 120_000),
+      (acts, events, blocks, length) => {
+        const { stream, mirror, arrive } = mirrored(events, blocks * 512 * 1024);
+        const ever = new Set<string>();
+        let line = stream.lineNumber('first');
+        arrive();
+        for (const each of acts) {
+          if (each.kind === 'add') {
+            for (let i = 0; i < each.count; i++) {
+              const seq = stream.add(line, frame(stream.last + 1, length));
+              ever.add(inShort(stream.read(seq)));
+            }
+          } else if (each.kind === 'arrive') arrive();
+          else if (each.kind === 'clear') stream.clear();
+          else line = stream.lineNumber(`line ${stream.last}`);
+          // Before the messages have arrived: nothing that is half written or overwritten.
+          for (const event of reading(mirror)) if (!ever.has(event)) throw new Error(`never there: ${event}`);
+        }
+        arrive();
+        expect([mirror.first, mirror.last]).toEqual([stream.first, stream.last]);
+        expect(mirror.lineNames).toEqual(stream.lineNames);
+        expect(reading(mirror)).toEqual(reading(stream));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+it('a mirror sees an event as soon as it is there, without a message', () => {
+  const { stream, mirror, arrive } = mirrored(100, 1e7);
+  const line = stream.lineNumber('bench');
+  stream.add(line, frame(1, 10));
+  arrive();
+  stream.add(line, frame(2, 10));
+  expect(mirror.last).toBe(2);
+  expect(mirror.read(2)).toEqual(stream.read(2));
+});
+
+it('memory that a mirror may still read is not used again', () => {
+  const { stream, mirror, arrive } = mirrored(1000, 1024 * 1024);
+  const line = stream.lineNumber('bench');
+  stream.add(line, frame(1, 400_000));
+  arrive();
+  const before = mirror.read(1);
+  for (let at = 2; at < 8; at++) stream.add(line, frame(at, 400_000));
+  expect(mirror.read(1)).toEqual(before);
+  arrive();
+  expect(mirror.read(1)).toBeUndefined();
+});
+
+it('the next mirror begins with what is kept, and the one before hears nothing more', () => {
+  const { stream, mirror, arrive, feed } = mirrored(1000, 1e7);
+  const line = stream.lineNumber('bench');
+  stream.add(line, frame(1, 10));
+  arrive();
+  const next = new TrafficMirror(1000, () => {});
+  stream.feed((change) => next.take(change));
+  feed.end();
+  stream.clear();
+  stream.add(line, frame(2, 10));
+  arrive();
+  expect([next.first, next.last]).toEqual([2, 2]);
+  expect(reading(next)).toEqual(reading(stream));
+  expect(mirror.last).toBe(1);
+});
