@@ -7,7 +7,11 @@ import { device, figures, measure, nothing, ROUNDS, t35Of } from './rtu-rounds.m
 import { runTime } from './run-time.mjs';
 import { hasCompiler, tcpClients } from './side-by-side.mjs';
 
-const LOADED_TIMES_IDLE = 1.5;
+/** The cores of the server, and how many times the idle figures are allowed there. */
+const PLACES = [
+  { cores: `${CORE.server},${CORE.client}`, what: 'server on two cores', p99: 1.5, median: 1.1 },
+  { cores: `${CORE.server}`, what: 'server on one core', p99: 2, median: 1.2 },
+];
 /** Loads have begun by then. */
 const SETTLE_MS = 700;
 const ASKED = { pause: 2, transactions: 200 };
@@ -31,10 +35,14 @@ const LINES = [
 
 /** RTU turnaround beside everything else that the simulator may have to do, each and all together. */
 export async function benchBeside() {
+  for (const place of PLACES) await benchOn(place);
+}
+
+async function benchOn(place) {
   const clients = hasCompiler ? tcpClients() : undefined;
   if (!clients) say('\nno TCP clients beside RTU: there is no C compiler cc (apt-get install gcc libc6-dev)');
   const program = await startProgram({ config });
-  pin(program.pid, CORE.server);
+  pin(program.pid, place.cores);
   comeFirst(program.pid);
   const lines = [];
   for (const line of LINES) lines.push(await clientOf(line, program));
@@ -54,9 +62,9 @@ export async function benchBeside() {
   await program.stop();
   clients?.end();
   lines.forEach((line, i) => {
-    printLine(line, i, sides);
+    printLine(line, i, sides, place);
   });
-  printLoads(sides.slice(1));
+  printLoads(sides.slice(1), place);
 }
 
 const config = {
@@ -146,13 +154,14 @@ async function ownTimes(url, line, after) {
   return events.map(({ responseTimeUs }) => responseTimeUs / 1000);
 }
 
-function printLine({ baudRate, turnaround, due }, i, sides) {
+function printLine({ baudRate, turnaround, due }, i, sides, place) {
   const after = due > 0 ? `, after t3.5 (${ms(due)})` : '';
   const late = (samples) => spread(samples.map((sample) => sample - due));
   const calm = late(sides[0].measured[i].samples).p99;
+  const calmMedian = figures(sides[0].measured[i]).median;
   const calmOwn = late(sides[0].measured[i].own).p99;
   printTable(
-    `RTU turnaround beside other work, virtual line, ${turnaround} at ${baudRate}; ms${after}`,
+    `RTU turnaround beside other work, ${place.what}, virtual line, ${turnaround} at ${baudRate}; ms${after}`,
     `${ROUNDS} x ${ASKED.transactions} requests each, by turns; the median is that of the rounds' medians. By the clock of the client, from writing a\n` +
       'request to having the first byte of the reply; and by the clock of the server, from having read the request to writing the\n' +
       "reply. What keeps the server's event loop from reading is in the first only, and so is what other programs take from both.",
@@ -164,11 +173,16 @@ function printLine({ baudRate, turnaround, due }, i, sides) {
       const times = p99 / calm;
       const ownTimes = server.p99 / calmOwn;
       const { median: middle, lost } = figures(measured[i]);
-      const text = `p99 <= ${LOADED_TIMES_IDLE} x, is ${times.toFixed(2)} (by the server ${ownTimes.toFixed(2)})`;
+      // With t3.5: that much is waited for with and without other work.
+      const middleTimes = middle / calmMedian;
+      const text =
+        `median <= ${place.median} x, is ${middleTimes.toFixed(2)}; p99 <= ${place.p99} x, is ` +
+        `${times.toFixed(2)} (by the server ${ownTimes.toFixed(2)})`;
+      const reached = times <= place.p99 && middleTimes <= place.median;
       return {
         what,
         values: [ms(middle - due), ms(p99), ms(max), ...ownFigures(server), lost],
-        ...(row > 0 && !withoutBudget && { budget: { text, reached: times <= LOADED_TIMES_IDLE } }),
+        ...(row > 0 && !withoutBudget && { budget: { text, reached } }),
       };
     }),
   );
@@ -179,9 +193,9 @@ function ownFigures({ median, p99 }) {
   return [median, p99].map((time) => (Number.isNaN(time) ? '-' : ms(time)));
 }
 
-function printLoads(sides) {
+function printLoads(sides, { what }) {
   printTable(
-    'What that other work was',
+    `What that other work was, ${what}`,
     'In the middle round by the server’s processor time, as a share of one core.',
     ['server', 'reached'],
     sides.map(({ what, was, busy }) => {

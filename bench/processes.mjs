@@ -82,9 +82,9 @@ export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V'])
 export const CORE = { server: 0, client: 1 };
 
 /**
- * Gives a process and its threads one core.
+ * Gives a process and its threads some cores.
  * @param {number} pid
- * @param {number} core
+ * @param {number | string} core or cores, as taskset takes them
  */
 export function pin(pid, core) {
   if (canPin) spawnSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });

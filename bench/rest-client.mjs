@@ -3,10 +3,10 @@ import { spread } from './report.mjs';
 import { BODY, PATH } from './rest-rows.mjs';
 
 /*
- * rest-client.mjs PORT SECONDS: asks for 100 rows again and again on one connection. After half a second of warming up it
+ * rest-client.mjs PORT SECONDS CONNECTIONS: asks for 100 rows again and again on each connection. After half a second of warming up it
  * says so, measures for SECONDS and tells what it counted. A bare socket: Node's own client takes longer than the servers.
  */
-const [, , port, seconds] = process.argv;
+const [, , port, seconds, connections] = process.argv;
 const WARM_UP_MS = 500;
 const request = [
   `POST ${PATH} HTTP/1.1`,
@@ -19,24 +19,28 @@ const request = [
 
 let measuring = false;
 const times = [];
-let received = 0;
-let expected = Number.POSITIVE_INFINITY;
-let sentAt = 0;
-const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
-const ask = () => {
-  received = 0;
-  expected = Number.POSITIVE_INFINITY;
-  sentAt = performance.now();
-  socket.write(request);
-};
-socket.on('connect', ask);
-socket.on('data', (chunk) => {
-  if (received === 0) expected = lengthOf(chunk.toString('latin1'));
-  received += chunk.length;
-  if (received < expected) return;
-  if (measuring) times.push(performance.now() - sentAt);
-  ask();
-});
+for (let i = 0; i < Number(connections); i++) askAgainAndAgain();
+
+function askAgainAndAgain() {
+  let received = 0;
+  let expected = Number.POSITIVE_INFINITY;
+  let sentAt = 0;
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true });
+  const ask = () => {
+    received = 0;
+    expected = Number.POSITIVE_INFINITY;
+    sentAt = performance.now();
+    socket.write(request);
+  };
+  socket.on('connect', ask);
+  socket.on('data', (chunk) => {
+    if (received === 0) expected = lengthOf(chunk.toString('latin1'));
+    received += chunk.length;
+    if (received < expected) return;
+    if (measuring) times.push(performance.now() - sentAt);
+    ask();
+  });
+}
 
 /** Head and body together. A head comes in one piece. */
 function lengthOf(head) {

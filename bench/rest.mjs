@@ -5,17 +5,26 @@ import { rateBudget, restLoad, sideBySide } from './side-by-side.mjs';
 
 const ROUNDS = 5;
 const SECONDS = 1;
-const OF_FASTIFY = 0.7;
+/** How many clients ask at once, and our least share of the rate of a bare Fastify then. */
+const CASES = [
+  { clients: 1, ofFastify: 0.7 },
+  { clients: 16, ofFastify: 0.9 },
+];
 
-/** REST: a hundred rows of registers for one client, beside a bare Fastify that sends the same body. */
+/** REST: a hundred rows of registers, beside a bare Fastify that sends the same body. */
 export async function benchRest() {
   const ours = await startOurs();
   const servers = [ours, await startFloor(ours, 'object'), await startFloor(ours, 'text')];
   for (const { pid } of servers) pin(pid, CORE.server);
-  const loads = await sideBySide(servers, ROUNDS, (server) => restLoad(server, SECONDS));
+  for (const each of CASES) await printCase(servers, each);
   for (const { end } of servers) await end();
+}
+
+async function printCase(servers, { clients, ofFastify }) {
+  const [ours] = servers;
+  const loads = await sideBySide(servers, ROUNDS, (server) => restLoad(server, SECONDS, clients));
   printTable(
-    'REST, 100 rows of registers, one client',
+    `REST, 100 rows of registers, ${clients === 1 ? 'one client' : `${clients} clients`}`,
     `The bare servers send the body of our answer, made from an object each time, or as fixed text. By turns ${ROUNDS} x ${SECONDS} s\n` +
       'each, medians of the rounds.',
     ['requests/s', 'median ms', 'p99 ms', 'server µs each'],
@@ -24,7 +33,7 @@ export async function benchRest() {
       const values = [Math.round(perSecond), ms(median), ms(p99), serverTime.toFixed(0)];
       const { what, sends } = server;
       if (sends !== 'object') return { what, values };
-      return { what, values, budget: rateBudget(loads.get(ours), loads.get(server), OF_FASTIFY) };
+      return { what, values, budget: rateBudget(loads.get(ours), loads.get(server), ofFastify) };
     }),
   );
 }

@@ -98,8 +98,8 @@ export function tcpClients() {
 }
 
 /** A client of REST that asks for 100 rows again and again. @returns {Promise<Load>} */
-export function restLoad(server, seconds) {
-  const client = start('rest-client.mjs', server.port, seconds);
+export function restLoad(server, seconds, connections) {
+  const client = start('rest-client.mjs', server.port, seconds, connections);
   return loaded(
     server,
     client,

@@ -21,12 +21,16 @@ export class DeskEnd implements Door {
   /** Those who wait for an answer, or for the next parts of a list. */
   readonly #asking = new Map<number, Waiting>();
   readonly #unsent: (() => void)[] = [];
+  /** What is asked in one turn of the event loop goes in one message: a message wakes the other thread, which costs 30 µs. */
+  #outbox: Asked[] = [];
 
   /** @param events how many events the stream of the lines keeps */
   constructor(port: Port, events: number) {
     this.#port = port;
     this.traffic = new TrafficMirror(events, (memory) => this.#post({ kind: 'release', memory }));
-    port.on('message', (message: Answered) => this.#take(message));
+    port.on('message', (messages: readonly Answered[]) => {
+      for (const message of messages) this.#take(message);
+    });
   }
 
   call<Name extends CallName>(name: Name, input: Input<Name>): Promise<Outcome<Result<Name>>> {
@@ -90,6 +94,10 @@ export class DeskEnd implements Door {
   }
 
   #post(message: Asked): void {
-    this.#port.postMessage(message);
+    if (this.#outbox.push(message) > 1) return;
+    setImmediate(() => {
+      this.#port.postMessage(this.#outbox);
+      this.#outbox = [];
+    });
   }
 }

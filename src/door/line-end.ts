@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Outcome } from '../control/refusal.js';
 import { nextParts } from '../control/slices.js';
 import type { TestRoom } from '../testing/commands.js';
 import type { Feed } from '../traffic/stream.js';
@@ -23,12 +24,15 @@ export class LineEnd {
   readonly #lists = new Map<number, Iterator<unknown>>();
   #revision = -1;
   #isScheduled = false;
-  readonly #take = (asked: Asked) => {
-    if (asked.kind === 'release') this.#feed.release(asked.memory);
-    else {
-      this.#waiting.push(asked);
-      this.#schedule();
+  /** What is answered in one turn goes in one message, in the order in which it happened. */
+  #outbox: Answered[] = [];
+  #isServing = false;
+  readonly #take = (all: readonly Asked[]) => {
+    for (const asked of all) {
+      if (asked.kind === 'release') this.#feed.release(asked.memory);
+      else this.#waiting.push(asked);
     }
+    if (this.#waiting.length > 0) this.#schedule();
   };
 
   constructor(room: TestRoom, port: Port) {
@@ -52,24 +56,31 @@ export class LineEnd {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
+      this.#isServing = true;
       const endsAt = performance.now() + TURN_MS;
       do {
         const asked = this.#waiting.shift();
-        if (!asked) return;
-        void this.#serve(asked);
+        if (!asked) break;
+        this.#serve(asked);
       } while (performance.now() < endsAt);
-      this.#schedule();
+      this.#isServing = false;
+      this.#flush();
+      if (this.#waiting.length > 0) this.#schedule();
     });
   }
 
-  async #serve(asked: Exclude<Asked, { kind: 'release' }>): Promise<void> {
+  #serve(asked: Exclude<Asked, { kind: 'release' }>): void {
     const { kind, id } = asked;
     try {
       switch (kind) {
         case 'call': {
-          const outcome = await carryOut(this.#room, asked.name, asked.input);
-          this.#postRevision();
-          this.#post({ kind: 'answer', id, outcome });
+          const came = carryOut(this.#room, asked.name, asked.input);
+          if (!(came instanceof Promise)) this.#answer(id, came);
+          else
+            came.then(
+              (outcome) => this.#answer(id, outcome),
+              (error: Error) => this.#fail(id, error),
+            );
           break;
         }
         case 'list': {
@@ -86,9 +97,18 @@ export class LineEnd {
           this.#lists.delete(id);
       }
     } catch (error) {
-      this.#room.log.error(error, 'a command failed');
-      this.#post({ kind: 'failed', id, message: (error as Error).message });
+      this.#fail(id, error as Error);
     }
+  }
+
+  #answer(id: number, outcome: Outcome<unknown>): void {
+    this.#postRevision();
+    this.#post({ kind: 'answer', id, outcome });
+  }
+
+  #fail(id: number, error: Error): void {
+    this.#room.log.error(error, 'a command failed');
+    this.#post({ kind: 'failed', id, message: error.message });
   }
 
   #postParts(id: number): void {
@@ -108,6 +128,13 @@ export class LineEnd {
   }
 
   #post(message: Answered): void {
-    this.#port.postMessage(message);
+    this.#outbox.push(message);
+    if (!this.#isServing) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#outbox.length === 0) return;
+    this.#port.postMessage(this.#outbox);
+    this.#outbox = [];
   }
 }

@@ -26,7 +26,7 @@ const RESTART_MS = 500;
 /** A desk that ends in an orderly way writes what is left of the traffic. */
 const END_MS = 1500;
 /** More memory than this ends the desk and not the program. */
-const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 6 };
+const LIMITS = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 12 };
 
 const LEVELS = { 60: 'fatal', 50: 'error', 40: 'warn', 30: 'info', 20: 'debug', 10: 'trace' } as const;
 
