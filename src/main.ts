@@ -35,6 +35,7 @@ if (limit !== undefined && limit < FEWEST_DESCRIPTORS) {
  * short, and the program needs less memory (docs/performance.md). It must be said before the heap has grown.
  */
 setFlagsFromString('--max-semi-space-size=2');
+setFlagsFromString('--semi-space-growth-factor=1');
 
 const { main } = await import('./main/run.js');
 process.exit(await main(process.argv.slice(2), process.env));
