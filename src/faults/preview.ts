@@ -1,7 +1,7 @@
 import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
 import { MAX_SEED, seededRandom } from '../random.js';
 import { type ActedFault, applyFaults, prevents, type ReplyContext } from './apply.js';
-import { matchesRequest, type RequestFacts } from './condition.js';
+import { matchesRequest, type RequestFacts } from './matching.js';
 import type { FaultRule } from './rule.js';
 
 /** What a rule would make of a reply. */

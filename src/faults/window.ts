@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { duration } from '../schema/duration.js';
 import { bounded, section } from '../schema/parts.js';
+import { duration } from '../schema/units.js';
 
 /** A longer schedule is taken for a mistake, because all of it is searched for each request. */
 const MAX_WINDOWS = 64;
@@ -17,8 +17,8 @@ export interface Window {
 
 /** The keys of a window that `when` has, too. */
 export const windowShape = {
-  from: duration().describe('So long after the rule came into force; at once without it.').optional(),
-  for: duration(1).describe('For so long; for ever without it.').optional(),
+  from: duration().describe('Start after this delay (default: now).').optional(),
+  for: duration(1).describe('Duration (default: unlimited).').optional(),
 };
 
 const windowSchema = section({

@@ -1,5 +1,5 @@
-import { duration } from '../schema/duration.js';
 import { number, section } from '../schema/parts.js';
+import { duration } from '../schema/units.js';
 import type { Signal } from './signal.js';
 
 /** One cycle of a wave between -1 and 1, as a function of the completed share of the cycle (0 to below 1). */

@@ -3,7 +3,7 @@ import type { Configuration, DeviceDefinition } from '../config/configuration.js
 import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { FindValue } from '../faults/named-value.js';
+import type { FindValue } from '../faults/rule.js';
 import type { ActionSource } from '../registers/action-kind.js';
 import { TrafficStream } from '../traffic/stream.js';
 import { captureLines } from './capture-lines.js';

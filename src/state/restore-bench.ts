@@ -1,6 +1,4 @@
-import { lineProblems } from '../faults/line-problems.js';
-import { resolveNames } from '../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { type FaultRule, lineProblems, resolveNames, ruleSchema } from '../faults/rule.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { pathText } from '../schema/problem.js';

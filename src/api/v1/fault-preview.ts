@@ -1,8 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
-import { ruleSchema } from '../../faults/rule.js';
+import { lineProblems, resolveNames, ruleSchema } from '../../faults/rule.js';
 import { hex } from '../../protocol/bytes.js';
 import { Findings } from '../../schema/findings.js';
 import { section, text, wholeNumber } from '../../schema/parts.js';

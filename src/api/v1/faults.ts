@@ -1,8 +1,6 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, lineProblems, resolveNames, ruleSchema } from '../../faults/rule.js';
 import { TOO_MANY_RULES } from '../../faults/rules.js';
 import { Findings } from '../../schema/findings.js';
 import { flag, isMapping, section } from '../../schema/parts.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
 import { MAX_SEED } from '../../random.js';
-import { duration } from '../../schema/duration.js';
 import { flag, identityText, numberFrom, section, text, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { MAX_SPEED } from '../../signals/clock.js';
 import { MIN_PERIOD } from '../../signals/wave.js';
 

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, lineProblems, resolveNames, ruleSchema } from '../../faults/rule.js';
 import { MAX_RULES } from '../../faults/rules.js';
 import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';

@@ -1,4 +1,4 @@
-import { duration } from '../../schema/duration.js';
+import { duration } from '../../schema/units.js';
 import { unlessWritable } from '../fits.js';
 import type { ReactionKind } from '../reaction.js';
 import { MAX_DELAY, MIN_DELAY } from '../times.js';

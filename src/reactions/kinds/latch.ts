@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { duration } from '../../schema/duration.js';
 import { section } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import type { Signal } from '../../signals/signal.js';
 import { unlessCoil, unlessWritable } from '../fits.js';
 import type { ReactionKind } from '../reaction.js';

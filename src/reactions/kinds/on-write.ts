@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { duration } from '../../schema/duration.js';
 import { isMapping, section } from '../../schema/parts.js';
 import { expectedMessage, type Path } from '../../schema/problem.js';
+import { duration } from '../../schema/units.js';
 import { type Expression, parseExpression } from '../../signals/expression/parse.js';
 import { unlessWritable } from '../fits.js';
 import type { ReactionKind, Use } from '../reaction.js';

@@ -1,5 +1,5 @@
-import { duration } from '../../schema/duration.js';
 import { number, numberFrom, section, text, UNLIMITED } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { gridIntegral } from '../grid-integral.js';
 import type { Signal, SignalKind } from '../signal.js';
 import { MIN_PERIOD } from '../wave.js';

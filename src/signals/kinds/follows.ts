@@ -1,5 +1,5 @@
-import { duration } from '../../schema/duration.js';
 import { numberFrom, section, text, UNLIMITED } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { type Course, constant, courseAt, courseFrom, courseIntegral, limitedCourse } from '../course.js';
 import type { SignalKind } from '../signal.js';
 

@@ -1,6 +1,6 @@
 import { randomAt } from '../../random.js';
-import { duration } from '../../schema/duration.js';
 import { number, section } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import type { SignalKind } from '../signal.js';
 import { MIN_PERIOD } from '../wave.js';
 

@@ -1,5 +1,5 @@
-import { duration } from '../../schema/duration.js';
 import { number, oneOf, section } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import type { SignalKind } from '../signal.js';
 import { MIN_PERIOD } from '../wave.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { duration } from '../../schema/duration.js';
 import { number, section } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { lastBefore } from '../last-before.js';
 import type { Signal, SignalKind } from '../signal.js';
 import { MIN_PERIOD } from '../wave.js';

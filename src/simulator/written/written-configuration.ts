@@ -1,9 +1,8 @@
 import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
-import { lineProblems } from '../../faults/line-problems.js';
-import type { FindValue } from '../../faults/named-value.js';
-import { resolveNames } from '../../faults/resolve-names.js';
+import type { FindValue } from '../../faults/rule.js';
+import { lineProblems, resolveNames } from '../../faults/rule.js';
 import type { RuleStatus } from '../../faults/rules.js';
 import { quote } from '../../schema/problem.js';
 import { flow, key } from './flow.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';
-import { duration } from '../../schema/duration.js';
 import { unknownName } from '../../schema/nearest.js';
 import { bounded, section, text, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { ExaminationOrder } from './examination-order.js';
 import { chosenChecks } from './plan.js';

@@ -1,6 +1,4 @@
-import { lineProblems } from '../../faults/line-problems.js';
-import { resolveNames } from '../../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, lineProblems, resolveNames, ruleSchema } from '../../faults/rule.js';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';

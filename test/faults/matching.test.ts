@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities, lackOf } from '../../src/faults/ability.js';
-import { Candidates } from '../../src/faults/candidates.js';
-import { matchesRequest, type RequestFacts } from '../../src/faults/condition.js';
+import { matchesRequest, type RequestFacts, RuleMatcher } from '../../src/faults/matching.js';
 import type { FaultRule } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { isOpen } from '../../src/faults/window.js';
@@ -204,7 +203,7 @@ describe('rules that are found by line, unit, function and address', () => {
         return 700;
       },
     };
-    const candidates = new Candidates([{ rule: { ...ruleOf([{ delay: 1 }]), when } }]);
+    const candidates = new RuleMatcher([{ rule: { ...ruleOf([{ delay: 1 }]), when } }]);
     const factsOf = (unitId: number, address: number) => ({
       line: BENCH,
       unitId,
@@ -214,13 +213,13 @@ describe('rules that are found by line, unit, function and address', () => {
     });
     const isKept = (unitId: number, address: number) => {
       looked = 0;
-      candidates.of(factsOf(unitId, address));
+      candidates.matching(factsOf(unitId, address));
       return looked === 0;
     };
     isKept(1, 0);
     expect(isKept(1, 0)).toBe(true);
     for (let unitId = 1; unitId <= 40; unitId++) {
-      for (let address = 0; address < 1000; address++) candidates.of(factsOf(unitId, address));
+      for (let address = 0; address < 1000; address++) candidates.matching(factsOf(unitId, address));
     }
     expect(isKept(40, 999)).toBe(true);
     expect(isKept(1, 999)).toBe(false);

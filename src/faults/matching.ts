@@ -1,6 +1,79 @@
-import { lackOf } from './ability.js';
-import { matchesRequest, type RequestFacts } from './condition.js';
-import type { FaultRule } from './rule.js';
+import type { AddressRange } from '../protocol/address-range.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { type FaultLine, lackOf } from './ability.js';
+import { type Condition, includes } from './condition.js';
+import type { FaultRule, NamedValue } from './rule.js';
+
+/** The facts that a rule checks to decide whether it applies to a request. */
+export interface RequestFacts {
+  readonly line: FaultLine;
+  readonly unitId: number;
+  /** The name of the device that the request is for. */
+  readonly device: string;
+  readonly functionCode: number;
+  /** The addresses that the request touches; none for functions without any. */
+  readonly ranges: readonly AddressRange[];
+}
+
+/**
+ * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability` are
+ * considered.
+ * @param values what the names in the condition stand for; undefined when there are none
+ */
+export function matchesRequest(
+  { line, unit, function: code, address, quantity }: Condition,
+  values: readonly NamedValue[] | undefined,
+  facts: RequestFacts,
+): boolean {
+  return (
+    includes(line, facts.line.name) &&
+    includes(unit, facts.unitId) &&
+    includes(code, facts.functionCode) &&
+    (address === undefined ||
+      pairs(address).some(([first, last]) => facts.ranges.some((range) => touches(range, first, last)))) &&
+    (values === undefined || values.some((value) => touchesValue(facts, value))) &&
+    (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
+  );
+}
+
+type Addresses = NonNullable<Condition['address']>;
+
+function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
+  if (typeof wanted === 'number') return [[wanted, wanted]];
+  return isPair(wanted) ? [wanted] : wanted;
+}
+
+function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] {
+  return typeof wanted[0] === 'number';
+}
+
+/** The table that each function with addresses is for (Application Protocol V1.1b3, 6). */
+const TABLES: ReadonlyMap<number, NamedValue['table']> = new Map([
+  [FunctionCode.readCoils, 'coils'],
+  [FunctionCode.writeSingleCoil, 'coils'],
+  [FunctionCode.writeMultipleCoils, 'coils'],
+  [FunctionCode.readDiscreteInputs, 'discrete'],
+  [FunctionCode.readInputRegisters, 'input'],
+  [FunctionCode.readHoldingRegisters, 'holding'],
+  [FunctionCode.writeSingleRegister, 'holding'],
+  [FunctionCode.writeMultipleRegisters, 'holding'],
+  [FunctionCode.maskWriteRegister, 'holding'],
+  [FunctionCode.readWriteMultipleRegisters, 'holding'],
+]);
+
+/** True when the request reads or writes at least one register of the value. */
+function touchesValue(
+  { device, functionCode, ranges }: RequestFacts,
+  { address, quantity, ...value }: NamedValue,
+): boolean {
+  if (device !== value.device || TABLES.get(functionCode) !== value.table) return false;
+  return ranges.some((range) => touches(range, address, address + quantity - 1));
+}
+
+/** True when a range has an address from `first` to `last`. */
+function touches({ address, quantity }: AddressRange, first: number, last: number): boolean {
+  return quantity > 0 && address <= last && address + quantity > first;
+}
 
 /** Something that belongs to a rule. */
 interface OfRule {
@@ -27,7 +100,7 @@ const MAX_KEPT = 16_384;
  * each time (time, counts and probability are no part of it), so the answers are kept by line, unit, function and
  * addresses. Asking each of 256 rules would take longer than all the rest of a reply.
  */
-export class Candidates<Entry extends OfRule> {
+export class RuleMatcher<Entry extends OfRule> {
   readonly #entries: readonly Entry[];
   /** By unit and function. A line that is defined anew is another object, and may support other faults. */
   #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
@@ -40,7 +113,7 @@ export class Candidates<Entry extends OfRule> {
   }
 
   /** Those that are for the request, in order. A line need support only one of the faults of a rule. */
-  of(facts: RequestFacts): readonly Entry[] {
+  matching(facts: RequestFacts): readonly Entry[] {
     const { entries, byRanges } = this.#groupOf(facts);
     if (byRanges === undefined) return entries;
     const key = rangesKey(facts);
