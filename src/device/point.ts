@@ -1,12 +1,9 @@
-import type { ReactionDefinition } from '../reactions/kinds.js';
-import type { Reaction } from '../reactions/reaction.js';
+import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
 import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
-import type { SignalDefinition } from '../signals/kinds.js';
-import type { Track } from '../signals/recording/track.js';
-import type { Follower, Reached, Signal } from '../signals/signal.js';
+import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
 import type { Dependent, DependentOwner } from './dependent.js';
 import type { TableName } from './tables.js';
 

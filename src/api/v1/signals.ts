@@ -2,7 +2,7 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
-import { signalKinds } from '../../signals/kinds.js';
+import { SIGNAL_KINDS } from '../../signals/kinds.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { valueNamed } from '../../simulator/values.js';
 import type { LongAnswers } from '../long-answers.js';
@@ -36,7 +36,7 @@ const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of
 const kinds = madeOnce('signals.json', () => {
   const components = new Components();
   return {
-    kinds: signalKinds().map(({ name, value, schema }) => ({
+    kinds: SIGNAL_KINDS.map(({ name, value, schema }) => ({
       name,
       value,
       schema: { ...components.convert(schema, 'input') },

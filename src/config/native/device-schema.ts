@@ -4,7 +4,7 @@ import { MAX_SEED } from '../../random.js';
 import { flag, identityText, numberFrom, section, text, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { MAX_SPEED } from '../../signals/clock.js';
-import { MIN_PERIOD } from '../../signals/wave.js';
+import { MIN_PERIOD } from '../../signals/signal.js';
 
 /* The schemas of a device, but for the entries of its tables. */
 

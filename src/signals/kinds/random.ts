@@ -1,33 +1,39 @@
 import { randomAt } from '../../random.js';
 import { number, numberFrom, section, UNLIMITED } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
-import type { SignalKind } from '../signal.js';
-import { MIN_PERIOD } from '../wave.js';
+import { MIN_PERIOD, signal } from '../signal.js';
 
-interface Walk {
-  readonly step: number;
-  readonly min: number;
-  readonly max: number;
-  readonly every: number;
-}
+/** Signals that move by chance. The same seed gives the same values at the same times. */
+export const RANDOM = {
+  noise: signal({
+    schema: section({ around: number, amplitude: number, every: duration(MIN_PERIOD).default(100) }),
+    fits: 'numbers',
+    doc: {
+      entry: '`noise: {around, amplitude, every}`',
+      value: '`every` (default 100ms) a new random value from around − amplitude to around + amplitude',
+    },
+    start: ({ around, amplitude, every }, { seed }) => ({
+      valueAt: (time) => around + amplitude * (2 * randomAt(seed, Math.floor(time / every)) - 1),
+    }),
+  }),
 
-/** `walk`: a random walk that starts in the middle and turns back at its bounds. */
-export const walk: SignalKind<Walk> = {
-  schema: section({
-    step: numberFrom(0, UNLIMITED, 'the largest step'),
-    min: number,
-    max: number,
-    every: duration(MIN_PERIOD).default(1000),
-  }).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
-  fits: 'numbers',
-  doc: {
-    entry: '`walk: {step, min, max, every}`',
-    value:
-      'a random walk from the middle: `every` (default 1s) up or down by at most `step`, turning back at `min` and `max`',
-  },
-  start: ({ step, min, max, every }, { seed }) => ({
-    valueAt: (time) =>
-      folded(min / 2 + max / 2 + step * positionAt(seed, Math.floor(time / every)), min, max),
+  walk: signal({
+    schema: section({
+      step: numberFrom(0, UNLIMITED, 'the largest step'),
+      min: number,
+      max: number,
+      every: duration(MIN_PERIOD).default(1000),
+    }).refine(({ min, max }) => min <= max, { path: ['max'], error: 'expected max to be at least min' }),
+    fits: 'numbers',
+    doc: {
+      entry: '`walk: {step, min, max, every}`',
+      value:
+        'a random walk from the middle: `every` (default 1s) up or down by at most `step`, turning back at `min` and `max`',
+    },
+    start: ({ step, min, max, every }, { seed }) => ({
+      valueAt: (time) =>
+        folded(min / 2 + max / 2 + step * positionAt(seed, Math.floor(time / every)), min, max),
+    }),
   }),
 };
 
