@@ -1,6 +1,6 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
+import type { Writer } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
-import type { Writer } from '../registers/last-writes.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';

@@ -1,8 +1,8 @@
 import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
-import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
+import { nearestValue } from '../registers/value.js';
 import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
 import type { Dependent, DependentOwner } from './dependent.js';
 import type { TableName } from './tables.js';

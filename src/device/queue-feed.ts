@@ -1,4 +1,4 @@
-import { nearestValue } from '../registers/nearest-value.js';
+import { nearestValue } from '../registers/value.js';
 import type { Signal } from '../signals/signal.js';
 import type { Dependent } from './dependent.js';
 import type { PlacedSignal } from './point.js';

@@ -1,8 +1,8 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { ReactionContext } from '../reactions/reaction.js';
 import type { RegisterImage } from '../registers/image.js';
-import { nearestValue } from '../registers/nearest-value.js';
 import type { Table } from '../registers/table.js';
+import { nearestValue } from '../registers/value.js';
 import type { Signal } from '../signals/signal.js';
 import type { LocalPoints } from './local-points.js';
 import type { Point } from './point.js';

@@ -1,4 +1,4 @@
-import { MAX_SEED, type Random, seededRandom } from '../random.js';
+import { newSeed, type Random, seededRandom } from '../random.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 import { isOpen } from './window.js';
@@ -90,7 +90,7 @@ export class FaultRules {
    * @param how `temporary` for a rule that is removed by whoever has set it
    */
   set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
-    const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
+    const seed = rule.seed ?? newSeed(() => this.#source.random());
     const since = this.#source.uptime();
     const entry = { ...begun(rule, seed), temporary, since };
     this.changes++;

@@ -3,7 +3,7 @@ import { Device } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
 import { Network } from '../device/network.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';

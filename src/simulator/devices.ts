@@ -1,7 +1,7 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import type { Device } from '../device/device.js';
 import { Network } from '../device/network.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { buildDevice } from './build-device.js';
 
 /** The devices of a simulator: the configured devices, and copies that were made at run time. */

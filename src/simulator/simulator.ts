@@ -4,7 +4,7 @@ import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
 import type { FindValue } from '../faults/rule.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { TrafficStream } from '../traffic/stream.js';
 import { captureLines } from './capture-lines.js';
 import { Changes } from './changes.js';

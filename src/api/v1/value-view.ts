@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Write } from '../../registers/accesses.js';
 import type { RegisterImage } from '../../registers/image.js';
-import type { Write } from '../../registers/last-writes.js';
 import type { PlacedValue, Value } from '../../registers/value.js';
 import type { DeviceValue } from '../../simulator/values.js';
 import { REGISTER, VALUE } from './examples.js';

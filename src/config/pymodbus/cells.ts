@@ -1,5 +1,4 @@
-import { RANDOM_MAX } from '../../registers/actions/random.js';
-import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
+import { ACTIONS, type Action, type ActionName, RANDOM_MAX } from '../../registers/actions.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { integerRange, type Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExceptionCode } from '../../protocol/exception-code.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
-import { nearestValue } from '../../registers/nearest-value.js';
+import { nearestValue } from '../../registers/value.js';
 import { number, section, text } from '../../schema/parts.js';
 import { reaction, unlessNumber, unlessWritable } from '../reaction.js';
 

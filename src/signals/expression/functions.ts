@@ -23,10 +23,11 @@ export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map([
   ],
 ]);
 
-function pure(least: number, most: number, apply: (...values: [number, number, number]) => number) {
-  const of = (...args: Evaluate[]): Evaluate => {
-    return (time) => apply(...(args.map((arg) => arg(time)) as [number, number, number]));
-  };
+function pure(least: number, most: number, apply: (...values: number[]) => number) {
+  const of =
+    (...args: Evaluate[]) =>
+    (time: number) =>
+      apply(...args.map((arg) => arg(time)));
   return { least, most, of };
 }
 
