@@ -1,8 +1,8 @@
 import { concatBytes, packWords } from '../protocol/bytes.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
+import { echoResponse } from '../protocol/pdu.js';
 import type { FileRequest } from '../protocol/request.js';
-import { echoResponse } from '../protocol/response.js';
 import { MAX_FIFO_COUNT } from './queue-feed.js';
 import type { Server } from './server.js';
 

@@ -1,7 +1,7 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
+import { bitsResponse, echoResponse, wordsResponse } from '../protocol/pdu.js';
 import type { RegisterRequest } from '../protocol/request.js';
-import { bitsResponse, echoResponse, wordsResponse } from '../protocol/response.js';
 import type { Server } from './server.js';
 
 /** Executes the functions on coils and registers. An exception code means that nothing was changed. */

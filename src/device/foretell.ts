@@ -1,7 +1,7 @@
-import { decodeRequest } from '../protocol/decode-request.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../protocol/response.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../protocol/pdu.js';
+import { decodeRequest } from '../protocol/request.js';
 import type { Table } from '../registers/table.js';
 import type { Tables } from './tables.js';
 

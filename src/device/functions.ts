@@ -1,8 +1,8 @@
-import { decodeRequest } from '../protocol/decode-request.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
+import { exceptionResponse } from '../protocol/pdu.js';
 import type { Request } from '../protocol/request.js';
-import { exceptionResponse } from '../protocol/response.js';
+import { decodeRequest } from '../protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
 import { executeDiagnostics } from './execute-diagnostics.js';
 import { executeFiles } from './execute-files.js';

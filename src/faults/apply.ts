@@ -1,6 +1,6 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
+import { exceptionResponse } from '../protocol/pdu.js';
 import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
-import { exceptionResponse } from '../protocol/response.js';
 import type { FaultLine } from './ability.js';
 import { Budget, type StartTime, whyNot } from './budget.js';
 import { act, type Fault, type FaultContext } from './kind.js';

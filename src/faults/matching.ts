@@ -1,5 +1,5 @@
-import type { AddressRange } from '../protocol/address-range.js';
-import { FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
+import type { AddressRange } from '../protocol/pdu.js';
 import { type FaultLine, lackOf } from './ability.js';
 import { type Condition, includes } from './condition.js';
 import type { FaultRule, NamedValue } from './rule.js';
@@ -47,26 +47,12 @@ function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] 
   return typeof wanted[0] === 'number';
 }
 
-/** The table that each function with addresses is for (Application Protocol V1.1b3, 6). */
-const TABLES: ReadonlyMap<number, NamedValue['table']> = new Map([
-  [FunctionCode.readCoils, 'coils'],
-  [FunctionCode.writeSingleCoil, 'coils'],
-  [FunctionCode.writeMultipleCoils, 'coils'],
-  [FunctionCode.readDiscreteInputs, 'discrete'],
-  [FunctionCode.readInputRegisters, 'input'],
-  [FunctionCode.readHoldingRegisters, 'holding'],
-  [FunctionCode.writeSingleRegister, 'holding'],
-  [FunctionCode.writeMultipleRegisters, 'holding'],
-  [FunctionCode.maskWriteRegister, 'holding'],
-  [FunctionCode.readWriteMultipleRegisters, 'holding'],
-]);
-
 /** True when the request reads or writes at least one register of the value. */
 function touchesValue(
   { device, functionCode, ranges }: RequestFacts,
   { address, quantity, ...value }: NamedValue,
 ): boolean {
-  if (device !== value.device || TABLES.get(functionCode) !== value.table) return false;
+  if (device !== value.device || functionOf(functionCode)?.table !== value.table) return false;
   return ranges.some((range) => touches(range, address, address + quantity - 1));
 }
 

@@ -124,7 +124,9 @@ export function signal<Parameters>({
   needs,
   plays,
   start,
-}: SignalKind<Parameters>): Kind<SignalDefinition> & Pick<SignalKind<Parameters>, 'doc'> {
+}: SignalKind<Parameters>): Kind<SignalDefinition> & {
+  readonly doc: { readonly entry: string; readonly value: string };
+} {
   const kind = kindOf(schema, (parameters, entry) => ({
     ...entry,
     fits,

@@ -110,6 +110,6 @@ function madeUpPdu({ function: code, address, quantity }: MadeUpRequest): Uint8A
     case FunctionCode.writeMultipleRegisters:
       return concatBytes(head(quantity), [2 * quantity], packWords(new Array<number>(quantity).fill(0)));
     default:
-      return functionOf(code)?.ranges ? head(quantity) : Uint8Array.of(code);
+      return functionOf(code)?.ranges.length ? head(quantity) : Uint8Array.of(code);
   }
 }

@@ -1,4 +1,5 @@
 import { damageText } from './damage.js';
+import type { Message } from './decode-request.js';
 import { requestMessage, type Written, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {
@@ -10,7 +11,6 @@ import type {
   TestEvent,
   TrafficEvent,
 } from './event.js';
-import type { Message } from './message.js';
 import { sentFrames } from './sent-bytes.js';
 
 /** Reads another event of the stream, such as the request of a response. Undefined when it is not kept any more. */

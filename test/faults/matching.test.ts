@@ -5,7 +5,7 @@ import { matchesRequest, type RequestFacts, RuleMatcher } from '../../src/faults
 import type { FaultRule } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { isOpen } from '../../src/faults/window.js';
-import { addressRanges } from '../../src/protocol/address-range.js';
+import { addressRanges } from '../../src/protocol/pdu.js';
 import { seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
 import { ruleOf } from './plans.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/pdu.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
 describe('encoding a response', () => {

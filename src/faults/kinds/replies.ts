@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { exceptionResponse } from '../../protocol/pdu.js';
 import type { SendStep, Step } from '../../protocol/reply-plan.js';
 import { silence } from '../../protocol/reply-plan.js';
-import { exceptionResponse } from '../../protocol/response.js';
 import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { fault } from '../kind.js';

@@ -1,7 +1,7 @@
 import { CARRIAGE_RETURN, COLON, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
-import { hasQuantityOf } from '../../protocol/response-data.js';
+import { hasQuantityOf } from '../../protocol/pdu.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
 import type { Carrier, Framer, FramerEvent, Noise } from './framer.js';

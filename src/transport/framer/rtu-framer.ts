@@ -1,5 +1,5 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
-import { hasQuantityOf } from '../../protocol/response-data.js';
+import { hasQuantityOf } from '../../protocol/pdu.js';
 import {
   BROADCAST,
   endsAtSilence,

@@ -7,7 +7,7 @@ import { lengthText, msText } from '../../strip/times.js';
 import { timeText } from './cells.js';
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { Field } from './dissect-fields.js';
+import type { Field } from './dissect-pdu.js';
 import { wireOf } from './strip-source.js';
 import './opened.css';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressRanges } from '../../src/protocol/address-range.js';
+import { addressRanges } from '../../src/protocol/pdu.js';
 import type { RegisterRequest } from '../../src/protocol/request.js';
 import { arbitraryRegisterRequest } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
