@@ -43,7 +43,7 @@ type Meaning =
   | 'value';
 
 /** What stands behind the last field, up to the end of the PDU. */
-export type Rest =
+type Rest =
   | 'bits'
   | 'words'
   /** Words that are no registers (6.8). */

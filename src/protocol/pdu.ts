@@ -65,8 +65,8 @@ export function wordsResponse(code: number, words: readonly number[]): Uint8Arra
 }
 
 /** Response PDU of the functions that answer with the beginning of the request: 5, 6, 22 whole, 15 and 16 five bytes. */
-export function echoResponse(requestPdu: Uint8Array, length: number): Uint8Array {
-  return copyOf(requestPdu, 0, length);
+export function echoResponse(requestPdu: Uint8Array): Uint8Array {
+  return copyOf(requestPdu, 0, functionOf(requestPdu[0])?.response.end);
 }
 
 /** Exception response PDU (7). The flag is set, never toggled, so that no wrong function code turns into a success. */

@@ -38,7 +38,7 @@ export type RegisterRequest =
     };
 
 /** Functions 1 to 4. */
-export interface ReadRequest {
+interface ReadRequest {
   readonly code: FunctionCode<
     'readCoils' | 'readDiscreteInputs' | 'readHoldingRegisters' | 'readInputRegisters'
   >;

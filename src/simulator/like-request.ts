@@ -1,5 +1,5 @@
 import type { Device } from '../device/device.js';
-import { foretell } from '../device/foretell.js';
+import { predict } from '../device/read-write.js';
 import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
@@ -65,7 +65,7 @@ function complete(simulator: Simulator, asked: Asked, kept?: Uint8Array): LikeRe
   const { framing } = line.bus;
   if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
   if (!device) return `line ${line.name} has no unit ${unitId}`;
-  const response = kept === undefined ? foretell(device.tables, pdu) : undefined;
+  const response = kept === undefined ? predict(device.tables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
   if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
   return { ...asked, device, reply };

@@ -44,7 +44,7 @@ export class Simulator {
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
-    this.#keepingUp = new KeepingUp(this.#devices.network);
+    this.#keepingUp = new KeepingUp(this.#devices.graph);
     const { rules } = this.faults;
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
     this.#lines = new Lines(lines, this.#devices, context);

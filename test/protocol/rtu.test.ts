@@ -35,7 +35,7 @@ function responseTo(request: RegisterRequest): Uint8Array {
     case 23:
       return wordsResponse(23, Array<number>(request.readQuantity).fill(0xa5a5));
     default:
-      return echoResponse(encodeRequest(request), request.code === 22 ? 7 : 5);
+      return echoResponse(encodeRequest(request));
   }
 }
 

@@ -1,14 +1,13 @@
 import type { DeviceClock } from '../signals/clock.js';
-import type { Agenda } from './agenda.js';
-import type { Dependent, DependentOwner } from './dependent.js';
-import type { Point } from './point.js';
+import type { Dependent, DependentOwner, Point } from './point.js';
+import type { Schedule } from './schedule.js';
 
 /** The values of one device, for signals of other devices. */
-export interface NetworkDevice extends DependentOwner {
+export interface GraphDevice extends DependentOwner {
   readonly device: string;
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
-  readonly agenda: Agenda;
+  readonly schedule: Schedule;
   /** What adds up or records values in this device. */
   readonly dependents: readonly Dependent[];
   /** The value at the moment when `clock` shows `time`. */
@@ -17,27 +16,27 @@ export interface NetworkDevice extends DependentOwner {
 
 /** A value and the device that it belongs to. */
 interface Found {
-  readonly points: NetworkDevice;
+  readonly points: GraphDevice;
   readonly point: Point;
 }
 
 /** The named values of all devices of a simulator. Signals may depend on them. */
-export class Network {
-  readonly #devices = new Map<string, NetworkDevice>();
+export class DependencyGraph {
+  readonly #devices = new Map<string, GraphDevice>();
   /** Changes whenever something that a computed value may depend on changes, other than the time. */
   revision = 0;
-  /** The agendas with something to come. */
-  readonly waiting = new Set<Agenda>();
+  /** The schedules with something to come. */
+  readonly waiting = new Set<Schedule>();
   /** Everything that adds up or records values, with its device, in the order in which it is settled. */
-  #dependents: ReadonlyMap<Dependent, NetworkDevice> = new Map();
+  #dependents: ReadonlyMap<Dependent, GraphDevice> = new Map();
   #isAdvancing = false;
 
-  add(points: NetworkDevice): void {
+  add(points: GraphDevice): void {
     this.#devices.set(points.device, points);
   }
 
   remove(device: string): void {
-    this.#devices.get(device)?.agenda.clear();
+    this.#devices.get(device)?.schedule.clear();
     this.#devices.delete(device);
   }
 
@@ -82,8 +81,8 @@ export class Network {
    * up at the next read, and every line waits for that. No value changes by this.
    */
   *keepUp(): Generator<void> {
-    for (const [dependent, { agenda }] of [...this.#dependents]) {
-      dependent.reach?.(agenda.time, this.revision);
+    for (const [dependent, { schedule }] of [...this.#dependents]) {
+      dependent.reach?.(schedule.time, this.revision);
       yield;
     }
   }
@@ -91,25 +90,25 @@ export class Network {
   /** Call before a clock or a signal changes: every dependent keeps what it has. */
   settleAll(): void {
     this.advance();
-    for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.agenda);
+    for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.schedule);
     this.revision++;
   }
 
-  /** Call before the value changes, at the moment of `agenda`: whatever depends on the value keeps what it has. */
-  settleDependents({ dependents }: Point, agenda: Agenda): void {
-    for (const [dependent, owner] of dependents) owner.settle(dependent, agenda);
+  /** Call before the value changes, at the moment of `schedule`: whatever depends on the value keeps what it has. */
+  settleDependents({ dependents }: Point, schedule: Schedule): void {
+    for (const [dependent, owner] of dependents) owner.settle(dependent, schedule);
     this.revision++;
   }
 
-  #firstDue(): Agenda | undefined {
-    let first: { readonly agenda: Agenda; readonly real: number } | undefined;
-    for (const agenda of this.waiting) {
-      const { due, clock } = agenda;
+  #firstDue(): Schedule | undefined {
+    let first: { readonly schedule: Schedule; readonly real: number } | undefined;
+    for (const schedule of this.waiting) {
+      const { due, clock } = schedule;
       if (due === undefined || due > clock.time) continue;
       const real = clock.realAt(due);
-      if (!first || real < first.real) first = { agenda, real };
+      if (!first || real < first.real) first = { schedule, real };
     }
-    return first?.agenda;
+    return first?.schedule;
   }
 
   #collect(device: string, names: readonly string[], needed: Set<Point>): void {

@@ -13,15 +13,15 @@ const MAX_COMING = 1000;
  * What happens in a device later on: a coil that falls back, a feedback that follows. There are no timers: what has
  * become due happens when the device is asked next, each at its own time and in the order of the times.
  */
-export class Agenda {
+export class Schedule {
   readonly clock: DeviceClock;
-  readonly #waiting: Set<Agenda>;
+  readonly #waiting: Set<Schedule>;
   /** In the order of the times; what was planned first comes first. */
   readonly #coming: Coming[] = [];
   #moment: number | undefined;
 
-  /** @param waiting the agendas with something to come, of all devices; this one adds and removes itself. */
-  constructor(clock: DeviceClock, waiting: Set<Agenda>) {
+  /** @param waiting the schedules with something to come, of all devices; this one adds and removes itself. */
+  constructor(clock: DeviceClock, waiting: Set<Schedule>) {
     this.clock = clock;
     this.#waiting = waiting;
   }
@@ -43,21 +43,20 @@ export class Agenda {
   /** Does something `ms` from now. The result calls it off. */
   later(ms: number, act: () => void): () => void {
     const coming = { due: this.time + ms, act };
-    let place = this.#coming.length;
-    while (place > 0 && (this.#coming[place - 1] as Coming).due > coming.due) place--;
-    this.#coming.splice(place, 0, coming);
+    const index = this.#coming.findLastIndex(({ due }) => due <= coming.due) + 1;
+    this.#coming.splice(index, 0, coming);
     this.#waiting.add(this);
     return () => {
       const found = this.#coming.indexOf(coming);
       if (found >= 0) this.#coming.splice(found, 1);
-      this.#tellIfEmpty();
+      this.#leaveIfEmpty();
     };
   }
 
   /** Does what comes first, at its time. */
   doNext(): void {
     const next = this.#coming.shift();
-    this.#tellIfEmpty();
+    this.#leaveIfEmpty();
     this.#moment = next?.due;
     next?.act();
     this.#moment = undefined;
@@ -65,10 +64,10 @@ export class Agenda {
 
   clear(): void {
     this.#coming.length = 0;
-    this.#tellIfEmpty();
+    this.#leaveIfEmpty();
   }
 
-  #tellIfEmpty(): void {
+  #leaveIfEmpty(): void {
     if (this.#coming.length === 0) this.#waiting.delete(this);
   }
 }
