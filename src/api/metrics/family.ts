@@ -1,4 +1,4 @@
-import type { Histogram } from '../../traffic/histogram.js';
+import type { Histogram } from '../../traffic/meters.js';
 
 type Labels = Readonly<Record<string, string | number>>;
 
