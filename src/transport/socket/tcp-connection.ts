@@ -6,7 +6,7 @@ import type { Client, ClientIdentity, ClientList } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
 import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
-import { TcpOutlet } from './tcp-outlet.js';
+import { TcpWriter } from './tcp-writer.js';
 
 /** While more requests than this wait for their replies to leave, no more are read. */
 const MAX_PENDING = 64;
@@ -47,7 +47,7 @@ export class TcpConnection implements Client {
   readonly #handler: LineHandler;
   readonly #clients: ClientList;
   readonly #decoder: LineDecoder;
-  readonly #outlet: TcpOutlet;
+  readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
   readonly #ahead: ReadAhead;
   #receivedAt: number;
@@ -76,13 +76,10 @@ export class TcpConnection implements Client {
       silent: () => this.#wasSilent(),
     });
     this.#ahead = new ReadAhead(socket);
-    this.#outlet = new TcpOutlet(channel, raw, () => this.#continue());
-    this.#replies = new ReplyQueue({
-      outlet: this.#outlet,
-      advanced: () => {
-        this.activeAt = performance.now();
-        this.#continue();
-      },
+    this.#writer = new TcpWriter(channel, raw, () => this.#continue());
+    this.#replies = new ReplyQueue(this.#writer, () => {
+      this.activeAt = performance.now();
+      this.#continue();
     });
     channel.read((bytes, length) => this.#receive(bytes, length));
     socket.on('end', () => {
@@ -104,7 +101,7 @@ export class TcpConnection implements Client {
     this.#isGone = true;
     this.#close(text);
     const reason = this.#closing ?? text;
-    this.#outlet.abandon(reason);
+    this.#writer.abandon(reason);
     this.#socket.destroy();
     this.#clients.remove(this, reason);
   }
@@ -117,12 +114,12 @@ export class TcpConnection implements Client {
 
   /** Whether requests can still be answered: false as soon as either side closes. */
   get #open(): boolean {
-    return this.#closing === undefined && this.#outlet.open;
+    return this.#closing === undefined && this.#writer.open;
   }
 
   /** Whether the client has left too much unread. */
   get #isBehind(): boolean {
-    return this.#outlet.unsent > MAX_UNSENT_BYTES || this.#outlet.untaken > MAX_PENDING;
+    return this.#writer.unsent > MAX_UNSENT_BYTES || this.#writer.untaken > MAX_PENDING;
   }
 
   get #mayRead(): boolean {
@@ -180,7 +177,7 @@ export class TcpConnection implements Client {
     // Reading stopped only to give others their turn: there is more to answer.
     if (this.#nextTurn !== undefined && this.#mayRead) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
-    this.#outlet.flush();
+    this.#writer.flush();
     this.#socket.end();
   }
 
@@ -189,7 +186,7 @@ export class TcpConnection implements Client {
    */
   #work(): boolean {
     const finished = this.#answerInput();
-    this.#outlet.release();
+    this.#writer.release();
     if (finished) return true;
     this.#waits = true;
     this.#decoder.stopWatching();
@@ -207,7 +204,7 @@ export class TcpConnection implements Client {
       const decoded = this.#decoder.now.next();
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
-        this.#outlet.flush();
+        this.#writer.flush();
         this.#clients.reject(this, 'protocol', decoded.reason);
         return true;
       }
@@ -219,7 +216,7 @@ export class TcpConnection implements Client {
         this.#handler.event({ ...decoded.event, client, clientId });
       } else {
         // The replies of one turn leave in one write.
-        if (pending) this.#outlet.hold();
+        if (pending) this.#writer.hold();
         this.#answer(decoded.content, decoded.adu);
       }
       if (!this.#decoder.now.pending || !this.#open) return true;

@@ -3,7 +3,7 @@ import type { AduContent } from '../../protocol/framing.js';
 import type { LineHandler } from '../transport.js';
 import type { Client, ClientIdentity } from './client-list.js';
 import { ReplyQueue } from './reply-queue.js';
-import { UdpOutlet } from './udp-outlet.js';
+import { UdpWriter } from './udp-writer.js';
 
 /** While more requests than this wait for their replies, further ones are not executed. */
 const MAX_PENDING = 64;
@@ -26,7 +26,7 @@ export class UdpClient implements Client {
   /** An address becomes a client by its first request. */
   readonly spoke = true;
   readonly #handler: LineHandler;
-  readonly #outlet: UdpOutlet;
+  readonly #writer: UdpWriter;
   readonly #replies: ReplyQueue;
   readonly #gone: (text: string) => void;
   #isGone = false;
@@ -37,12 +37,9 @@ export class UdpClient implements Client {
     this.activeAt = performance.now();
     this.#handler = handler;
     this.#gone = gone;
-    this.#outlet = new UdpOutlet(socket, remote.address, remote.port);
-    this.#replies = new ReplyQueue({
-      outlet: this.#outlet,
-      advanced: () => {
-        this.activeAt = performance.now();
-      },
+    this.#writer = new UdpWriter(socket, remote.address, remote.port);
+    this.#replies = new ReplyQueue(this.#writer, () => {
+      this.activeAt = performance.now();
     });
   }
 
@@ -80,6 +77,6 @@ export class UdpClient implements Client {
   }
 
   get #pending(): number {
-    return this.#replies.length + this.#outlet.unsent;
+    return this.#replies.length + this.#writer.unsent;
   }
 }

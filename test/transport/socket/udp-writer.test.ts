@@ -2,7 +2,7 @@ import type { Socket } from 'node:dgram';
 import { expect, test } from 'vitest';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import type { Step } from '../../../src/protocol/reply-plan.js';
-import { UdpOutlet } from '../../../src/transport/socket/udp-outlet.js';
+import { UdpWriter } from '../../../src/transport/socket/udp-writer.js';
 
 type Sent = (error: Error | null) => void;
 
@@ -28,13 +28,13 @@ function reportOf(steps: number): PlayReport {
 
 test('a plan is reported once every datagram of it has left or failed, and each step by what became of it', () => {
   const { socket, sending } = fullSocket();
-  const outlet = new UdpOutlet(socket, '192.0.2.1', 502);
+  const writer = new UdpWriter(socket, '192.0.2.1', 502);
   const told: PlayReport[] = [];
-  expect([outlet.play(step), outlet.play(step)]).toEqual([undefined, undefined]);
-  outlet.complete(reportOf(2), (report) => told.push(report));
-  outlet.play(step);
-  outlet.complete(reportOf(1), (report) => told.push(report));
-  expect(outlet.unsent).toBe(3);
+  expect([writer.play(step), writer.play(step)]).toEqual([undefined, undefined]);
+  writer.complete(reportOf(2), (report) => told.push(report));
+  writer.play(step);
+  writer.complete(reportOf(1), (report) => told.push(report));
+  expect(writer.unsent).toBe(3);
   sending[1]?.(new Error('send ENETUNREACH 192.0.2.1:502'));
   expect(told).toEqual([]);
   sending[0]?.(null);
@@ -42,18 +42,18 @@ test('a plan is reported once every datagram of it has left or failed, and each 
   expect(told).toEqual([{ steps: [achieved, failed], ended: 'complete' }]);
   sending[2]?.(null);
   expect(told[1]).toEqual(reportOf(1));
-  expect(outlet.unsent).toBe(0);
+  expect(writer.unsent).toBe(0);
 });
 
 test('a request from port 0 can not be answered', () => {
   const { socket, sending } = fullSocket();
-  const outlet = new UdpOutlet(socket, '192.0.2.1', 0);
-  expect(outlet.play(step)).toBe('the client has port 0, and nothing can be sent there');
+  const writer = new UdpWriter(socket, '192.0.2.1', 0);
+  expect(writer.play(step)).toBe('the client has port 0, and nothing can be sent there');
   expect(sending).toEqual([]);
 });
 
 test('a step without bytes is done by sending nothing', () => {
   const { socket, sending } = fullSocket();
-  expect(new UdpOutlet(socket, '192.0.2.1', 502).play({ ...step, bytes: new Uint8Array(0) })).toBeUndefined();
+  expect(new UdpWriter(socket, '192.0.2.1', 502).play({ ...step, bytes: new Uint8Array(0) })).toBeUndefined();
   expect(sending).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { putBytes } from '../../protocol/bytes.js';
 import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Channel } from './channel.js';
-import type { Outlet, StepFailure } from './outlet.js';
+import type { ReplyWriter, StepFailure } from './reply-queue.js';
 
 /** Room for a few replies. */
 const FIRST_ROOM = 512;
@@ -18,12 +18,12 @@ const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
 
 const NOTHING = new Uint8Array(0);
 
-type Tell = (report: PlayReport) => void;
+type Reported = (report: PlayReport) => void;
 
 /** A plan that was played, while the operating system has not taken all of its bytes. */
 interface Untaken {
   readonly report: PlayReport;
-  readonly tell: Tell;
+  readonly reported: Reported;
   /**
    * For each step played: how many bytes of the connection the operating system must have taken until it is achieved.
    */
@@ -38,7 +38,7 @@ interface Untaken {
  * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does not read. A
  * stream would keep each reply as objects of many times its length, and the limit for unread replies is in bytes.
  */
-export class TcpOutlet implements Outlet {
+export class TcpWriter implements ReplyWriter {
   readonly #channel: Channel;
   readonly #socket: Socket;
   readonly #raw: Socket;
@@ -73,7 +73,7 @@ export class TcpOutlet implements Outlet {
       if (error) return;
       this.#countTaken();
       if (!this.#holds) this.flush();
-      this.#tellTaken();
+      this.#reportTaken();
       taken();
     };
   }
@@ -123,11 +123,11 @@ export class TcpOutlet implements Outlet {
     }
   }
 
-  complete(report: PlayReport, tell: Tell): void {
-    if (this.#takenLength === this.#length || this.#isAbandoned) tell(report);
+  complete(report: PlayReport, reported: Reported): void {
+    if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
     else {
       const needs = this.#needs.slice(0, this.#steps);
-      this.#untaken.push({ report, tell, needs, end: this.#length });
+      this.#untaken.push({ report, reported, needs, end: this.#length });
     }
     if (this.#steps > MANY_STEPS) this.#needs = [];
     this.#steps = 0;
@@ -143,7 +143,7 @@ export class TcpOutlet implements Outlet {
     if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NOTHING;
     if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
     this.#countTaken();
-    this.#tellTaken();
+    this.#reportTaken();
   }
 
   /** The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`. */
@@ -152,15 +152,15 @@ export class TcpOutlet implements Outlet {
     this.#countTaken();
     const taken = this.#takenLength;
     const gaveUpAt = performance.now();
-    for (const { report, tell, needs, end } of this.#untaken.splice(0)) {
-      if (end <= taken) tell(report);
+    for (const { report, reported, needs, end } of this.#untaken.splice(0)) {
+      if (end <= taken) reported(report);
       else {
         const steps = report.steps.map((step, i) =>
           step.outcome === 'achieved' && (needs[i] ?? 0) > taken
             ? notAchieved(step.plannedAt, gaveUpAt, reason)
             : step,
         );
-        tell({ steps, ended: 'disconnected' });
+        reported({ steps, ended: 'disconnected' });
       }
     }
   }
@@ -189,12 +189,12 @@ export class TcpOutlet implements Outlet {
     this.#takenLength = this.#length - this.unsent;
   }
 
-  #tellTaken(): void {
+  #reportTaken(): void {
     if (this.#untaken.length === 0) return;
     const taken = this.#takenLength;
     for (let first = this.#untaken[0]; first && first.end <= taken; first = this.#untaken[0]) {
       this.#untaken.shift();
-      first.tell(first.report);
+      first.reported(first.report);
     }
   }
 
