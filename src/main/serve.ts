@@ -12,7 +12,7 @@ import { findServiceManager } from '../service/service-manager.js';
 import { openState } from '../service/state/open-state.js';
 import { Simulator } from '../simulator/simulator.js';
 import { servingProcess } from '../transport/port/client-link.js';
-import { defaultLink } from '../transport/port/default-link.js';
+import { defaultLink } from '../transport/port/open-port.js';
 import { hostPort } from '../transport/socket/listen.js';
 import { readTlsCredentials } from '../transport/socket/tls-credentials.js';
 import { load, sourceName } from './load.js';

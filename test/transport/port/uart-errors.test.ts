@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseErrorCounts, readErrorCounts } from '../../../src/transport/port/error-counts.js';
 import { loadLibc } from '../../../src/transport/port/libc.js';
 import { openPty } from '../../../src/transport/port/pty.js';
+import { parseErrorCounts, readErrorCounts } from '../../../src/transport/port/uart.js';
 
 describe('error counts of a UART', () => {
   it('are the seventh to eleventh of twenty ints', () => {
