@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { AduContent, Framing } from '../../protocol/framing.js';
-import type { LineHandler } from '../transport.js';
+import type { LineHandler, LineReply } from '../transport.js';
 import type { Channel } from './channel.js';
 import type { Client, ClientIdentity, ClientList } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
@@ -49,6 +49,8 @@ export class TcpConnection implements Client {
   readonly #decoder: LineDecoder;
   readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
+  /** One function for all requests. */
+  readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.#receivedAt);
   readonly #ahead: ReadAhead;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
@@ -237,8 +239,7 @@ export class TcpConnection implements Client {
       client: this.client,
       clientId: this.clientId,
     };
-    this.#replies.add(this.#handler.request(request), this.#receivedAt);
-    this.#handler.begun();
+    this.#handler.request(request, this.#begin);
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 

@@ -1,6 +1,6 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { AduContent } from '../../protocol/framing.js';
-import type { LineHandler } from '../transport.js';
+import type { LineHandler, LineReply } from '../transport.js';
 import type { Client, ClientIdentity } from './client-list.js';
 import { ReplyQueue } from './reply-queue.js';
 import { UdpWriter } from './udp-writer.js';
@@ -28,6 +28,8 @@ export class UdpClient implements Client {
   readonly #handler: LineHandler;
   readonly #writer: UdpWriter;
   readonly #replies: ReplyQueue;
+  /** One function for all requests. */
+  readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.activeAt);
   readonly #gone: (text: string) => void;
   #isGone = false;
 
@@ -65,8 +67,7 @@ export class UdpClient implements Client {
     // A copy, because the PDU of an RTU frame is a view of the datagram.
     const times = { startedAt: receivedAt, receivedAt };
     const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
-    this.#replies.add(this.#handler.request(request), receivedAt);
-    this.#handler.begun();
+    this.#handler.request(request, this.#begin);
   }
 
   end(text: string): void {
