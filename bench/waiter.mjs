@@ -6,7 +6,7 @@
  */
 const [, , transport, way] = process.argv;
 const { systemClock } = await import(`${transport}/clock.js`);
-const { useKernelTimer } = await import(`${transport}/sleep.js`);
+const { useKernelTimer } = await import(`${transport}/port/kernel-timer.js`);
 if (way === 'kernel') await useKernelTimer();
 
 /** How the program waited before it used a timer of the kernel. */

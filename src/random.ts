@@ -9,6 +9,11 @@ export interface Random {
   below(limit: number): number;
 }
 
+/** @param random at least 0, below 1 */
+export function newSeed(random: () => number): number {
+  return Math.floor(random() * (MAX_SEED + 1));
+}
+
 /**
  * The random source for the `use`-th use of a seed. Each use has its own source, so the numbers of one use never depend
  * on how many an earlier use drew.
@@ -16,20 +21,18 @@ export interface Random {
 export function seededRandom(seed: number, use: number): Random {
   let state = stateOf(seed, use);
   const next = () => {
+    const number = numberAfter(state);
     state = (state + INCREMENT) >>> 0;
-    return mix(state) / 0x1_0000_0000;
+    return number;
   };
   return { next, below: (limit) => Math.floor(next() * limit) };
 }
 
 /**
- * A random number from 0 to below 1, determined by a seed and an index. Each number can be computed without the
- * earlier ones. Indices are whole numbers from 0 to 2^53 - 1. Below 2^32, the number is the first one of
- * `seededRandom(seed, index)`.
+ * The first number of `seededRandom(seed, use)`, without making the source. Uses are whole numbers from 0 to 2^53 - 1.
  */
-export function randomAt(seed: number, index: number): number {
-  const high = Math.floor(index / 0x1_0000_0000);
-  return mix(stateOf(seed, index >>> 0) + high + INCREMENT) / 0x1_0000_0000;
+export function randomAt(seed: number, use: number): number {
+  return numberAfter(stateOf(seed, use));
 }
 
 /** Derives a seed for each name, so that the signals of a device differ even if the device has a single seed. */
@@ -42,12 +45,16 @@ export function seedOf(seed: number, name: string): number {
 /** SplitMix32 (Steele, Lea, Flood 2014) has a full period and works from any starting state. */
 const INCREMENT = 0x9e3779b9;
 
+function numberAfter(state: number): number {
+  return mix(state + INCREMENT) / 0x1_0000_0000;
+}
+
 /**
  * The starting state of a use of a seed. If two states were a whole number of increments apart, both uses would give the
  * same sequence, shifted. So the starting states are mixed too.
  */
 function stateOf(seed: number, use: number): number {
-  return mix(mix(seed) + use);
+  return mix(mix(seed) + (use >>> 0)) + Math.floor(use / 0x1_0000_0000);
 }
 
 /** Maps a 32-bit number to another; different numbers give different results. */

@@ -3,14 +3,13 @@ import type { Activity } from '../device/diagnostics.js';
 import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
+import { startWorkTime } from '../faults/budget.js';
 import type { FaultRules } from '../faults/rules.js';
-import { startWorkTime } from '../faults/work-time.js';
-import { addressRanges, type RefusedRange } from '../protocol/address-range.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { addressRanges, exceptionResponse, type RefusedRange } from '../protocol/pdu.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
-import { exceptionResponse } from '../protocol/response.js';
 import { BROADCAST } from '../protocol/rtu.js';
 import { type Executed, Station } from './station.js';
 
@@ -195,7 +194,7 @@ export class Bus {
   /** A gateway replies with exception 11 (Application Protocol V1.1b3, 7), unless the line is set to silence. */
   #missingUnit({ transactionId, unitId, pdu }: BusRequest): ReplyPlan {
     if (this.#line.missingUnit === 'silence') return silence('no such unit');
-    const response = exceptionResponse(pdu[0] as number, ExceptionCode.gatewayTargetFailedToRespond);
+    const response = exceptionResponse(pdu[0] as number, ExceptionCode.gatewayTargetDeviceFailedToRespond);
     return plainReply(this.#framing.encode({ transactionId, unitId, pdu: response }));
   }
 

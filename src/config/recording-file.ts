@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { lastBefore } from '../signals/last-before.js';
-import { type RecordingIndex, RecordingScanner, readBlock } from '../signals/recording/scan.js';
-import type { Track, TrackRows, TrackSource } from '../signals/recording/track.js';
+import { lastBefore, type RecordingIndex, RecordingScanner, readBlock } from '../signals/recording/scan.js';
+import type { Track, TrackRows, TrackSource } from '../signals/signal.js';
 
 export type OpenedRecording =
   | { readonly ok: true; readonly openTrack: () => Track }

@@ -2,9 +2,9 @@ import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { RegisterImage } from '../registers/image.js';
-import { nearestValue } from '../registers/nearest-value.js';
 import { parseValue } from '../registers/parse-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
+import { nearestValue } from '../registers/value.js';
 import { quote } from '../schema/problem.js';
 import type { Code } from './refusal.js';
 

@@ -8,7 +8,7 @@ import {
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { signalSchema } from '../signals/kinds.js';
-import type { TrackSource } from '../signals/recording/track.js';
+import type { TrackSource } from '../signals/signal.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { whyNotIn } from './remote-files.js';
 import type { Room } from './room.js';

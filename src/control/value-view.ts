@@ -1,5 +1,5 @@
+import type { Write } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
-import type { Write } from '../registers/last-writes.js';
 import type { PlacedValue, Value } from '../registers/value.js';
 import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';

@@ -1,15 +1,16 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
+import type { Writer } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
-import type { Writer } from '../registers/last-writes.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
+import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
-import { Network } from './network.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
 import type { FeedDefinition } from './queue-feed.js';
+import { clientAccess } from './read-write.js';
 import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
@@ -27,14 +28,14 @@ export interface DeviceLife {
 const STILL: DeviceLife = { points: [], clock: {}, seed: 0, feeds: [] };
 
 /** The parts of a device. Every part but the name and the tables has a default. */
-export interface DeviceOptions extends Partial<Omit<Server, 'reactions'>> {
+export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reactions'>> {
   readonly name: string;
   readonly tables: Tables;
   /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
   /** The values of other devices that signals of this device may depend on. */
-  readonly network?: Network;
+  readonly graph?: DependencyGraph;
   /** Real time in ms, never going back. */
   readonly now?: () => number;
 }
@@ -50,31 +51,32 @@ export class Device {
   /** How often the supply was lost. State that is lost with the supply is discarded when this number changes. */
   supplyLosses = 0;
   readonly #server: Server;
-  readonly #network: Network;
+  readonly #graph: DependencyGraph;
 
   constructor(options: DeviceOptions) {
     const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
-    const { network = new Network(), now = () => 0 } = options;
+    const { graph = new DependencyGraph(), now = () => 0 } = options;
     this.name = name;
     this.tables = tables;
     this.cells = cells;
     this.clock = new DeviceClock(now, life.clock);
     this.supply = new Supply(now);
-    this.#network = network;
+    this.#graph = graph;
     this.points = new Points(life.points, {
       device: name,
       tables,
       clock: this.clock,
       seed: life.seed,
-      network,
+      graph,
       feeds: life.feeds,
     });
-    network.add(this.points);
+    graph.add(this.points);
     this.#server = {
       tables,
       identity,
       files: options.files ?? new Files(),
       queues: this.#queues(options.queues, life.feeds),
+      access: clientAccess(this.points.reactions),
       reactions: this.points.reactions,
       exceptionStatus: options.exceptionStatus ?? [],
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
@@ -105,7 +107,7 @@ export class Device {
 
   /** Changes the settings of the clock, or steps the clock. Accumulators keep what they have added up. */
   setClock(settings: Partial<ClockSettings>, step: number): void {
-    this.#network.settleAll();
+    this.#graph.settleAll();
     this.clock.set(settings);
     if (step > 0) this.points.step(step);
   }
@@ -117,7 +119,7 @@ export class Device {
   }
 
   #restartAt(moment: number | undefined): void {
-    this.#network.settleAll();
+    this.#graph.settleAll();
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);

@@ -1,10 +1,10 @@
 import { LINE_FEED } from '../protocol/ascii.js';
 import { concatBytes, packWords, wordAt } from '../protocol/bytes.js';
-import { decodeDiagnostics } from '../protocol/decode-diagnostics.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
+import { decodeRequest } from '../protocol/request.js';
 import { SubFunction } from '../protocol/sub-function.js';
 import { EventLog } from './event-log.js';
 
@@ -34,11 +34,11 @@ export interface Activity {
 
 /** Counters that belong to one server; the numbers are the sub-functions of function 8 that return them. */
 type OwnCounter =
-  | typeof SubFunction.busExceptionErrorCount
-  | typeof SubFunction.serverMessageCount
-  | typeof SubFunction.serverNoResponseCount
-  | typeof SubFunction.serverNakCount
-  | typeof SubFunction.serverBusyCount;
+  | typeof SubFunction.returnBusExceptionErrorCount
+  | typeof SubFunction.returnServerMessageCount
+  | typeof SubFunction.returnServerNoResponseCount
+  | typeof SubFunction.returnServerNakCount
+  | typeof SubFunction.returnServerBusyCount;
 
 const BITS_16 = 0xffff;
 
@@ -56,7 +56,7 @@ export class Diagnostics {
   #lastErrors: number;
   #lastOverruns: number;
   /** Counters by sub-function. They wrap at 16 bits. */
-  readonly #own = new Uint16Array(SubFunction.clearOverrunCounter);
+  readonly #own = new Uint16Array(SubFunction.clearOverrunCounterAndFlag);
   #eventCount = 0;
   readonly #log = new EventLog();
   #listenOnly = false;
@@ -85,7 +85,9 @@ export class Diagnostics {
    * "monitored, but no actions will be taken", so the request counts as a message without a response.
    */
   received(broadcast: boolean): void {
-    this.#add(this.#listenOnly ? SubFunction.serverNoResponseCount : SubFunction.serverMessageCount);
+    this.#add(
+      this.#listenOnly ? SubFunction.returnServerNoResponseCount : SubFunction.returnServerMessageCount,
+    );
     const { errors, overruns } = this.#activity;
     this.#log.received({
       broadcast,
@@ -105,7 +107,7 @@ export class Diagnostics {
     const functionCode = responsePdu?.[0] ?? 0;
     const exception = responsePdu?.[1] ?? 0;
     const failed = (functionCode & EXCEPTION_FLAG) !== 0;
-    if (!isSent) this.#add(SubFunction.serverNoResponseCount);
+    if (!isSent) this.#add(SubFunction.returnServerNoResponseCount);
     if (failed) this.#countException(exception);
     else if (!functionOf(functionCode)?.asksForEvents) this.#eventCount = (this.#eventCount + 1) & BITS_16;
     this.#log.sent(failed && isSent ? (EXCEPTION_SENT.get(exception) ?? 0) : 0, this.#listenOnly);
@@ -115,7 +117,7 @@ export class Diagnostics {
 
   /** Counts a request that is neither executed nor answered, such as a broadcast read. */
   ignored(): void {
-    this.#add(SubFunction.serverNoResponseCount);
+    this.#add(SubFunction.returnServerNoResponseCount);
     this.#log.sent(0, this.#listenOnly);
   }
 
@@ -124,21 +126,21 @@ export class Diagnostics {
     switch (subFunction) {
       case SubFunction.returnQueryData:
         return data;
-      case SubFunction.restartCommunications:
+      case SubFunction.restartCommunicationsOption:
         this.#afterwards = () => this.#restart(wordAt(data, 0) !== 0);
         return data;
       case SubFunction.returnDiagnosticRegister:
         return packWords([0]);
-      case SubFunction.changeAsciiDelimiter:
+      case SubFunction.changeAsciiInputDelimiter:
         return this.#changeDelimiter(data[0] as number) ? data : ExceptionCode.illegalDataValue;
-      case SubFunction.forceListenOnly:
+      case SubFunction.forceListenOnlyMode:
         this.#listenOnly = true;
         this.#log.becameListenOnly();
         return 'no response';
-      case SubFunction.clearCounters:
+      case SubFunction.clearCountersAndDiagnosticRegister:
         this.#afterwards = () => this.#clearCounters();
         return data;
-      case SubFunction.clearOverrunCounter:
+      case SubFunction.clearOverrunCounterAndFlag:
         this.#cleared = { ...this.#cleared, overruns: this.#activity.overruns };
         return data;
       default:
@@ -148,18 +150,18 @@ export class Diagnostics {
 
   /** Data of function 12: status, event count, message count, then the events, the newest first. */
   eventLog(): Uint8Array {
-    const words = packWords([0, this.#eventCount, this.#count(SubFunction.busMessageCount)]);
+    const words = packWords([0, this.#eventCount, this.#count(SubFunction.returnBusMessageCount)]);
     return concatBytes(words, this.#log.newestFirst);
   }
 
   #count(counter: number): number {
     const { messages, errors, overruns } = this.#activity;
     switch (counter) {
-      case SubFunction.busMessageCount:
+      case SubFunction.returnBusMessageCount:
         return (messages - this.#cleared.messages) & BITS_16;
-      case SubFunction.busCommunicationErrorCount:
+      case SubFunction.returnBusCommunicationErrorCount:
         return (errors - this.#cleared.errors) & BITS_16;
-      case SubFunction.busCharacterOverrunCount:
+      case SubFunction.returnBusCharacterOverrunCount:
         return (overruns - this.#cleared.overruns) & BITS_16;
       default:
         return this.#own[counter] ?? 0;
@@ -188,9 +190,9 @@ export class Diagnostics {
   }
 
   #countException(code: number): void {
-    this.#add(SubFunction.busExceptionErrorCount);
-    if (code === ExceptionCode.serverDeviceBusy) this.#add(SubFunction.serverBusyCount);
-    if (code === NEGATIVE_ACKNOWLEDGE) this.#add(SubFunction.serverNakCount);
+    this.#add(SubFunction.returnBusExceptionErrorCount);
+    if (code === ExceptionCode.serverDeviceBusy) this.#add(SubFunction.returnServerBusyCount);
+    if (code === NEGATIVE_ACKNOWLEDGE) this.#add(SubFunction.returnServerNakCount);
   }
 
   #add(counter: OwnCounter): void {
@@ -200,11 +202,10 @@ export class Diagnostics {
 
 /** True for a valid request of function 8, sub-function 1. A server in listen-only mode obeys only this request. */
 export function isRestart(requestPdu: Uint8Array): boolean {
-  if (requestPdu[0] !== FunctionCode.diagnostics) return false;
-  const decoded = decodeDiagnostics(requestPdu);
+  const decoded = decodeRequest(requestPdu);
   return (
     decoded.ok &&
     decoded.request.code === FunctionCode.diagnostics &&
-    decoded.request.subFunction === SubFunction.restartCommunications
+    decoded.request.subFunction === SubFunction.restartCommunicationsOption
   );
 }

@@ -1,26 +1,25 @@
 import { type Course, constant } from '../signals/course.js';
-import type { LocalPoints } from './local-points.js';
-import type { Network } from './network.js';
-import type { Point } from './point.js';
+import type { DependencyGraph } from './dependency-graph.js';
+import type { LocalPoints, Point } from './point.js';
 
-/** Tells the values of a device that follow others when those change. */
+/** Lets the values of a device that follow others go where those went. */
 export class Followers {
   readonly #points: LocalPoints;
-  readonly #network: Network;
+  readonly #graph: DependencyGraph;
   /** The values that follow a value. */
   readonly #followers = new Map<Point, Point[]>();
-  /** What the followers of a value that is written were told last. */
-  readonly #told = new Map<Point, number>();
+  /** Where the followers of a value that is written are going. */
+  readonly #commanded = new Map<Point, number>();
 
-  constructor(points: LocalPoints, network: Network) {
+  constructor(points: LocalPoints, graph: DependencyGraph) {
     this.#points = points;
-    this.#network = network;
+    this.#graph = graph;
   }
 
   /** Call after signals have changed: finds out who follows whom. */
   link(): void {
     this.#followers.clear();
-    this.#told.clear();
+    this.#commanded.clear();
     for (const point of this.#points.all) {
       const command = this.#points.named.get(point.follower?.command ?? '');
       if (command) this.#followers.set(command, [...(this.#followers.get(command) ?? []), point]);
@@ -39,14 +38,14 @@ export class Followers {
   }
 
   /** Call after a value has changed, or is going another way. */
-  tell(command: Point): void {
+  changed(command: Point): void {
     const followers = this.#followers.get(command);
     if (!followers) return;
-    const { agenda } = this.#points;
-    const ownCourse = command.follower?.courseFrom(agenda.time);
+    const { schedule } = this.#points;
+    const ownCourse = command.follower?.courseFrom(schedule.time);
     // A client that writes the same command again and again changes nothing.
-    if (!ownCourse && Object.is(this.#told.get(command), command.stored)) return;
-    this.#told.set(command, command.stored);
+    if (!ownCourse && Object.is(this.#commanded.get(command), command.stored)) return;
+    this.#commanded.set(command, command.stored);
     const course = ownCourse ?? constant(command.stored);
     for (const point of followers) this.#lead(point, course);
   }
@@ -54,19 +53,19 @@ export class Followers {
   /** Has a value go along a course, after the delay with which it follows. */
   #lead(point: Point, course: Course): void {
     const { follower } = point;
-    const { agenda } = this.#points;
+    const { schedule } = this.#points;
     if (!follower) return;
-    agenda.later(follower.after, () => {
+    schedule.later(follower.after, () => {
       // The signal may have been replaced meanwhile.
       if (point.follower !== follower) return;
-      this.#network.settleDependents(point, agenda);
-      follower.follow(course, agenda.time);
-      this.tell(point);
+      this.#graph.settleDependents(point, schedule);
+      follower.follow(course, schedule.time);
+      this.changed(point);
     });
   }
 
   #beginBehind(command: Point, value: number): void {
-    if (!command.follower) this.#told.set(command, value);
+    if (!command.follower) this.#commanded.set(command, value);
     for (const point of this.#followers.get(command) ?? []) {
       point.follower?.begin(value);
       this.#beginBehind(point, value);

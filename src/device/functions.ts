@@ -1,13 +1,13 @@
-import { decodeRequest } from '../protocol/decode-request.js';
+import { concatBytes, copyOf, packBits, packWords } from '../protocol/bytes.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import { FunctionCode } from '../protocol/function-code.js';
-import type { Request } from '../protocol/request.js';
-import { exceptionResponse } from '../protocol/response.js';
+import { exceptionResponse } from '../protocol/pdu.js';
+import { decodeRequest, type Request } from '../protocol/request.js';
 import type { Diagnostics } from './diagnostics.js';
-import { executeDiagnostics } from './execute-diagnostics.js';
-import { executeFiles } from './execute-files.js';
-import { executeRegisters } from './execute-registers.js';
-import type { Server } from './server.js';
+import { readIdentification } from './identification.js';
+import { MAX_FIFO_COUNT } from './queue-feed.js';
+import { readOrWrite } from './read-write.js';
+import type { Server, ServerId } from './server.js';
 
 /**
  * Answers a request PDU (Application Protocol V1.1b3, 6). It checks the function code, then quantity and byte count,
@@ -19,24 +19,79 @@ export function answer(server: Server, diagnostics: Diagnostics, pdu: Uint8Array
   if (!decoded.ok) return exceptionResponse(functionCode, decoded.exception);
   const result = execute(server, diagnostics, decoded.request, pdu);
   if (result === 'no response') return undefined;
-  if (typeof result === 'number') return exceptionResponse(functionCode, result);
-  return result;
+  return typeof result === 'number' ? exceptionResponse(functionCode, result) : result;
 }
 
-function execute(server: Server, diagnostics: Diagnostics, request: Request, pdu: Uint8Array) {
+/** The reference type of the parts of files (6.14). */
+const REFERENCE_TYPE = 6;
+
+/** An exception code means that nothing was changed. */
+function execute(
+  server: Server,
+  diagnostics: Diagnostics,
+  request: Request,
+  pdu: Uint8Array,
+): Uint8Array | ExceptionCode | 'no response' {
+  const { files, queues, identity, reactions } = server;
   switch (request.code) {
     case FunctionCode.readExceptionStatus:
-    case FunctionCode.diagnostics:
+      return concatBytes([request.code], exceptionStatus(server));
+    case FunctionCode.diagnostics: {
+      const data = diagnostics.execute(request.subFunction, request.data);
+      return data instanceof Uint8Array
+        ? concatBytes([request.code], packWords([request.subFunction]), data)
+        : data;
+    }
     case FunctionCode.getCommEventCounter:
+      return concatBytes([request.code], packWords([0, diagnostics.eventCount]));
     case FunctionCode.getCommEventLog:
+      return counted(request.code, diagnostics.eventLog());
     case FunctionCode.reportServerId:
+      return counted(request.code, serverIdBytes(server.serverId));
     case FunctionCode.encapsulatedInterfaceTransport:
-      return executeDiagnostics(server, diagnostics, request);
-    case FunctionCode.readFileRecord:
+      return (
+        readIdentification(identity, request.access, request.objectId) ?? ExceptionCode.illegalDataAddress
+      );
+    case FunctionCode.readFileRecord: {
+      if (!request.parts.every((part) => files.canRead(part))) return ExceptionCode.illegalDataAddress;
+      const parts = request.parts.map((part) => {
+        const data = packWords(files.read(part));
+        return concatBytes([data.length + 1, REFERENCE_TYPE], data);
+      });
+      return counted(request.code, concatBytes(...parts));
+    }
     case FunctionCode.writeFileRecord:
-    case FunctionCode.readFifoQueue:
-      return executeFiles(server, request, pdu) ?? ExceptionCode.illegalDataAddress;
+      if (!request.parts.every((part) => files.canWrite(part))) return ExceptionCode.illegalDataAddress;
+      if (reactions.isBusy) return ExceptionCode.serverDeviceBusy;
+      for (const part of request.parts) files.write(part, part.words);
+      return copyOf(pdu);
+    case FunctionCode.readFifoQueue: {
+      const values = queues ? queues.get(request.address) : [];
+      if (!values) return ExceptionCode.illegalDataAddress;
+      if (values.length > MAX_FIFO_COUNT) return ExceptionCode.illegalDataValue;
+      return concatBytes([request.code], packWords([2 * values.length + 2, values.length, ...values]));
+    }
     default:
-      return executeRegisters(server, request, pdu);
+      return readOrWrite(server.tables, server.access, request, pdu);
   }
+}
+
+function counted(code: number, data: Uint8Array): Uint8Array {
+  return concatBytes([code, data.length], data);
+}
+
+/**
+ * The mapped coils, packed into a byte. Bits without a mapped and defined coil are 0. This does not count as a read of
+ * the coils, and runs none of their actions.
+ */
+function exceptionStatus({ tables, exceptionStatus: coils }: Server): Uint8Array {
+  const bits = Array.from({ length: 8 }, (_, i) => {
+    const coil = coils[i];
+    return coil !== undefined && tables.coils.canReadBits(coil, 1) && tables.coils.currentBit(coil);
+  });
+  return packBits(bits);
+}
+
+function serverIdBytes({ id, running, additional }: ServerId): Uint8Array {
+  return concatBytes(id, [running ? 0xff : 0x00], Buffer.from(additional, 'latin1'));
 }

@@ -1,13 +1,10 @@
-import type { ReactionDefinition } from '../reactions/kinds.js';
-import type { Reaction } from '../reactions/reaction.js';
+import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
-import { nearestValue } from '../registers/nearest-value.js';
 import type { PlacedValue, Value } from '../registers/value.js';
-import type { SignalDefinition } from '../signals/kinds.js';
-import type { Track } from '../signals/recording/track.js';
-import type { Follower, Reached, Signal } from '../signals/signal.js';
-import type { Dependent, DependentOwner } from './dependent.js';
+import { nearestValue } from '../registers/value.js';
+import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
+import type { Schedule } from './schedule.js';
 import type { TableName } from './tables.js';
 
 /** The signal of a register, with the recording that its parameters name. */
@@ -39,6 +36,24 @@ export interface PointDefinition {
   readonly signal?: PlacedSignal;
   /** What the value does when it is written. */
   readonly reactions?: readonly ReactionDefinition[];
+}
+
+/** Something that adds up or records other values. */
+export interface Dependent {
+  /** The names of the values that it depends on directly. */
+  readonly needs: readonly string[];
+  /**
+   * Computes everything up to `time`, so that a later read has less to do. Absent where a read never has much to do.
+   */
+  reach?(time: number, revision: number): void;
+  /** Fixes everything up to `time` of the device's clock. */
+  settle(time: number, revision: number): void;
+}
+
+/** The device that a dependent belongs to, whose clock it follows. */
+export interface DependentOwner {
+  /** Has a dependent keep what it has, at the present moment of the schedule, which may be another device's. */
+  settle(dependent: Dependent, schedule: Schedule): void;
 }
 
 /** One value of a device that has a name, a signal or reactions. */
@@ -162,4 +177,21 @@ export class Point implements Dependent {
     this.valueAt(time, revision);
     this.#signal.accumulator.settle(time);
   }
+}
+
+/** The values of one device, for the parts that make them react and follow. */
+export interface LocalPoints {
+  readonly all: readonly Point[];
+  readonly named: ReadonlyMap<string, Point>;
+  readonly schedule: Schedule;
+  /** The value at a cell of an image, if the value has a name, a signal or reactions. */
+  at(image: RegisterImage, cell: number): Point | undefined;
+  /** The values with a cell among `count` cells of an image. */
+  between(image: RegisterImage, address: number, count: number): readonly Point[];
+  /** Does what has become due. */
+  advance(): void;
+  /** The value now, in its unit. */
+  valueNow(point: Point): number;
+  /** Whether a write of the value makes something happen later. */
+  causesMore(point: Point): boolean;
 }

@@ -2,14 +2,12 @@ import type { LiveValues, RegisterImage } from '../registers/image.js';
 import type { Table } from '../registers/table.js';
 import type { DeviceClock } from '../signals/clock.js';
 import type { Signal } from '../signals/signal.js';
-import { Agenda } from './agenda.js';
-import type { Dependent } from './dependent.js';
+import type { DependencyGraph, GraphDevice } from './dependency-graph.js';
 import { Followers } from './followers.js';
-import type { LocalPoints } from './local-points.js';
-import type { Network, NetworkDevice } from './network.js';
-import { type PlacedSignal, Point, type PointDefinition } from './point.js';
+import { type Dependent, type LocalPoints, type PlacedSignal, Point, type PointDefinition } from './point.js';
 import { type FeedDefinition, QueueFeed } from './queue-feed.js';
 import { Reactions } from './reactions.js';
+import { Schedule } from './schedule.js';
 import { type SignalHome, signalNamed, startSignal } from './start-signal.js';
 import type { TableName } from './tables.js';
 
@@ -19,17 +17,17 @@ export interface PointsContext {
   readonly clock: DeviceClock;
   /** Decides the random values of all signals that have no seed of their own. */
   readonly seed: number;
-  readonly network: Network;
+  readonly graph: DependencyGraph;
   /** The FIFO queues that signals feed. */
   readonly feeds: readonly FeedDefinition[];
 }
 
 /** The values of a device that have a name, a signal or reactions. */
-export class Points implements NetworkDevice, LocalPoints {
+export class Points implements GraphDevice, LocalPoints {
   readonly device: string;
   readonly all: readonly Point[];
   readonly named: ReadonlyMap<string, Point>;
-  readonly agenda: Agenda;
+  readonly schedule: Schedule;
   readonly reactions: Reactions;
   readonly #followers: Followers;
   /** The FIFO queues that signals feed, as defined. */
@@ -39,18 +37,18 @@ export class Points implements NetworkDevice, LocalPoints {
   changes = 0;
   readonly #clock: DeviceClock;
   readonly #home: SignalHome;
-  readonly #network: Network;
+  readonly #graph: DependencyGraph;
   /** The values by image and cell. A value has an entry for each of its cells. */
   readonly #byImage = new Map<RegisterImage, Map<number, Point>>();
 
   constructor(definitions: readonly PointDefinition[], context: PointsContext) {
-    const { device, tables, clock, seed, network, feeds } = context;
+    const { device, tables, clock, seed, graph, feeds } = context;
     this.device = device;
     this.#clock = clock;
-    this.#home = { device, clock, seed, network };
-    this.#network = network;
+    this.#home = { device, clock, seed, graph };
+    this.#graph = graph;
     this.feeds = feeds;
-    this.agenda = new Agenda(clock, network.waiting);
+    this.schedule = new Schedule(clock, graph.waiting);
     this.all = definitions.map((definition) => {
       const { image, base } = tables[definition.table].window;
       return new Point(definition, image, base);
@@ -60,7 +58,7 @@ export class Points implements NetworkDevice, LocalPoints {
         point.definition.name === undefined ? [] : [[point.definition.name, point]],
       ),
     );
-    this.#followers = new Followers(this, network);
+    this.#followers = new Followers(this, graph);
     this.reactions = new Reactions(this, tables.holding, (name) => signalNamed(this.#home, name));
     this.#watch();
     this.#startAll();
@@ -73,25 +71,25 @@ export class Points implements NetworkDevice, LocalPoints {
   /** The value at the moment when `clock`, which may belong to another device, shows `time`. */
   valueAtMoment(point: Point, time: number, clock: DeviceClock): number {
     const own = clock === this.#clock ? time : this.#clock.timeAt(clock.realAt(time));
-    return point.valueAt(own, this.#network.revision);
+    return point.valueAt(own, this.#graph.revision);
   }
 
   get dependents(): readonly Dependent[] {
     return [...this.#feeds.values(), ...this.all.filter(({ signal }) => signal?.accumulator)];
   }
 
-  settle(dependent: Dependent, agenda: Agenda): void {
-    const { time, clock } = agenda;
-    const own = agenda === this.agenda ? time : this.#clock.timeAt(clock.realAt(time));
-    dependent.settle(own, this.#network.revision);
+  settle(dependent: Dependent, schedule: Schedule): void {
+    const { time, clock } = schedule;
+    const own = schedule === this.schedule ? time : this.#clock.timeAt(clock.realAt(time));
+    dependent.settle(own, this.#graph.revision);
   }
 
   advance(): void {
-    this.#network.advance();
+    this.#graph.advance();
   }
 
   valueNow(point: Point): number {
-    return point.valueAt(this.agenda.time, this.#network.revision);
+    return point.valueAt(this.schedule.time, this.#graph.revision);
   }
 
   between(image: RegisterImage, address: number, count: number): readonly Point[] {
@@ -111,16 +109,16 @@ export class Points implements NetworkDevice, LocalPoints {
 
   /** The words in a FIFO queue that a signal feeds; undefined for any other address. */
   queueAt(address: number): readonly number[] | undefined {
-    this.#network.advance();
-    return this.#feeds.get(address)?.wordsAt(this.agenda.time);
+    this.#graph.advance();
+    return this.#feeds.get(address)?.wordsAt(this.schedule.time);
   }
 
   /** Has the clock jump ahead by `ms`. What is due meanwhile happens at its time. */
   step(ms: number): void {
     const end = this.#clock.time + ms;
-    for (let { due } = this.agenda; due !== undefined && due <= end; { due } = this.agenda) {
+    for (let { due } = this.schedule; due !== undefined && due <= end; { due } = this.schedule) {
       this.#clock.step(Math.max(0, due - this.#clock.time));
-      this.#network.advance();
+      this.#graph.advance();
     }
     this.#clock.step(Math.max(0, end - this.#clock.time));
   }
@@ -130,31 +128,31 @@ export class Points implements NetworkDevice, LocalPoints {
     this.changes++;
     this.#startAll();
     for (const point of this.all) if (point.definition.retain) point.written(0);
-    this.#network.link();
+    this.#graph.link();
   }
 
   /** Call after values have become what they were in an earlier run of the program. */
   restored(): void {
-    this.#network.link();
+    this.#graph.link();
   }
 
   /** Sets the signal that computes a value from now on. Without a signal the value stays as it is. */
   setSignal(point: Point, placed: PlacedSignal | undefined): void {
-    this.#network.advance();
+    this.#graph.advance();
     this.changes++;
-    this.#network.settleDependents(point, this.agenda);
-    point.refresh(this.agenda.time, this.#network.revision);
+    this.#graph.settleDependents(point, this.schedule);
+    point.refresh(this.schedule.time, this.#graph.revision);
     point.setSignal(placed, placed && this.#start(point, placed));
     this.#followers.link();
     point.follower?.begin(point.stored);
     const command = this.named.get(point.follower?.command ?? '');
-    if (command) this.#followers.tell(command);
-    this.#followers.tell(point);
-    this.#network.link();
+    if (command) this.#followers.changed(command);
+    this.#followers.changed(point);
+    this.#graph.link();
   }
 
   #startAll(): void {
-    this.agenda.clear();
+    this.schedule.clear();
     this.reactions.start();
     for (const point of this.all) {
       const { signal } = point.definition;
@@ -184,29 +182,29 @@ export class Points implements NetworkDevice, LocalPoints {
   #liveValues(image: RegisterImage, cells: ReadonlyMap<number, Point>): LiveValues {
     return {
       refresh: (address, count) => {
-        this.#network.advance();
-        const { time } = this.agenda;
+        this.#graph.advance();
+        const { time } = this.schedule;
         let before: Point | undefined;
         for (let cell = address; cell < address + count; cell++) {
           const point = cells.get(cell);
-          if (point && point !== before) point.refresh(time, this.#network.revision);
+          if (point && point !== before) point.refresh(time, this.#graph.revision);
           before = point;
         }
       },
       changing: (address) => {
         const point = cells.get(address);
         if (!point) return;
-        this.#network.advance();
-        this.#network.settleDependents(point, this.agenda);
-        point.written(this.agenda.time);
+        this.#graph.advance();
+        this.#graph.settleDependents(point, this.schedule);
+        point.written(this.schedule.time);
       },
       changed: (address, count) => {
-        for (const point of this.between(image, address, count)) this.#followers.tell(point);
+        for (const point of this.between(image, address, count)) this.#followers.changed(point);
       },
       written: (address, count) => {
         for (const point of this.between(image, address, count)) point.react();
       },
-      isFull: () => this.agenda.isFull,
+      isFull: () => this.schedule.isFull,
     };
   }
 

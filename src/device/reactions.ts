@@ -1,11 +1,10 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { ReactionContext } from '../reactions/reaction.js';
 import type { RegisterImage } from '../registers/image.js';
-import { nearestValue } from '../registers/nearest-value.js';
 import type { Table } from '../registers/table.js';
+import { nearestValue } from '../registers/value.js';
 import type { Signal } from '../signals/signal.js';
-import type { LocalPoints } from './local-points.js';
-import type { Point } from './point.js';
+import type { LocalPoints, Point } from './point.js';
 
 /** What the values of a device do when they are written. */
 export class Reactions {
@@ -32,7 +31,7 @@ export class Reactions {
   /** Whether the device refuses all writes for the time being. */
   get isBusy(): boolean {
     this.#points.advance();
-    return this.#points.agenda.time < this.#busyUntil;
+    return this.#points.schedule.time < this.#busyUntil;
   }
 
   /**
@@ -50,13 +49,13 @@ export class Reactions {
       return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
     });
     const wouldAdd = points.some((point) => this.#points.causesMore(point));
-    if (isBusy || (wouldAdd && this.#points.agenda.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
+    if (isBusy || (wouldAdd && this.#points.schedule.isFull)) codes.push(ExceptionCode.serverDeviceBusy);
     return codes.sort((a, b) => a - b)[0];
   }
 
   #contextOf(point: Point): ReactionContext {
     const points = this.#points;
-    const { agenda } = points;
+    const { schedule } = points;
     const { type, scale } = point.definition;
     return {
       get value() {
@@ -68,15 +67,15 @@ export class Reactions {
       },
       named: this.#named,
       holding: (address) => this.#holdingValue(address),
-      now: () => agenda.time,
+      now: () => schedule.time,
       show: (value) => store(point, value),
       set: (name, value) => {
         const target = points.named.get(name);
         if (target) this.#set(target, value);
       },
-      later: (ms, act) => agenda.later(ms, act),
+      later: (ms, act) => schedule.later(ms, act),
       busy: (ms) => {
-        this.#busyUntil = Math.max(this.#busyUntil, agenda.time + ms);
+        this.#busyUntil = Math.max(this.#busyUntil, schedule.time + ms);
       },
     };
   }

@@ -1,5 +1,5 @@
-import { addressRanges, type RefusedRange } from '../protocol/address-range.js';
 import { FunctionCode } from '../protocol/function-code.js';
+import { addressRanges, type RefusedRange } from '../protocol/pdu.js';
 import type { Tables } from './tables.js';
 
 /** The table of each function that reads or writes one (Application Protocol V1.1b3, 6), and where it writes: of 23 the second range. */

@@ -1,6 +1,7 @@
 import type { Files } from './files.js';
 import type { IdentityObjects } from './identification.js';
 import type { Reactions } from './reactions.js';
+import type { Access } from './read-write.js';
 import type { Tables } from './tables.js';
 
 /** Values of FIFO queues by pointer address. Undefined means that every address has an empty queue. */
@@ -16,6 +17,8 @@ export interface ServerId {
 /** The data that the functions of a server work on. */
 export interface Server {
   readonly tables: Tables;
+  /** How clients read and write the tables. */
+  readonly access: Access;
   /** What the values do when they are written. */
   readonly reactions: Reactions;
   /** Objects of the device identification; the basic ones are always there. */

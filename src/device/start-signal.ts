@@ -1,7 +1,7 @@
 import { seedOf } from '../random.js';
 import type { DeviceClock } from '../signals/clock.js';
 import type { Signal } from '../signals/signal.js';
-import type { Network } from './network.js';
+import type { DependencyGraph } from './dependency-graph.js';
 import type { PlacedSignal, Point } from './point.js';
 
 /** The device in which a signal runs. */
@@ -10,7 +10,7 @@ export interface SignalHome {
   readonly clock: DeviceClock;
   /** Decides the random values of all signals that have no seed of their own. */
   readonly seed: number;
-  readonly network: Network;
+  readonly graph: DependencyGraph;
 }
 
 /**
@@ -33,8 +33,8 @@ export function startSignal(
 }
 
 /** A signal that looks up the named value each time, so it follows the value when its signal is replaced. */
-export function signalNamed({ device, clock, network }: SignalHome, name: string): Signal {
-  const find = () => network.find(device, name);
+export function signalNamed({ device, clock, graph }: SignalHome, name: string): Signal {
+  const find = () => graph.find(device, name);
   return {
     valueAt(time) {
       const found = find();

@@ -1,11 +1,9 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
+import { exceptionResponse } from '../protocol/pdu.js';
 import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
-import { exceptionResponse } from '../protocol/response.js';
 import type { FaultLine } from './ability.js';
-import { act } from './act.js';
 import { Budget, type StartTime, whyNot } from './budget.js';
-import type { FaultContext } from './kind.js';
-import type { Fault } from './kinds.js';
+import { act, type Fault, type FaultContext } from './kind.js';
 import type { FaultRule } from './rule.js';
 import type { ActingRule } from './rules.js';
 

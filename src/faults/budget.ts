@@ -1,3 +1,5 @@
+import type { ReplyPlan } from '../protocol/reply-plan.js';
+
 /** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {
   readonly bytes: number;
@@ -5,6 +7,18 @@ export interface Size {
   readonly ms: number;
   /** Steps of the plan. The transport performs each step separately. */
   readonly pieces: number;
+}
+
+/** The size of the reply that a plan makes. */
+export function sizeOf(plan: ReplyPlan): Size {
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  let [bytes, ms] = [0, 0];
+  for (const step of steps) {
+    ms += step.waitMs;
+    if (step.kind === 'bytes') bytes += step.bytes.length;
+    else if (step.kind === 'break') ms += step.ms;
+  }
+  return { bytes, ms, pieces: steps.length };
 }
 
 /** The limits of a reply after the faults of all rules have changed it. */
@@ -62,8 +76,18 @@ export interface Excess {
   readonly found: number;
 }
 
-/** Starts to measure work, and returns what tells how many ms it has taken; see `startWorkTime`. */
+/** Starts to measure work. The result returns how many ms the work has taken so far. */
 export type StartTime = () => () => number;
+
+/** Counts the ms of the clock, or of the processor where they are fewer: other programs and threads do not count. */
+export const startWorkTime: StartTime = () => {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return Math.min(performance.now() - startedAt, (user + system) / 1000);
+  };
+};
 
 /**
  * The budget of the faults on one reply. Helpers ask the budget before they make something. A fault that was refused

@@ -1,15 +1,6 @@
 import { z } from 'zod';
-import { bounded, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
-import type { FaultLine } from './ability.js';
-import { type Access, type NamedValue, touches, touchesValue } from './named-value.js';
-import { probability } from './parameters.js';
+import { bounded, probability, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
 import { windowShape } from './window.js';
-
-/** The facts that a rule checks to decide whether it applies to a request. */
-export interface RequestFacts extends Access {
-  readonly line: FaultLine;
-  readonly unitId: number;
-}
 
 /** A longer list is taken for a mistake, because all of it is searched for each request. */
 const MAX_LISTED = 256;
@@ -28,7 +19,7 @@ const addressRange = z
   .tuple([address, address], { error: 'an address, or the first and the last one: [0, 9]' })
   .refine(([first, last]) => first <= last, { error: 'expected the first address before the last' });
 
-/** `when`: which requests a rule is for. A condition that is absent matches anything. */
+/** `when`: which requests a rule is for. An empty field matches every request. */
 export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
     .describe('Name of a line, or a list of names.')
@@ -70,44 +61,13 @@ export const conditionSchema = section({
 
 export type Condition = z.infer<typeof conditionSchema>;
 
-/**
- * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability` are
- * considered.
- * @param values what the names in the condition stand for; undefined when there are none
- */
-export function matchesRequest(
-  { line, unit, function: code, address, quantity }: Condition,
-  values: readonly NamedValue[] | undefined,
-  facts: RequestFacts,
-): boolean {
-  return (
-    includes(line, facts.line.name) &&
-    includes(unit, facts.unitId) &&
-    includes(code, facts.functionCode) &&
-    (address === undefined ||
-      pairs(address).some(([first, last]) => facts.ranges.some((range) => touches(range, first, last)))) &&
-    (values === undefined || values.some((value) => touchesValue(facts, value))) &&
-    (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
-  );
-}
-
-function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item): boolean {
-  if (wanted === undefined) return true;
-  return Array.isArray(wanted) ? wanted.includes(item) : wanted === item;
-}
-
-type Addresses = NonNullable<Condition['address']>;
-
-function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
-  if (typeof wanted === 'number') return [[wanted, wanted]];
-  return isPair(wanted) ? [wanted] : wanted;
-}
-
-function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] {
-  return typeof wanted[0] === 'number';
-}
-
 /** True when a rule with this condition can be for requests of the line `name`. */
 export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
+}
+
+/** True when a condition wants this, or wants nothing. */
+export function includes<Item>(wanted: Item | readonly Item[] | undefined, item: Item): boolean {
+  if (wanted === undefined) return true;
+  return Array.isArray(wanted) ? wanted.includes(item) : wanted === item;
 }

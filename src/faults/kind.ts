@@ -2,8 +2,9 @@ import type { z } from 'zod';
 import type { Framing } from '../protocol/framing.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { Random } from '../random.js';
-import type { Ability } from './ability.js';
-import type { Budget } from './budget.js';
+import { type Kind, kindOf } from '../schema/kind.js';
+import { type Ability, type FaultLine, lackOf } from './ability.js';
+import { type Budget, type Excess, sizeOf } from './budget.js';
 
 /** What a fault knows about the reply it changes. */
 export interface FaultContext {
@@ -23,11 +24,8 @@ export interface FaultContext {
 /** The changed plan, or the reason why the fault could not act. */
 export type Applied = ReplyPlan | string;
 
-/**
- * One kind of fault. Each kind has its own file in `kinds/` and a line in `kinds.ts`. `apply` is pure: it maps a plan
- * to a plan and takes all randomness from the context.
- */
-export interface FaultKind<Parameters> {
+/** One kind of fault. `apply` is pure: it maps a plan to a plan and takes all randomness from the context. */
+interface FaultKind<Parameters> {
   /** What happens on the wire, in a sentence or two. The console and the document of the REST interface show it. */
   readonly does: string;
   /** The schema of the parameters in files and requests. Any value that it accepts must be safe to apply. */
@@ -37,4 +35,45 @@ export interface FaultKind<Parameters> {
   /** True when the fault keeps the request from the device, so that nothing is executed. */
   readonly prevents?: boolean;
   readonly apply: (plan: ReplyPlan, parameters: Parameters, context: FaultContext) => Applied;
+}
+
+/** One entry of a rule's `do`: a kind with its parameters, ready to act. */
+export interface Fault {
+  readonly kind: string;
+  /** The parameters as they were written. */
+  readonly written: unknown;
+  readonly needs: Ability | undefined;
+  readonly prevents: boolean;
+  apply(plan: ReplyPlan, context: FaultContext): Applied;
+}
+
+/** An entry of a table of kinds. */
+export function fault<Parameters>({
+  does,
+  schema,
+  needs,
+  prevents = false,
+  apply,
+}: FaultKind<Parameters>): Kind<Fault> & { readonly does: string } {
+  const kind = kindOf(schema, (parameters, entry) => ({
+    ...entry,
+    needs,
+    prevents,
+    apply: (plan: ReplyPlan, context: FaultContext) => apply(plan, parameters, context),
+  }));
+  return { ...kind, does };
+}
+
+/**
+ * Lets one fault change a plan within the budget. Returns the new plan, why the fault can't act, or the limit that it
+ * would exceed.
+ */
+export function act(fault: Fault, plan: ReplyPlan, line: FaultLine, context: FaultContext): Applied | Excess {
+  const { budget } = context;
+  const before = sizeOf(plan);
+  budget.begin(before);
+  const usedUp = budget.excess(before);
+  if (usedUp) return usedUp;
+  const applied = lackOf(line, fault.needs) ?? fault.apply(plan, context);
+  return budget.excess(typeof applied === 'string' ? before : sizeOf(applied)) ?? applied;
 }

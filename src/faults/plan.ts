@@ -1,6 +1,6 @@
 import { concatBytes } from '../protocol/bytes.js';
 import type { ReplyPlan, SendStep, Step } from '../protocol/reply-plan.js';
-import { type Size, WORK } from './budget.js';
+import { sizeOf, WORK } from './budget.js';
 import type { Applied, FaultContext } from './kind.js';
 
 /** The steps of a plan; none when it is silent. */
@@ -11,18 +11,6 @@ export function stepsOf(plan: ReplyPlan): readonly Step[] {
 /** The plan with other steps. A silent plan becomes one that sends. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
   return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
-}
-
-/** The size of the reply that a plan makes. */
-export function sizeOf(plan: ReplyPlan): Size {
-  const steps = stepsOf(plan);
-  let [bytes, ms] = [0, 0];
-  for (const step of steps) {
-    ms += step.waitMs;
-    if (step.kind === 'bytes') bytes += step.bytes.length;
-    else if (step.kind === 'break') ms += step.ms;
-  }
-  return { bytes, ms, pieces: steps.length };
 }
 
 /** The number of frames in a plan. */

@@ -1,7 +1,7 @@
 import { plainReply, type ReplyPlan } from '../protocol/reply-plan.js';
-import { MAX_SEED, seededRandom } from '../random.js';
+import { newSeed, seededRandom } from '../random.js';
 import { type ActedFault, applyFaults, prevents, type ReplyContext } from './apply.js';
-import { matchesRequest, type RequestFacts } from './condition.js';
+import { matchesRequest, type RequestFacts } from './matching.js';
 import type { FaultRule } from './rule.js';
 
 /** What a rule would make of a reply. */
@@ -27,7 +27,7 @@ export function playRule(
   context: ReplyContext,
   random: () => number,
 ): PlayedRule {
-  const seed = rule.seed ?? Math.floor(random() * (MAX_SEED + 1));
+  const seed = rule.seed ?? newSeed(random);
   const matches = matchesRequest(rule.when, rule.values, facts);
   const acting = matches ? [{ rule, random: seededRandom(seed, 1) }] : [];
   const plain = prevents(acting) ? undefined : plainReply(reply);

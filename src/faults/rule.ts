@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { MAX_SEED } from '../random.js';
-import { unknownName } from '../schema/nearest.js';
+import type { At } from '../schema/at.js';
 import { bounded, flag, isMapping, section, wholeNumber } from '../schema/parts.js';
-import { expectedMessage, type Path } from '../schema/problem.js';
+import type { Issue } from '../schema/problem.js';
 import { documentAs } from '../schema/written-as.js';
+import { type FaultLine, lackOf } from './ability.js';
 import { refusal } from './budget.js';
-import { type Condition, conditionSchema } from './condition.js';
-import { type Fault, faultKinds, faultParser, writtenFault } from './kinds.js';
-import type { NamedValue } from './named-value.js';
+import { aimsAt, type Condition, conditionSchema } from './condition.js';
+import type { Fault } from './kind.js';
+import { faultSchema, writtenFault } from './kinds.js';
 import { excessOf } from './trial.js';
 import { scheduleSchema, type Window } from './window.js';
 
@@ -15,30 +16,6 @@ const MAX_NAME_LENGTH = 64;
 
 /** More faults than this on one reply are taken for a mistake, because each one is recorded for each request. */
 const MAX_FAULTS = 64;
-
-/** One entry of `do`: an object with one key, the kind of fault. */
-const faultSchema = z.unknown().transform((input, context): Fault => {
-  const fail = (path: Path, message: string) => {
-    context.issues.push({ code: 'custom', input, path: [...path], message });
-    return z.NEVER;
-  };
-  if (!isMapping(input)) {
-    return fail([], expectedMessage('one kind of fault with its parameters, as in {delay: 100}', input));
-  }
-  const entries = Object.entries(input);
-  const [entry] = entries;
-  if (!entry || entries.length > 1) return fail([], `expected one kind of fault, got ${entries.length} keys`);
-  const [kind, parameters] = entry;
-  const parse = faultParser(kind);
-  if (!parse) return fail([kind], unknownName('kind of fault', kind, faultKinds()));
-  const parsed = parse(parameters);
-  if (parsed.ok) return parsed.fault;
-  // Schema errors are passed on unchanged, so that a cursor puts only the listed ones into words.
-  for (const issue of parsed.issues) {
-    context.issues.push({ ...issue, path: [kind, ...issue.path] } as z.core.$ZodRawIssue);
-  }
-  return z.NEVER;
-});
 
 const nameSchema = z
   .string({ error: 'a name' })
@@ -63,11 +40,10 @@ const doSchema = z.codec(z.unknown(), faultList, {
   encode: (faults) => faults,
 });
 
-const written = writtenFault();
 documentAs(
   doSchema,
   z
-    .union([written, z.array(written)])
+    .union([writtenFault, z.array(writtenFault)])
     .describe('A fault, or a list of faults in the order in which they act.'),
 );
 
@@ -107,4 +83,71 @@ export interface FaultRule {
   readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
   readonly seed?: number;
+}
+
+/** A value with a name: registers of a table of a device. */
+export interface NamedValue {
+  readonly device: string;
+  readonly table: 'coils' | 'discrete' | 'input' | 'holding';
+  readonly address: number;
+  readonly quantity: number;
+}
+
+/** Finds the value of a name such as `meter.voltage`; a text says why there is none. */
+export type FindValue = (name: string) => NamedValue | string;
+
+/** A rule with the values that its names mean, or the first name that no value has. */
+export type ResolvedRule =
+  | { readonly ok: true; readonly rule: FaultRule }
+  | { readonly ok: false; readonly issue: Issue };
+
+/** A rule that has mistakes, as far as the names of its lines and values can be checked. The mistakes were reported. */
+export function namesIn(at: At): FaultRule {
+  return { name: '', when: at.key('when').fitting(conditionSchema), faults: [] };
+}
+
+/** Finds the values that `when.name` of a rule means. */
+export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
+  const { name } = rule.when;
+  if (name === undefined) return { ok: true, rule };
+  const values: NamedValue[] = [];
+  for (const each of [name].flat()) {
+    const found = find(each);
+    if (typeof found === 'string') {
+      return { ok: false, issue: { path: ['when', 'name'], message: found, code: 'rule.unknown_value' } };
+    }
+    values.push(found);
+  }
+  return { ok: true, rule: { ...rule, values } };
+}
+
+/**
+ * Why a rule can't be used: it names an unknown line, or a line that can't carry out one of its faults. A rule for any
+ * line is refused only when no line at all supports the fault. Lines that don't support it report the fault as not
+ * achieved.
+ */
+export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
+  const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
+  return [...unknownLines(rule, lines), ...impossibleFaults(rule, aimedAt)];
+}
+
+function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultLine[]): Issue[] {
+  const known = lines.map(({ name }) => name);
+  return [line]
+    .flat()
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: ['when', 'line'],
+      message: `unknown line ${name}, expected one of ${known.join(', ')}`,
+      code: 'rule.unknown_line',
+    }));
+}
+
+function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine[]): Issue[] {
+  return faults.flatMap(({ kind, needs }, i) => {
+    const lacks = lines.flatMap((line) => lackOf(line, needs) ?? []);
+    const [message] = lacks;
+    const impossible = when.line !== undefined || lacks.length === lines.length;
+    return message && impossible ? [{ path: ['do', i, kind], message, code: 'rule.impossible' }] : [];
+  });
 }

@@ -1,6 +1,5 @@
-import { MAX_SEED, type Random, seededRandom } from '../random.js';
-import { Candidates } from './candidates.js';
-import type { RequestFacts } from './condition.js';
+import { newSeed, type Random, seededRandom } from '../random.js';
+import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 import { isOpen } from './window.js';
 
@@ -23,7 +22,7 @@ export interface RuleStatus {
   /** Whether the time allows the rule to act now; `when.from`, `when.for` and `schedule`. */
   readonly open: boolean;
   /** Of a test or an examination: in force while that runs, and not kept in the state. */
-  readonly passing: boolean;
+  readonly temporary: boolean;
   /** How often the rule will still act; undefined when there is no limit. */
   readonly remaining: number | undefined;
 }
@@ -31,7 +30,7 @@ export interface RuleStatus {
 interface Entry {
   rule: FaultRule;
   readonly seed: number;
-  readonly passing: boolean;
+  readonly temporary: boolean;
   matches: number;
   hits: number;
   lastHit: Date | undefined;
@@ -60,7 +59,7 @@ export class FaultRules {
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
   /** Undefined after a change, until the next request. */
-  #candidates: Candidates<Entry> | undefined;
+  #matcher: RuleMatcher<Entry> | undefined;
 
   constructor(source: RuleSource) {
     this.#source = source;
@@ -86,14 +85,14 @@ export class FaultRules {
 
   /**
    * Puts a rule in force with its counts at zero. It replaces the rule of the same name, or goes behind the others.
-   * @param how `passing` for a rule that is removed by whoever has set it
+   * @param how `temporary` for a rule that is removed by whoever has set it
    */
-  set(rule: FaultRule, { passing = false } = {}): RuleStatus {
-    const seed = rule.seed ?? Math.floor(this.#source.random() * (MAX_SEED + 1));
+  set(rule: FaultRule, { temporary = false } = {}): RuleStatus {
+    const seed = rule.seed ?? newSeed(() => this.#source.random());
     const since = this.#source.uptime();
-    const entry = { ...begun(rule, seed), passing, since };
+    const entry = { ...begun(rule, seed), temporary, since };
     this.changes++;
-    this.#candidates = undefined;
+    this.#matcher = undefined;
     this.#entries.set(rule.name, entry);
     return this.#status(entry);
   }
@@ -108,7 +107,7 @@ export class FaultRules {
     const { enabled = true, ...rule } = entry.rule;
     if (enabled === isOn) return true;
     this.changes++;
-    this.#candidates = undefined;
+    this.#matcher = undefined;
     if (!isOn) entry.rule = { ...rule, enabled: false };
     else this.#entries.set(name, { ...entry, ...begun(rule, entry.seed), since: this.#source.uptime() });
     return true;
@@ -116,15 +115,15 @@ export class FaultRules {
 
   remove(name: string): boolean {
     this.changes++;
-    this.#candidates = undefined;
+    this.#matcher = undefined;
     return this.#entries.delete(name);
   }
 
   /** The rules that act on a request, in order. Counts their matches and hits. */
   match(facts: RequestFacts): ActingRule[] {
     const acting: ActingRule[] = [];
-    this.#candidates ??= new Candidates(this.#enabled());
-    for (const entry of this.#candidates.of(facts)) {
+    this.#matcher ??= new RuleMatcher(this.#enabled());
+    for (const entry of this.#matcher.matching(facts)) {
       const random = this.#turn(entry);
       if (random) acting.push({ rule: entry.rule, random });
     }
@@ -166,10 +165,10 @@ export class FaultRules {
   }
 
   #status(entry: Entry): RuleStatus {
-    const { rule, seed, passing, matches, hits, lastHit } = entry;
+    const { rule, seed, temporary, matches, hits, lastHit } = entry;
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;
-    return { rule, seed, passing, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
+    return { rule, seed, temporary, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
   }
 }
 

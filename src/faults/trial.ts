@@ -5,9 +5,8 @@ import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import { plainReply } from '../protocol/reply-plan.js';
 import type { Random } from '../random.js';
 import { abilities, type FaultLine, type Medium } from './ability.js';
-import { act } from './act.js';
 import { Budget, type Excess } from './budget.js';
-import type { Fault } from './kinds.js';
+import { act, type Fault } from './kind.js';
 
 /**
  * Tries the faults of a rule on the longest possible replies, one or more for each framing. Returns the first limit

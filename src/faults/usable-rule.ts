@@ -1,9 +1,6 @@
 import type { Issue } from '../schema/problem.js';
 import type { FaultLine } from './ability.js';
-import { lineProblems } from './line-problems.js';
-import type { FindValue } from './named-value.js';
-import { resolveNames } from './resolve-names.js';
-import type { FaultRule } from './rule.js';
+import { type FaultRule, type FindValue, lineProblems, resolveNames } from './rule.js';
 
 /** What a rule is checked against: the lines and the values with names. */
 export interface RuleHome {

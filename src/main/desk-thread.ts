@@ -8,7 +8,7 @@ import { buildApp } from '../api/app.js';
 import { BACKLOG } from '../api/connection-limit.js';
 import { newDesk } from '../api/desk.js';
 import { DeskEnd } from '../door/desk-end.js';
-import { hostPort } from '../transport/socket/address.js';
+import { hostPort } from '../transport/socket/listen.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
 /*

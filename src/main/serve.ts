@@ -8,7 +8,7 @@ import { openState } from '../service/state/open-state.js';
 import { Simulator } from '../simulator/simulator.js';
 import { newTestRoom } from '../testing/commands.js';
 import { servingProcess } from '../transport/port/client-link.js';
-import { defaultLink } from '../transport/port/default-link.js';
+import { defaultLink } from '../transport/port/open-port.js';
 import { readTlsCredentials } from '../transport/socket/tls-credentials.js';
 import { Desk } from './desk.js';
 import { load, sourceName } from './load.js';

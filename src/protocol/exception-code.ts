@@ -1,4 +1,4 @@
-/** Exception codes (Application Protocol V1.1b3, 7). */
+/** Exception codes (Application Protocol V1.1b3, 7), by their names there. */
 export const ExceptionCode = {
   illegalFunction: 1,
   illegalDataAddress: 2,
@@ -8,7 +8,7 @@ export const ExceptionCode = {
   serverDeviceBusy: 6,
   memoryParityError: 8,
   gatewayPathUnavailable: 10,
-  gatewayTargetFailedToRespond: 11,
+  gatewayTargetDeviceFailedToRespond: 11,
 } as const;
 
 export type ExceptionCode = (typeof ExceptionCode)[keyof typeof ExceptionCode];

@@ -28,3 +28,13 @@ export type FunctionCode<Name extends FunctionName> = (typeof FunctionCode)[Name
 
 /** Set in the function code of a response that is an exception (7, "MODBUS Exception Responses"). */
 export const EXCEPTION_FLAG = 0x80;
+
+/** The names of codes as the specification writes them: `readFifoQueue` is `read FIFO queue`. */
+export function namesOf(codes: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
+  const inWords = (name: string) =>
+    name
+      .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      .replace(/\b(ascii|fifo|id|nak)\b/g, (word) => word.toUpperCase())
+      .replace('read write', 'read/write');
+  return new Map(Object.entries(codes).map(([name, code]) => [code, inWords(name)]));
+}

@@ -1,152 +1,236 @@
-import { decodeBare, decodeDiagnostics, decodeEncapsulated } from './decode-diagnostics.js';
-import { decodeReadFifoQueue, decodeReadFileRecord, decodeWriteFileRecord } from './decode-files.js';
+import { FunctionCode, type FunctionName, namesOf } from './function-code.js';
 import {
-  decodeMaskWriteRegister,
-  decodeRead,
-  decodeReadWriteMultipleRegisters,
-  decodeWriteMultipleCoils,
-  decodeWriteMultipleRegisters,
-  decodeWriteSingleCoil,
-  decodeWriteSingleRegister,
-} from './decode-registers.js';
-import { FunctionCode, type FunctionName } from './function-code.js';
-import { MAX_BITS_READ, MAX_REGISTERS_READ } from './limits.js';
-import type { DecodedRequest } from './request.js';
+  MAX_BITS_READ,
+  MAX_BITS_WRITTEN,
+  MAX_REGISTERS_READ,
+  MAX_REGISTERS_WRITTEN,
+  MAX_REGISTERS_WRITTEN_BY_READ_WRITE,
+} from './limits.js';
 
-/** What the protocol says of a function (Application Protocol V1.1b3, 6). Offsets and lengths are those of PDUs. */
-interface FunctionRow {
-  /** Decodes a request up to the address; refuses quantities, byte counts and lengths that it can't have. */
-  readonly decode: (pdu: Uint8Array) => DecodedRequest;
-  readonly request: LengthRule;
+/*
+ * The table of functions: where each field of their PDUs is, and what it means (Application Protocol V1.1b3, 6). Requests are
+ * decoded and checked by it, frames are measured by it, and the console names the fields of a frame by it. What a device
+ * does for each function is in `device`.
+ */
+
+/** A field at a fixed offset of a PDU. */
+export interface Field {
+  /** As the specification names it. */
+  readonly name: string;
+  readonly at: number;
+  /** In bytes; a word is most significant byte first. */
+  readonly width: 1 | 2;
+  readonly means: Meaning;
+  /** The greatest quantity. */
+  readonly max: number;
+}
+
+type Meaning =
+  /** Of the first register or coil. */
+  | 'address'
+  /** Of the registers or coils from the address before on. */
+  | 'quantity'
+  /** Of the bytes behind the field. */
+  | 'byte count'
+  | 'sub-function'
+  /** Other codes and counts, which say what the data are. */
+  | 'head'
+  /** A coil to write: ff00 or 0000. */
+  | 'coil'
+  | 'mask'
+  /** Eight coils or other bits. */
+  | 'bits'
+  | 'value';
+
+/** What stands behind the last field, up to the end of the PDU. */
+type Rest =
+  | 'bits'
+  | 'words'
+  /** Words that are no registers (6.8). */
+  | 'data'
+  | 'events'
+  | 'server ID and status'
+  /** Parts of files, each with reference type, file, record and length (6.14); with the words of each (6.15). */
+  | 'parts'
+  | 'parts with words'
+  /** The words of parts of files, each with length and reference type (6.14). */
+  | 'words of parts'
+  /** Objects of an identification, each with identifier, length and text (6.21). */
+  | 'objects';
+
+/** The fields of a request or a response behind its function code. Offsets and lengths are those of PDUs. */
+export interface Layout {
+  readonly fields: readonly Field[];
+  readonly rest: Rest | undefined;
+  /** Where the last field ends. */
+  readonly end: number;
   /** Undefined where the specification does not fix it. */
-  readonly response: LengthRule | undefined;
-  /** Requests of other lengths than the usual one are valid too, so only silence shows where a frame ends. */
-  readonly varies?: boolean;
-  /** Where the request names addresses of registers or coils. */
-  readonly ranges?: readonly RangeFields[];
-  /** Offset of the data in a response: what a client would show as values. */
+  readonly length: LengthRule | undefined;
+  /** Where the data begin: what a client would show as values. */
   readonly dataAt: number;
-  /** What values the data of a response are, if they are the values of a range. */
-  readonly values?: 'bits' | 'words';
-  /** The response is a copy of the request. */
-  readonly copies?: boolean;
-  /** Servers execute it as a broadcast: it writes (Serial Line V1.02, 2.2), or it is about diagnostics. */
-  readonly broadcast?: boolean;
-  /** The function asks for the events of the line, and is not counted as one itself (6.9). */
-  readonly asksForEvents?: boolean;
 }
 
 /** A fixed length, or `plus` and the value of the byte at `countAt`. */
 export type LengthRule = number | { readonly countAt: number; readonly plus: number };
 
-/** Offsets of an address and of its quantity. Without a quantity, one item is meant. */
-interface RangeFields {
-  readonly addressAt: number;
-  readonly quantityAt?: number;
+type Unplaced = Omit<Field, 'at'>;
+
+const byte = (name: string, means: Meaning = 'value'): Unplaced => ({ name, width: 1, means, max: 0 });
+const word = (name: string, means: Meaning = 'value'): Unplaced => ({ name, width: 2, means, max: 0 });
+const quantity = (max: number, name = 'quantity'): Unplaced => ({ name, width: 2, means: 'quantity', max });
+const heads = (...names: string[]) => names.map((name) => byte(name, 'head'));
+
+/** The meanings of fields that stand before the data. */
+const BEFORE_DATA: readonly Meaning[] = ['address', 'byte count', 'sub-function', 'head'];
+
+function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number): Layout {
+  let end = 1;
+  const fields = unplaced.map((field): Field => {
+    end += field.width;
+    return { ...field, at: end - field.width };
+  });
+  const count = fields.find(({ means }) => means === 'byte count');
+  // A count of two bytes is never greater than one byte can tell.
+  const counted = count && { countAt: count.at + count.width - 1, plus: count.at + count.width };
+  const dataAt = fields.find(({ means }) => !BEFORE_DATA.includes(means))?.at ?? end;
+  return { fields, rest, end, length: counted ?? usualLength ?? (rest ? undefined : end), dataAt };
 }
 
-/** A response with a byte count before its data, and a request with one after address and quantity. */
-const COUNTED = { countAt: 1, plus: 2 };
-const COUNTED_WRITE = { countAt: 5, plus: 6 };
+/** What the protocol says of a function. */
+interface FunctionRow {
+  /** `read holding registers`, as the specification names it. */
+  readonly name: string;
+  readonly request: Layout;
+  readonly response: Layout;
+  /** The table that the function reads or writes. */
+  readonly table?: 'coils' | 'discrete' | 'input' | 'holding';
+  /** Requests of other lengths than the usual one are valid too, so only silence shows where a frame ends. */
+  readonly varies?: boolean;
+  /** Servers execute it as a broadcast: it writes (Serial Line V1.02, 2.2), or it is about diagnostics. */
+  readonly broadcast?: boolean;
+  /** The function asks for the events of the line, and is not counted as one itself (6.9). */
+  readonly asksForEvents?: boolean;
+  /** Where the request names addresses of registers or coils. Without a quantity, one item is meant. */
+  readonly ranges: readonly { readonly addressAt: number; readonly quantityAt: number | undefined }[];
+  /** What values the data of a response are, if they are the values of a range. */
+  readonly values: 'bits' | 'words' | undefined;
+}
 
-const RANGE = [{ addressAt: 1, quantityAt: 3 }];
-const ONE = [{ addressAt: 1 }];
+const COUNT = byte('byte count', 'byte count');
+const range = (max: number) => [word('starting address', 'address'), quantity(max)];
 
-const BITS = { request: 5, response: COUNTED, ranges: RANGE, dataAt: 2, values: 'bits' } as const;
-const WORDS = { request: 5, response: COUNTED, ranges: RANGE, dataAt: 2, values: 'words' } as const;
-const WRITE_ONE = { request: 5, response: 5, ranges: ONE, dataAt: 3, copies: true, broadcast: true };
-const WRITE_MANY = { request: COUNTED_WRITE, response: 5, ranges: RANGE, dataAt: 3, broadcast: true };
+const NOTHING = layout([]);
+const COUNTED_WORDS = layout([COUNT], 'words');
+const READ_BITS = { request: layout(range(MAX_BITS_READ)), response: layout([COUNT], 'bits') };
+const READ_WORDS = { request: layout(range(MAX_REGISTERS_READ)), response: COUNTED_WORDS };
+/** A write, of which the response is a copy. */
+const copied = (both: Layout) => ({ request: both, response: both, broadcast: true });
+/** A write of a range, which the response names. */
+const confirmed = (max: number, rest: Rest) => ({
+  request: layout([...range(max), COUNT], rest),
+  response: layout(range(max)),
+  broadcast: true,
+});
 
-/** The nineteen functions, a row each. What a device does for them is in `device`. */
-const ROWS: Readonly<Record<FunctionName, FunctionRow>> = {
-  readCoils: { ...BITS, decode: decodeRead(FunctionCode.readCoils, MAX_BITS_READ) },
-  readDiscreteInputs: { ...BITS, decode: decodeRead(FunctionCode.readDiscreteInputs, MAX_BITS_READ) },
-  readHoldingRegisters: {
-    ...WORDS,
-    decode: decodeRead(FunctionCode.readHoldingRegisters, MAX_REGISTERS_READ),
+type Written = Pick<FunctionRow, 'request' | 'response'> & Partial<FunctionRow>;
+
+/** The nineteen functions, a row each. */
+const ROWS: Readonly<Record<FunctionName, Written>> = {
+  readCoils: { ...READ_BITS, table: 'coils' },
+  readDiscreteInputs: { ...READ_BITS, table: 'discrete' },
+  readHoldingRegisters: { ...READ_WORDS, table: 'holding' },
+  readInputRegisters: { ...READ_WORDS, table: 'input' },
+  writeSingleCoil: {
+    ...copied(layout([word('output address', 'address'), word('output value', 'coil')])),
+    table: 'coils',
   },
-  readInputRegisters: { ...WORDS, decode: decodeRead(FunctionCode.readInputRegisters, MAX_REGISTERS_READ) },
-  writeSingleCoil: { ...WRITE_ONE, decode: decodeWriteSingleCoil },
-  writeSingleRegister: { ...WRITE_ONE, decode: decodeWriteSingleRegister },
-  readExceptionStatus: {
-    decode: decodeBare(FunctionCode.readExceptionStatus),
-    request: 1,
-    response: 2,
-    dataAt: 1,
+  writeSingleRegister: {
+    ...copied(layout([word('register address', 'address'), word('register value')])),
+    table: 'holding',
   },
+  readExceptionStatus: { request: NOTHING, response: layout([byte('output data', 'bits')]) },
   // Query data may be longer than the one word of the other sub-functions.
-  diagnostics: {
-    decode: decodeDiagnostics,
-    request: 5,
-    response: 5,
-    varies: true,
-    dataAt: 3,
-    copies: true,
-    broadcast: true,
-  },
+  diagnostics: { ...copied(layout([word('sub-function', 'sub-function')], 'data', 5)), varies: true },
   getCommEventCounter: {
-    decode: decodeBare(FunctionCode.getCommEventCounter),
-    request: 1,
-    response: 5,
-    dataAt: 1,
+    request: NOTHING,
+    response: layout([word('status'), word('event count')]),
     asksForEvents: true,
   },
   getCommEventLog: {
-    decode: decodeBare(FunctionCode.getCommEventLog),
-    request: 1,
-    response: COUNTED,
-    dataAt: 2,
+    request: NOTHING,
+    response: layout([COUNT, word('status'), word('event count'), word('message count')], 'events'),
     asksForEvents: true,
   },
-  writeMultipleCoils: { ...WRITE_MANY, decode: decodeWriteMultipleCoils },
-  writeMultipleRegisters: { ...WRITE_MANY, decode: decodeWriteMultipleRegisters },
-  reportServerId: {
-    decode: decodeBare(FunctionCode.reportServerId),
-    request: 1,
-    response: COUNTED,
-    dataAt: 2,
+  writeMultipleCoils: { ...confirmed(MAX_BITS_WRITTEN, 'bits'), table: 'coils' },
+  writeMultipleRegisters: { ...confirmed(MAX_REGISTERS_WRITTEN, 'words'), table: 'holding' },
+  reportServerId: { request: NOTHING, response: layout([COUNT], 'server ID and status') },
+  readFileRecord: {
+    request: layout([COUNT], 'parts'),
+    response: layout([byte('response data length', 'byte count')], 'words of parts'),
   },
-  readFileRecord: { decode: decodeReadFileRecord, request: COUNTED, response: COUNTED, dataAt: 2 },
-  writeFileRecord: {
-    decode: decodeWriteFileRecord,
-    request: COUNTED,
-    response: COUNTED,
-    dataAt: 2,
-    copies: true,
-    broadcast: true,
+  writeFileRecord: copied(layout([COUNT], 'parts with words')),
+  maskWriteRegister: {
+    ...copied(
+      layout([word('reference address', 'address'), word('and mask', 'mask'), word('or mask', 'mask')]),
+    ),
+    table: 'holding',
   },
-  maskWriteRegister: { ...WRITE_ONE, decode: decodeMaskWriteRegister, request: 7, response: 7 },
   // Reads one range and writes the other.
   readWriteMultipleRegisters: {
-    decode: decodeReadWriteMultipleRegisters,
-    request: { countAt: 9, plus: 10 },
-    response: COUNTED,
-    ranges: [...RANGE, { addressAt: 5, quantityAt: 7 }],
-    dataAt: 2,
-    values: 'words',
+    request: layout(
+      [
+        word('read starting address', 'address'),
+        quantity(MAX_REGISTERS_READ, 'quantity to read'),
+        word('write starting address', 'address'),
+        quantity(MAX_REGISTERS_WRITTEN_BY_READ_WRITE, 'quantity to write'),
+        COUNT,
+      ],
+      'words',
+    ),
+    response: COUNTED_WORDS,
+    table: 'holding',
     broadcast: true,
   },
-  // Names the pointer of a queue. The response has a byte count of two bytes, of which the first is 0: at most 31 values.
+  // Names the pointer of a queue, of which a response brings at most 31 values.
   readFifoQueue: {
-    decode: decodeReadFifoQueue,
-    request: 3,
-    response: { countAt: 2, plus: 3 },
-    ranges: ONE,
-    dataAt: 5,
+    request: layout([word('FIFO pointer address', 'address')]),
+    response: layout([word('byte count', 'byte count'), word('FIFO count', 'head')], 'words'),
   },
   // Another MEI type may be of any length.
   encapsulatedInterfaceTransport: {
-    decode: decodeEncapsulated,
-    request: 4,
-    response: undefined,
+    request: layout(heads('MEI type', 'read device ID code', 'object ID')),
+    response: layout(
+      heads(
+        'MEI type',
+        'read device ID code',
+        'conformity level',
+        'more follows',
+        'next object ID',
+        'number of objects',
+      ),
+      'objects',
+    ),
     varies: true,
-    dataAt: 7,
   },
 };
 
+const NAMES = namesOf(FunctionCode);
+
+function rowOf(written: Written, name: string): FunctionRow {
+  const { fields } = written.request;
+  const ranges = fields.flatMap(({ at, means }, i) => {
+    const next = fields[i + 1];
+    if (means !== 'address') return [];
+    return [{ addressAt: at, quantityAt: next?.means === 'quantity' ? next.at : undefined }];
+  });
+  const { rest } = written.response;
+  const ofRange = ranges[0]?.quantityAt !== undefined && (rest === 'bits' || rest === 'words');
+  return { name, ranges, values: ofRange ? rest : undefined, ...written };
+}
+
 const BY_CODE: readonly (FunctionRow | undefined)[] = Array.from({ length: 256 }, (_, code) => {
   const entry = Object.entries(FunctionCode).find(([, each]) => each === code);
-  return entry && ROWS[entry[0] as FunctionName];
+  return entry && rowOf(ROWS[entry[0] as FunctionName], NAMES.get(code) as string);
 });
 
 /** The row of a function code; undefined for those that the specification does not have. */

@@ -48,7 +48,7 @@ const EXCEPTION_LENGTH = 5;
 export function requestLength(bytes: Uint8Array, start: number, end: number): PredictedLength {
   const code = bytes[start + 1];
   if (end - start < 2 || code === undefined) return 'more';
-  return apply(functionOf(code)?.request, bytes, start, end);
+  return apply(functionOf(code)?.request.length, bytes, start, end);
 }
 
 /** Predicts the length of a response ADU at `start`; an exception response has 5 bytes. */
@@ -56,7 +56,7 @@ export function responseLength(bytes: Uint8Array, start: number, end: number): P
   const code = bytes[start + 1];
   if (end - start < 2 || code === undefined) return 'more';
   if (code & EXCEPTION_FLAG) return EXCEPTION_LENGTH;
-  return apply(functionOf(code)?.response, bytes, start, end);
+  return apply(functionOf(code)?.response.length, bytes, start, end);
 }
 
 function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, end: number): PredictedLength {
@@ -74,7 +74,8 @@ export function endsAtSilence(functionCode: number): boolean {
 
 /** True when an ADU of this function can be the response as well as the request: a copy of it (6.5, 6.6, 6.8, 6.15, 6.16). */
 export function repeatsRequest(adu: Uint8Array): boolean {
-  return functionOf(adu[1])?.copies === true;
+  const row = functionOf(adu[1]);
+  return row !== undefined && row.request === row.response;
 }
 
 /** True when these bytes could be a request: a copy of one, or as long as one. */

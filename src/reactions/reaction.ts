@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ExceptionCode } from '../protocol/exception-code.js';
 import type { ValueType } from '../registers/cell-type.js';
+import type { At } from '../schema/at.js';
 import type { Path } from '../schema/problem.js';
 import type { Signal } from '../signals/signal.js';
 
@@ -58,8 +59,8 @@ export interface Use {
   readonly path: Path;
 }
 
-/** One kind of reaction. A kind is a file of its own in `kinds/` and a line in `kinds.ts`. */
-export interface ReactionKind<Parameters> {
+/** One kind of reaction. */
+interface ReactionKind<Parameters> {
   /** The parameters as in files. */
   readonly schema: z.ZodType<Parameters>;
   /** The row of docs/reactions.md: how the reaction is written, and what it does. */
@@ -69,4 +70,48 @@ export interface ReactionKind<Parameters> {
   /** The other values that the reaction reads or sets. */
   readonly uses?: (parameters: Parameters) => readonly Use[];
   readonly start: (parameters: Parameters, context: ReactionContext) => Reaction;
+}
+
+/** A checked reaction of an entry: a kind with its parameters, ready to be started. */
+export interface ReactionDefinition {
+  readonly kind: string;
+  readonly uses: readonly Use[];
+  start(context: ReactionContext): Reaction;
+}
+
+/** An entry of a table of kinds. */
+export function reaction<Parameters>({ schema, doc, whyUnfit, uses, start }: ReactionKind<Parameters>) {
+  return {
+    doc,
+    /** The reaction that is written at `at`; undefined when it has mistakes, which are then reported. */
+    read(at: At, kind: string, entry: ReactingEntry): ReactionDefinition | undefined {
+      const parameters = at.check(schema);
+      if (parameters === undefined) return undefined;
+      const unfit = whyUnfit(entry, parameters);
+      if (unfit !== undefined) return at.wrong(unfit);
+      return {
+        kind,
+        uses: uses?.(parameters) ?? [],
+        start: (context) => start(parameters, context),
+      };
+    },
+  };
+}
+
+/** Why a reaction does not fit an entry that clients can't write. */
+export function unlessWritable({ table, writable }: ReactingEntry): string | undefined {
+  if (table !== 'coils' && table !== 'holding') {
+    return 'expected a coil or a holding register: clients write no others';
+  }
+  return writable ? undefined : 'expected write: true beside it: clients do not write this entry';
+}
+
+/** Why a reaction does not fit an entry that is not a coil. */
+export function unlessCoil({ table }: ReactingEntry): string | undefined {
+  return table === 'coils' ? undefined : `expected a coil, got an entry of ${table}`;
+}
+
+/** Why a reaction that compares numbers does not fit an entry. */
+export function unlessNumber({ type }: ReactingEntry): string | undefined {
+  return type === 'string' ? 'expected a number, got an entry of text' : undefined;
 }

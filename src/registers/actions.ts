@@ -1,15 +1,127 @@
-import type { ActionKind, ActionSource, ActiveCells, Bounds } from './action-kind.js';
-import { increment } from './actions/increment.js';
-import { random } from './actions/random.js';
-import { reset } from './actions/reset.js';
-import { timestamp } from './actions/timestamp.js';
-import { uptime } from './actions/uptime.js';
+import type { CellType, ValueType } from './cell-type.js';
+import { integerRange, narrow, nearestValue, type PlacedValue, type Value, withinFloat } from './value.js';
 
-/** Every action by its name in files. A new action is a file in `actions/` and a line here. */
-export const ACTIONS = { increment, random, reset, timestamp, uptime } as const satisfies Record<
-  string,
-  ActionKind
->;
+/** A kind of action: what a register does by itself each time a client reads it (pymodbus simulator, "actions"). */
+interface ActionKind {
+  /** True when `minval` and `maxval` limit the values of the action. */
+  readonly hasBounds: boolean;
+  /** How many adjacent registers one use of the action fills. */
+  readonly fields: number;
+  /** Why a value of this type can't have the action; undefined when it can. */
+  whyUnfit(type: ValueType): string | undefined;
+  /** Runs the action on the cell at `address`, just before the cell is read. */
+  run(image: ActiveCells, address: number, bounds: Bounds, source: ActionSource): void;
+}
+
+/** Smallest and largest value of an action, both included. They may lie outside the range of the type. */
+interface Bounds {
+  readonly minval?: number;
+  readonly maxval?: number;
+}
+
+/** The part of a register image that actions use. */
+export interface ActiveCells {
+  typeAt(address: number): CellType;
+  actionAt(address: number): { readonly name: string } | undefined;
+  setWord(address: number, word: number): void;
+  valueSpan(address: number): PlacedValue | undefined;
+  valueAt(place: PlacedValue): Value;
+  setValue(place: PlacedValue, value: Value): void;
+  /** Restarts the whole device. */
+  restart(): void;
+}
+
+/** Random numbers and times for actions. Tests supply their own. */
+export interface ActionSource {
+  /** At least 0, below 1. */
+  random(): number;
+  /** Wall-clock time. */
+  now(): Date;
+  /** Time since the simulator started, in ms. */
+  uptime(): number;
+}
+
+/** Defaults of pymodbus' simulator. They are limited to the type and to the other bound. */
+const RANDOM_MIN = 1;
+export const RANDOM_MAX = 65536;
+
+/** Registers that a timestamp fills. */
+const FIELDS = 7;
+
+const SIXTEEN_BITS: readonly ValueType[] = ['bits', 'uint16', 'int16'];
+
+/** Every action by its name in files. A new action is an entry here. */
+export const ACTIONS = {
+  /** The value grows by one. */
+  increment: {
+    hasBounds: true,
+    fields: 1,
+    whyUnfit: (type) => withoutNumber('increment', type),
+    run(image, address, { minval, maxval }) {
+      changeNumber(image, address, (value, type) => next(value, type, minval, maxval));
+    },
+  },
+
+  /** The value becomes a random number between the bounds. */
+  random: {
+    hasBounds: true,
+    fields: 1,
+    whyUnfit: (type) => withoutNumber('random', type),
+    run(image, address, { minval, maxval }, source) {
+      changeNumber(image, address, (_, type) => draw(type, source, minval, maxval));
+    },
+  },
+
+  /** The whole device restarts. */
+  reset: {
+    hasBounds: false,
+    fields: 1,
+    whyUnfit: () => undefined,
+    run(image) {
+      image.restart();
+    },
+  },
+
+  /**
+   * Seven cells of local time: year, month (0 to 11), day, weekday (1 is Monday), hour, minute, second.
+   * Consecutive cells with this action form groups of seven, one field per cell. The first cell of a group also fills
+   * the plain cells after it, so defining the action on the first cell is enough.
+   */
+  timestamp: {
+    hasBounds: false,
+    fields: FIELDS,
+    whyUnfit: (type) =>
+      SIXTEEN_BITS.includes(type)
+        ? undefined
+        : `timestamp fills seven registers, expected type ${SIXTEEN_BITS.join(', ')}, got ${type}`,
+    run(image, address, _, source) {
+      let start = address;
+      while (start > 0 && image.actionAt(start - 1)?.name === 'timestamp') start--;
+      const first = address - ((address - start) % FIELDS);
+      fieldsOf(source.now()).forEach((field, i) => {
+        const type = image.typeAt(first + i);
+        const action = image.actionAt(first + i);
+        const holdsField = type === 'uint16' || type === 'int16' || type === 'bits';
+        if (holdsField && (!action || action.name === 'timestamp')) image.setWord(first + i, field);
+      });
+    },
+  },
+
+  /**
+   * Seconds since the simulator started, counted from 1. A client can so tell a device that has just started from a
+   * missing device.
+   */
+  uptime: {
+    hasBounds: false,
+    fields: 1,
+    whyUnfit: (type) =>
+      type === 'bit' ? 'uptime counts seconds, which one bit can not hold' : withoutNumber('uptime', type),
+    run(image, address, _, source) {
+      const seconds = Math.floor(source.uptime() / 1000) + 1;
+      changeNumber(image, address, (_, type) => nearestValue(type, seconds).value);
+    },
+  },
+} as const satisfies Record<string, ActionKind>;
 
 export type ActionName = keyof typeof ACTIONS;
 
@@ -23,4 +135,80 @@ export interface Action extends Bounds {
 /** Runs the action of the cell at `address`, as a client's read does. */
 export function runAction(image: ActiveCells, address: number, action: Action, source: ActionSource): void {
   ACTIONS[action.name].run(image, address, action, source);
+}
+
+/** Changes the number that includes the cell at `address`. Text stays as it is. */
+function changeNumber(
+  image: ActiveCells,
+  address: number,
+  change: (value: number | bigint, type: ValueType) => Value,
+): void {
+  const span = image.valueSpan(address);
+  if (!span) return;
+  const value = image.valueAt(span);
+  if (typeof value !== 'string') image.setValue(span, change(value, span.type));
+}
+
+/** Why a value of this type can't have an action that needs a number; undefined when it can. */
+function withoutNumber(action: string, type: ValueType): string | undefined {
+  return type === 'string' ? `${action} needs a number, a string can only have the action reset` : undefined;
+}
+
+/** After its largest value the counter continues from its smallest. Integers count exactly, even with 64 bits. */
+function next(value: number | bigint, type: ValueType, minval?: number, maxval?: number): Value {
+  const range = integerRange(type);
+  if (!range) return nextFloat(Number(value), type, minval, maxval);
+  const min = minval === undefined ? range[0] : within(range, minval);
+  const max = maxval === undefined ? range[1] : within(range, maxval);
+  const next = BigInt(value) + 1n;
+  return narrow(next > max || next < min ? min : next, type);
+}
+
+/** Without `minval` a float wraps to 0, or to a negative `maxval`. It may still count up from a lower value. */
+function nextFloat(value: number, type: ValueType, minval?: number, maxval?: number): number {
+  const min = minval === undefined ? undefined : withinFloat(type, minval);
+  const max = withinFloat(type, maxval ?? Infinity);
+  const next = value + 1;
+  if (next > max) return min ?? Math.min(0, max);
+  return min !== undefined && next < min ? min : next;
+}
+
+function draw(type: ValueType, source: ActionSource, minval?: number, maxval?: number): Value {
+  const min = minval ?? Math.min(RANDOM_MIN, maxval ?? RANDOM_MIN);
+  const max = maxval ?? Math.max(min, RANDOM_MAX);
+  const share = source.random();
+  const range = integerRange(type);
+  return range
+    ? narrow(drawInteger(within(range, min), within(range, max), share), type)
+    : drawFloat(withinFloat(type, min), withinFloat(type, max), share);
+}
+
+/** Beyond 2^53 the product is rounded, and could exceed `max`. */
+function drawInteger(min: bigint, max: bigint, share: number): bigint {
+  const value = min + BigInt(Math.floor(share * Number(max - min + 1n)));
+  return value > max ? max : value;
+}
+
+/** Adds shares of both ends, because their difference may be too large for a double. */
+function drawFloat(min: number, max: number, share: number): number {
+  return Math.min(Math.max(min * (1 - share) + max * share, min), max);
+}
+
+/** The nearest integer in the range. Compares first, because an infinity or NaN can't become a BigInt. */
+function within([smallest, largest]: readonly [bigint, bigint], value: number): bigint {
+  if (value >= largest) return largest;
+  return value > smallest ? BigInt(Math.trunc(value)) : smallest;
+}
+
+function fieldsOf(time: Date): number[] {
+  const weekday = time.getDay() === 0 ? 7 : time.getDay();
+  return [
+    time.getFullYear(),
+    time.getMonth(),
+    time.getDate(),
+    weekday,
+    time.getHours(),
+    time.getMinutes(),
+    time.getSeconds(),
+  ];
 }

@@ -1,8 +1,7 @@
-import type { ActionSource, ActiveCells } from './action-kind.js';
+import { Counters, LastWrites, type Writer } from './accesses.js';
+import type { ActionSource, ActiveCells } from './actions.js';
 import { type Action, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
-import { Counters } from './counters.js';
-import { LastWrites, type Writer } from './last-writes.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
 

@@ -1,7 +1,7 @@
-import type { AddressRange, RefusedRange } from '../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../protocol/limits.js';
+import type { AddressRange, RefusedRange } from '../protocol/pdu.js';
+import type { Writer } from './accesses.js';
 import type { RegisterImage } from './image.js';
-import type { Writer } from './last-writes.js';
 
 /**
  * One of the four tables of a device (Application Protocol V1.1b3, 4.3): a window onto the cells of an image.

@@ -27,6 +27,44 @@ export function integerRange(type: ValueType): readonly [bigint, bigint] | undef
   return INTEGER_RANGE[type];
 }
 
+const LARGEST_FLOAT32 = 3.4028234663852886e38;
+
+/** The nearest number that the float type can hold. */
+export function withinFloat(type: ValueType, value: number): number {
+  const largest = type === 'float32' ? LARGEST_FLOAT32 : Number.MAX_VALUE;
+  return Math.min(Math.max(value, -largest), largest);
+}
+
+/** An integer in the representation of the type: number or bigint. */
+export function narrow(integer: bigint, type: ValueType): Value {
+  return type === 'uint64' || type === 'int64' ? integer : Number(integer);
+}
+
+/** A number converted to a type. `fits` is false when the conversion changed it by more than rounding. */
+export interface NearestValue {
+  readonly value: Value;
+  readonly fits: boolean;
+}
+
+/**
+ * The value of a type that is nearest to a number. For integers the number is rounded and limited to the range of the
+ * type, and NaN becomes 0. Floats keep NaN and the infinities.
+ */
+export function nearestValue(type: ValueType, number: number): NearestValue {
+  const range = integerRange(type);
+  if (!range) {
+    if (!Number.isFinite(number)) return { value: number, fits: true };
+    const value = withinFloat(type, number);
+    return { value, fits: value === number };
+  }
+  const [smallest, largest] = range;
+  const rounded = Math.round(number);
+  if (Number.isNaN(rounded)) return { value: narrow(0n, type), fits: false };
+  if (rounded > largest) return { value: narrow(largest, type), fits: false };
+  if (rounded < smallest) return { value: narrow(smallest, type), fits: false };
+  return { value: narrow(BigInt(rounded), type), fits: true };
+}
+
 const SIZE_IN_WORDS = 4;
 /** Where values are put together and taken apart. A view of its own for each took longer than all the rest. */
 const scratch = new DataView(new ArrayBuffer(2 * SIZE_IN_WORDS));

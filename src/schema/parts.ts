@@ -65,6 +65,8 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
   return codec;
 }
 
+export const probability = numberFrom(0, 1, 'a probability');
+
 export const flag = z.boolean({ error: 'true or false' });
 
 export const number = z.number({ error: 'a number' });

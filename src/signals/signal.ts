@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { type Kind, kindOf } from '../schema/kind.js';
 import type { Course } from './course.js';
-import type { Track, TrackSource } from './recording/track.js';
 
 /**
  * A value over time, in the unit of its register. Times are in ms since the device's clock began. Reads never change a
@@ -51,8 +51,29 @@ export interface Follower {
   follow(command: Course, time: number): void;
 }
 
+/** The source of a recording: a CSV file, its time column and its value column. */
+export interface TrackSource {
+  readonly file: string;
+  readonly time: string;
+  readonly column: string;
+}
+
+/** Consecutive rows of a recording. Times are in ms since its first row and never go back. */
+export interface TrackRows {
+  readonly times: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** A recording, which need not be in memory as a whole. */
+export interface Track {
+  /** From the first row to the end of the last one, in ms. The last row lasts as long as the row before it. */
+  readonly length: number;
+  /** Rows around `time` (0 to `length`). The first is not after `time`. Or why the rows can't be read. */
+  rowsAt(time: number): TrackRows | string;
+}
+
 /** The surroundings of a signal, passed when the signal is made for a register. */
-export interface SignalContext {
+interface SignalContext {
   /** The seed of all random values. */
   readonly seed: number;
   /** A value by name: `voltage` of the same device, or `other.voltage`. Every name in `needs` exists. */
@@ -62,12 +83,16 @@ export interface SignalContext {
 }
 
 /** Which registers a kind of signal fits: with `bits`, coils and discrete inputs too. None fits text. */
-export type Fits = 'numbers' | 'numbers and bits';
+type Fits = 'numbers' | 'numbers and bits';
 
-/**
- * One kind of signal. A kind is a file of its own in `kinds/` and a line in `kinds.ts`.
- */
-export interface SignalKind<Parameters> {
+/** The shortest period, in ms. Signals are computed when they are read, which is at most about once per ms. */
+export const MIN_PERIOD = 1;
+
+/** The longest time until something happens: a day in ms. */
+export const MAX_DELAY = 86_400_000;
+
+/** One kind of signal. */
+interface SignalKind<Parameters> {
   /** The parameters as in files and requests. */
   readonly schema: z.ZodType<Parameters>;
   readonly fits: Fits;
@@ -78,4 +103,36 @@ export interface SignalKind<Parameters> {
   /** The recording that the signal plays. */
   readonly plays?: (parameters: Parameters) => TrackSource;
   readonly start: (parameters: Parameters, context: SignalContext) => Signal;
+}
+
+/** A checked `signal` entry: a kind with its parameters, ready to be started. */
+export interface SignalDefinition {
+  readonly kind: string;
+  /** The parameters as they were written. */
+  readonly written: unknown;
+  readonly fits: Fits;
+  readonly needs: readonly string[];
+  readonly plays: TrackSource | undefined;
+  start(context: SignalContext): Signal;
+}
+
+/** An entry of a table of kinds. */
+export function signal<Parameters>({
+  schema,
+  fits,
+  doc,
+  needs,
+  plays,
+  start,
+}: SignalKind<Parameters>): Kind<SignalDefinition> & {
+  readonly doc: { readonly entry: string; readonly value: string };
+} {
+  const kind = kindOf(schema, (parameters, entry) => ({
+    ...entry,
+    fits,
+    needs: needs?.(parameters) ?? [],
+    plays: plays?.(parameters),
+    start: (context: SignalContext) => start(parameters, context),
+  }));
+  return { ...kind, doc };
 }

@@ -1,9 +1,9 @@
 import type { DeviceDefinition } from '../config/configuration.js';
+import { DependencyGraph } from '../device/dependency-graph.js';
 import { Device } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
-import { Network } from '../device/network.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';
@@ -12,7 +12,7 @@ import { Table } from '../registers/table.js';
 export function buildDevice(
   { name, identity, extras, tables, cells, life }: DeviceDefinition,
   source: ActionSource,
-  network: Network = new Network(),
+  graph: DependencyGraph = new DependencyGraph(),
   now: () => number = () => performance.now(),
 ): Device {
   const images = new Map<RegisterLayout, RegisterImage>();
@@ -40,7 +40,7 @@ export function buildDevice(
     },
     ...(cells && { cells: imageOf(cells) }),
     ...(life && { life }),
-    network,
+    graph,
     now,
   });
   return device;

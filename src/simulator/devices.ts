@@ -1,7 +1,7 @@
 import type { DeviceDefinition } from '../config/configuration.js';
+import { DependencyGraph } from '../device/dependency-graph.js';
 import type { Device } from '../device/device.js';
-import { Network } from '../device/network.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { buildDevice } from './build-device.js';
 
 /** The devices of a simulator: the configured devices, and copies that were made at run time. */
@@ -12,14 +12,14 @@ export class Devices {
   readonly #copies = new Set<string>();
   readonly #source: ActionSource;
   /** The values of all devices, for signals that depend on them. */
-  readonly network = new Network();
+  readonly graph = new DependencyGraph();
   /** How often a device was added or removed. */
   changes = 0;
 
   constructor(definitions: readonly DeviceDefinition[], source: ActionSource) {
     this.#source = source;
     for (const definition of definitions) this.#add(definition);
-    this.network.link();
+    this.graph.link();
   }
 
   get byName(): ReadonlyMap<string, Device> {
@@ -52,7 +52,7 @@ export class Devices {
       this.#copies.add(name);
       this.#add({ ...definition, name });
     }
-    this.network.link();
+    this.graph.link();
   }
 
   /** Drops copies made at run time that are not in use, with their registers. */
@@ -66,13 +66,13 @@ export class Devices {
   /** Adds a device with a name that no other device has. */
   add(definition: DeviceDefinition): Device {
     const device = this.#add(definition);
-    this.network.link();
+    this.graph.link();
     return device;
   }
 
   remove(name: string): void {
     this.#drop(name);
-    this.network.link();
+    this.graph.link();
   }
 
   definitionOf(name: string): DeviceDefinition {
@@ -94,12 +94,12 @@ export class Devices {
     this.#copies.delete(name);
     this.#definitions.delete(name);
     this.#devices.delete(name);
-    this.network.remove(name);
+    this.graph.remove(name);
     this.changes++;
   }
 
   #add(definition: DeviceDefinition): Device {
-    const device = buildDevice(definition, this.#source, this.network);
+    const device = buildDevice(definition, this.#source, this.graph);
     this.#definitions.set(definition.name, definition);
     this.#devices.set(definition.name, device);
     this.changes++;

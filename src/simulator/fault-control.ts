@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FindValue } from '../faults/named-value.js';
-import { resolveNames } from '../faults/resolve-names.js';
-import type { FaultRule } from '../faults/rule.js';
+import type { FaultRule, FindValue } from '../faults/rule.js';
+import { resolveNames } from '../faults/rule.js';
 import { FaultRules, type RuleSource } from '../faults/rules.js';
 
 const SYSTEM: RuleSource = {

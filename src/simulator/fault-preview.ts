@@ -1,7 +1,7 @@
+import { startWorkTime } from '../faults/budget.js';
 import { type PlayedRule, playRule } from '../faults/preview.js';
 import type { FaultRule } from '../faults/rule.js';
-import { startWorkTime } from '../faults/work-time.js';
-import { addressRanges } from '../protocol/address-range.js';
+import { addressRanges } from '../protocol/pdu.js';
 import { achieved, type StepReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 import type { LikeRequest } from './like-request.js';

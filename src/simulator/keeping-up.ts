@@ -1,4 +1,4 @@
-import type { Network } from '../device/network.js';
+import type { DependencyGraph } from '../device/dependency-graph.js';
 
 /** How often values are computed, and for how long at most, in ms: a hundredth of the event loop. */
 const INTERVAL_MS = 200;
@@ -9,13 +9,13 @@ const SLICE_MS = 2;
  * of them.
  */
 export class KeepingUp {
-  readonly #network: Network;
+  readonly #graph: DependencyGraph;
   #timer: NodeJS.Timeout | undefined;
   #round: Generator<void>;
 
-  constructor(network: Network) {
-    this.#network = network;
-    this.#round = network.keepUp();
+  constructor(graph: DependencyGraph) {
+    this.#graph = graph;
+    this.#round = graph.keepUp();
   }
 
   start(): void {
@@ -29,11 +29,11 @@ export class KeepingUp {
 
   /** Goes on where the last slice ended. A round that is over begins anew with the next slice. */
   #work(): void {
-    this.#network.advance();
+    this.#graph.advance();
     const end = performance.now() + SLICE_MS;
     while (performance.now() < end) {
       if (!this.#round.next().done) continue;
-      this.#round = this.#network.keepUp();
+      this.#round = this.#graph.keepUp();
       return;
     }
   }

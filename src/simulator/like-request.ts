@@ -1,5 +1,5 @@
 import type { Device } from '../device/device.js';
-import { foretell } from '../device/foretell.js';
+import { predict } from '../device/read-write.js';
 import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
@@ -64,7 +64,7 @@ function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
   const device = line.bus.deviceAt(unitId);
   if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
   if (!device) return `line ${line.name} has no unit ${unitId}`;
-  const response = kept === undefined ? foretell(device.tables, pdu) : undefined;
+  const response = kept === undefined ? predict(device.tables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
   if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
   return { ...asked, device, reply };
@@ -109,6 +109,6 @@ function madeUpPdu({ function: code, address, quantity }: MadeUpRequest): Uint8A
     case FunctionCode.writeMultipleRegisters:
       return concatBytes(head(quantity), [2 * quantity], packWords(new Array<number>(quantity).fill(0)));
     default:
-      return functionOf(code)?.ranges ? head(quantity) : Uint8Array.of(code);
+      return functionOf(code)?.ranges.length ? head(quantity) : Uint8Array.of(code);
   }
 }

@@ -1,9 +1,9 @@
 import type { SerialLineDefinition } from '../config/configuration.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
-import type { ErrorCounts } from '../transport/port/error-counts.js';
 import type { PortFacts } from '../transport/port/port.js';
+import type { ErrorCounts } from '../transport/port/uart.js';
 import { type SerialTimes, serialTimes } from '../transport/serial/serial-times.js';
-import { hostPort } from '../transport/socket/address.js';
+import { hostPort } from '../transport/socket/listen.js';
 import type { Line } from './line.js';
 
 /** The status of a line, for people and programs. */

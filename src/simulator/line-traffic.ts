@@ -10,8 +10,7 @@ import { ForeignRequests } from '../traffic/foreign-requests.js';
 import { EventLog } from '../traffic/log-event.js';
 import { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
-import type { TimedBytes } from '../transport/framer/burst.js';
-import type { LineEvent, LineRequest } from '../transport/transport.js';
+import type { LineEvent, LineRequest, TimedBytes } from '../transport/transport.js';
 
 /** What belongs to a line, as its traffic needs it. */
 export interface TrafficLine {
@@ -49,7 +48,7 @@ export class LineTraffic {
   #quietSince: number | undefined;
   readonly #foreign = new ForeignRequests();
   /** The last request, until there is an event of it. */
-  #untold: Asked | undefined;
+  #unreported: Asked | undefined;
 
   /** @param now in ms of `performance.now()` */
   constructor(
@@ -74,21 +73,21 @@ export class LineTraffic {
   }
 
   /**
-   * A request that is about to be executed. It is counted for the devices now, because function 8 tells of itself. Its
-   * event is made by `tell`, or before the next event of the line.
+   * A request that is about to be executed. It is counted for the devices now, because function 8 counts itself. Its event is
+   * made by `reportRequest`, or before the next event of the line.
    */
   asked(request: LineRequest, framing: Framing): Asked {
-    this.tell();
+    this.reportRequest();
     this.#activity.messages++;
-    this.#untold = { request, framing, seq: 0 };
-    return this.#untold;
+    this.#unreported = { request, framing, seq: 0 };
+    return this.#unreported;
   }
 
   /** Makes the event of the last request, if there is none yet. */
-  tell(): void {
-    const asked = this.#untold;
+  reportRequest(): void {
+    const asked = this.#unreported;
     if (asked === undefined) return;
-    this.#untold = undefined;
+    this.#unreported = undefined;
     const { request, framing } = asked;
     const { unitId, pdu, adu, startedAt, receivedAt, client, clientId } = request;
     const isBroadcast = unitId === 0 && framing.broadcasts;
@@ -110,7 +109,7 @@ export class LineTraffic {
 
   /** The plan of the answer to a request has ended. */
   replied(asked: Asked, answer: Answer, report: PlayReport): void {
-    this.tell();
+    this.reportRequest();
     const { request, seq } = asked;
     const { plan, acted, framing, refused } = answer;
     const { unitId, pdu, adu, receivedAt, client, clientId } = request;
@@ -141,7 +140,7 @@ export class LineTraffic {
 
   /** Something else happened on the line. @param framing of the line */
   event(event: LineEvent, framing: Framing): void {
-    this.tell();
+    this.reportRequest();
     switch (event.kind) {
       case 'open':
         for (const note of event.notes) this.#log.warn({ place: event.place }, note);
@@ -190,13 +189,13 @@ export class LineTraffic {
 
   /** The line itself has changed. */
   state(state: LineStateEvent['state'], text: string): void {
-    this.tell();
+    this.reportRequest();
     this.#add({ kind: 'line', at: this.#now(), state, text });
   }
 
   /** A test on the line has come so far. */
   tested({ test, state, text }: Pick<TestEvent, 'test' | 'state' | 'text'>): void {
-    this.tell();
+    this.reportRequest();
     this.#add({ kind: 'test', at: this.#now(), test, state, text });
   }
 
@@ -285,7 +284,7 @@ function countActivity(activity: Activity, event: NewEvent): void {
   }
 }
 
-/** The last one tells of faults that were not tried, so it is kept. */
+/** The last one counts the faults that were not tried, so it is kept. */
 function firstAndLast(acted: readonly ActedFault[]): readonly ActedFault[] {
   return acted.length <= MAX_FAULTS ? acted : [...acted.slice(0, MAX_FAULTS - 1), ...acted.slice(-1)];
 }

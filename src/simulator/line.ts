@@ -190,16 +190,14 @@ export class Line implements LineHandler {
     return this.bus.owns(unitId);
   }
 
-  request(request: LineRequest): LineReply {
+  /** The way of every request: it is decided, the reply begins, and then the request is reported. */
+  request(request: LineRequest, begin: (reply: LineReply) => void): void {
     const { framing } = this.bus;
     const asked = this.#traffic.asked(request, framing);
     const answer = this.bus.answer(request) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
-    return this.#pending.add(asked, answer);
-  }
-
-  begun(): void {
-    this.#traffic.tell();
+    begin(this.#pending.add(asked, answer));
+    this.#traffic.reportRequest();
   }
 
   event(event: LineEvent): void {

@@ -3,9 +3,9 @@ import type { Configuration, DeviceDefinition, TrafficFileDefinition } from '../
 import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
-import type { FindValue } from '../faults/named-value.js';
+import type { FindValue } from '../faults/rule.js';
 import type { RuleHome } from '../faults/usable-rule.js';
-import type { ActionSource } from '../registers/action-kind.js';
+import type { ActionSource } from '../registers/actions.js';
 import { TrafficStream } from '../traffic/stream.js';
 import { Changes } from './changes.js';
 import { describeLine } from './describe-line.js';
@@ -42,7 +42,7 @@ export class Simulator {
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
-    this.#keepingUp = new KeepingUp(this.#devices.network);
+    this.#keepingUp = new KeepingUp(this.#devices.graph);
     const { rules } = this.faults;
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
     this.#lines = new Lines(lines, this.#devices, context);

@@ -61,7 +61,7 @@ function changeOf(
 function changedRules({ faults }: FileContent, { rules }: RunningConfiguration): Pick<BenchState, 'faults'> {
   const fingerprint = rulesFingerprint(faults);
   // A program that is killed during a test or an examination must not go on disturbing the client after its restart.
-  const lasting = rules.filter(({ passing }) => !passing);
+  const lasting = rules.filter(({ temporary }) => !temporary);
   if (rulesFingerprint(lasting.map(({ rule }) => rule)) === fingerprint) return {};
   return { faults: { fingerprint, rules: lasting.map(ruleSource) } };
 }

@@ -1,11 +1,45 @@
-import { addressRanges } from '../protocol/address-range.js';
 import { hex, wordAt } from '../protocol/bytes.js';
-import { decodeRequest } from '../protocol/decode-request.js';
 import { FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
+import { addressRanges } from '../protocol/pdu.js';
 import type { FilePart, Request } from '../protocol/request.js';
+import { decodeRequest } from '../protocol/request.js';
 import { SubFunction } from '../protocol/sub-function.js';
-import { type Message, messageOf, type Saying } from './message.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
+
+/** What a PDU says. `quantity` belongs to `address`; of the two ranges of function 23 both are those that are read. */
+export interface Message {
+  /** Without the exception flag. */
+  readonly functionCode: number;
+  /** `read holding registers`, as the specification names the function. */
+  readonly name: string;
+  readonly address: number | undefined;
+  readonly quantity: number | undefined;
+  /** Registers, or coils as 0 and 1: those that are written, or those that a response brings. */
+  readonly values: readonly number[] | undefined;
+  /** The exception code of a response. */
+  readonly exception: number | undefined;
+  /** All of it in words: `read holding registers 0–1: 1 256`. */
+  readonly text: string;
+}
+
+/** What a message has besides its function and its first range. */
+export interface Saying {
+  readonly text: string;
+  readonly values?: readonly number[] | undefined;
+  readonly exception?: number;
+}
+
+/** @param requestPdu names the addresses; undefined when the request is not known */
+export function messageOf(
+  functionCode: number,
+  requestPdu: Uint8Array | undefined,
+  { text, values, exception }: Saying,
+): Message {
+  const [range] = requestPdu === undefined ? [] : addressRanges(requestPdu);
+  const { address, quantity } = range ?? {};
+  return { functionCode, name: functionName(functionCode), address, quantity, values, exception, text };
+}
 
 /** What a request PDU asks for. One that its function does not allow is told with the exception that it deserves. */
 export function requestMessage(pdu: Uint8Array): Message {
@@ -14,32 +48,38 @@ export function requestMessage(pdu: Uint8Array): Message {
   return messageOf(code, pdu, decoded.ok ? sayingOf(decoded.request) : wrongRequest(pdu, decoded.exception));
 }
 
-/** Registers or coils that a request writes. */
-export interface Written {
-  readonly table: 'coils' | 'holding';
+interface WrittenRange {
   readonly address: number;
   /** Undefined for function 22, which changes some bits of a register. */
   readonly values: readonly number[] | undefined;
 }
 
+/** Registers or coils that a request writes. */
+export interface Written extends WrittenRange {
+  readonly table: 'coils' | 'holding';
+}
+
 /** What a request writes to registers or coils; undefined for other requests, and for those that are not valid. */
 export function writtenBy(pdu: Uint8Array): Written | undefined {
   const decoded = decodeRequest(pdu);
-  if (!decoded.ok) return undefined;
-  const { request } = decoded;
+  const written = decoded.ok ? writeOf(decoded.request) : undefined;
+  return written && { table: functionOf(pdu[0])?.table as Written['table'], ...written };
+}
+
+function writeOf(request: Request): WrittenRange | undefined {
   switch (request.code) {
     case FunctionCode.writeSingleCoil:
-      return { table: 'coils', address: request.address, values: [Number(request.on)] };
+      return { address: request.address, values: [Number(request.on)] };
     case FunctionCode.writeMultipleCoils:
-      return { table: 'coils', address: request.address, values: request.bits.map(Number) };
+      return { address: request.address, values: request.bits.map(Number) };
     case FunctionCode.writeSingleRegister:
-      return { table: 'holding', address: request.address, values: [request.value] };
+      return { address: request.address, values: [request.value] };
     case FunctionCode.writeMultipleRegisters:
-      return { table: 'holding', address: request.address, values: request.words };
+      return { address: request.address, values: request.words };
     case FunctionCode.maskWriteRegister:
-      return { table: 'holding', address: request.address, values: undefined };
+      return { address: request.address, values: undefined };
     case FunctionCode.readWriteMultipleRegisters:
-      return { table: 'holding', address: request.writeAddress, values: request.words };
+      return { address: request.writeAddress, values: request.words };
     default:
       return undefined;
   }
@@ -55,8 +95,8 @@ export function diagnosticsText(subFunction: number, data: Uint8Array, isRespons
   const text = `diagnostics, ${subFunctionName(subFunction)}`;
   if (
     isResponse &&
-    subFunction >= SubFunction.busMessageCount &&
-    subFunction < SubFunction.clearOverrunCounter
+    subFunction >= SubFunction.returnBusMessageCount &&
+    subFunction < SubFunction.clearOverrunCounterAndFlag
   )
     return `${text}: ${wordAt(data, 0)}`;
   const isShown = subFunction === SubFunction.returnQueryData || data.some((byte) => byte !== 0);
@@ -79,11 +119,11 @@ function sayingOf(request: Request): Saying {
         values: [Number(request.on)],
       };
     case FunctionCode.writeSingleRegister:
-      return { text: `${name} ${request.address}: ${request.value}`, values: [request.value] };
     case FunctionCode.writeMultipleCoils:
-      return written(name, request.address, request.bits.map(Number));
-    case FunctionCode.writeMultipleRegisters:
-      return written(name, request.address, request.words);
+    case FunctionCode.writeMultipleRegisters: {
+      const { address, values = [] } = writeOf(request) as WrittenRange;
+      return { text: `${name} ${rangeText(address, values.length)}: ${valuesText(values)}`, values };
+    }
     case FunctionCode.maskWriteRegister: {
       const { address, andMask, orMask } = request;
       return { text: `${name} ${address}: and ${hexWord(andMask)}, or ${hexWord(orMask)}` };
@@ -110,10 +150,6 @@ function sayingOf(request: Request): Saying {
     default:
       return { text: name };
   }
-}
-
-function written(name: string, address: number, values: readonly number[]): Saying {
-  return { text: `${name} ${rangeText(address, values.length)}: ${valuesText(values)}`, values };
 }
 
 function wrongRequest(pdu: Uint8Array, exception: number): Saying {

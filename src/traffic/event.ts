@@ -1,6 +1,6 @@
 import type { ActedFault } from '../faults/apply.js';
-import type { RefusedRange } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
+import type { RefusedRange } from '../protocol/pdu.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
 

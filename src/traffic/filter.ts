@@ -1,5 +1,5 @@
-import { type AddressRange, addressRanges } from '../protocol/address-range.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { type AddressRange, addressRanges } from '../protocol/pdu.js';
 import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
 import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
 import type { Outline } from './kept-events.js';

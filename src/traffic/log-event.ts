@@ -1,13 +1,39 @@
 import type { Logger } from 'pino';
 import { concatBytes, hex } from '../protocol/bytes.js';
-import { damageText } from './damage.js';
-import { decodeEvent } from './decode.js';
+import { damageText, decodeEvent } from './decode.js';
 import type { EventKind, NewEvent } from './event.js';
 import { sentBytes } from './sent-bytes.js';
-import { WarningLimit } from './warning-limit.js';
 
 /** Limit of the bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;
+
+/** The time between two warnings of a kind, in ms. */
+const INTERVAL_MS = 10_000;
+
+interface Passed {
+  at: number;
+  /** Those of the kind that were left out since then. */
+  leftOut: number;
+}
+
+/** Lets the first warning of each kind through, and then at most one in ten seconds. A flooded line causes thousands. */
+class WarningLimit<Kind> {
+  readonly #passed = new Map<Kind, Passed>();
+
+  /**
+   * @param at now, in ms of `performance.now()`
+   * @returns how many warnings of this kind were left out since the last one; undefined if this one is to be left out
+   */
+  pass(kind: Kind, at: number): number | undefined {
+    const last = this.#passed.get(kind);
+    if (last && at - last.at < INTERVAL_MS) {
+      last.leftOut++;
+      return undefined;
+    }
+    this.#passed.set(kind, { at, leftOut: 0 });
+    return last?.leftOut ?? 0;
+  }
+}
 
 /**
  * Logs the events of a line: its states; as warnings, what is wrong on the bus; at level `debug` everything. The texts

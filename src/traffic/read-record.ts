@@ -1,7 +1,7 @@
 import type { ActedFault } from '../faults/apply.js';
-import { REFUSALS } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
+import { REFUSALS } from '../protocol/pdu.js';
 import type { Reader } from './bytes.js';
 import { EVENT_KINDS, type EventKind, type EventOf, type TrafficEvent } from './event.js';
 import { plainReplyEvent } from './plain-reply-record.js';

@@ -1,59 +1,7 @@
 import { ExceptionCode } from '../protocol/exception-code.js';
-import { FunctionCode, type FunctionName } from '../protocol/function-code.js';
+import { namesOf } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
 import { SubFunction } from '../protocol/sub-function.js';
-
-/** The functions by the names of Application Protocol V1.1b3, 6. */
-const FUNCTION_NAMES: Readonly<Record<FunctionName, string>> = {
-  readCoils: 'read coils',
-  readDiscreteInputs: 'read discrete inputs',
-  readHoldingRegisters: 'read holding registers',
-  readInputRegisters: 'read input registers',
-  writeSingleCoil: 'write single coil',
-  writeSingleRegister: 'write single register',
-  readExceptionStatus: 'read exception status',
-  diagnostics: 'diagnostics',
-  getCommEventCounter: 'get comm event counter',
-  getCommEventLog: 'get comm event log',
-  writeMultipleCoils: 'write multiple coils',
-  writeMultipleRegisters: 'write multiple registers',
-  reportServerId: 'report server ID',
-  readFileRecord: 'read file record',
-  writeFileRecord: 'write file record',
-  maskWriteRegister: 'mask write register',
-  readWriteMultipleRegisters: 'read/write multiple registers',
-  readFifoQueue: 'read FIFO queue',
-  encapsulatedInterfaceTransport: 'encapsulated interface transport',
-};
-
-const SUB_FUNCTION_NAMES: Readonly<Record<keyof typeof SubFunction, string>> = {
-  returnQueryData: 'return query data',
-  restartCommunications: 'restart communications option',
-  returnDiagnosticRegister: 'return diagnostic register',
-  changeAsciiDelimiter: 'change ASCII input delimiter',
-  forceListenOnly: 'force listen only mode',
-  clearCounters: 'clear counters and diagnostic register',
-  busMessageCount: 'return bus message count',
-  busCommunicationErrorCount: 'return bus communication error count',
-  busExceptionErrorCount: 'return bus exception error count',
-  serverMessageCount: 'return server message count',
-  serverNoResponseCount: 'return server no response count',
-  serverNakCount: 'return server NAK count',
-  serverBusyCount: 'return server busy count',
-  busCharacterOverrunCount: 'return bus character overrun count',
-  clearOverrunCounter: 'clear overrun counter and flag',
-};
-
-const EXCEPTION_NAMES: Readonly<Record<keyof typeof ExceptionCode, string>> = {
-  illegalFunction: 'illegal function',
-  illegalDataAddress: 'illegal data address',
-  illegalDataValue: 'illegal data value',
-  serverDeviceFailure: 'server device failure',
-  acknowledge: 'acknowledge',
-  serverDeviceBusy: 'server device busy',
-  memoryParityError: 'memory parity error',
-  gatewayPathUnavailable: 'gateway path unavailable',
-  gatewayTargetFailedToRespond: 'gateway target device failed to respond',
-};
 
 /** The standard objects of a device identification (6.21). */
 const OBJECT_NAMES = [
@@ -66,13 +14,12 @@ const OBJECT_NAMES = [
   'user application name',
 ];
 
-const functions = byCode(FunctionCode, FUNCTION_NAMES);
-const subFunctions = byCode(SubFunction, SUB_FUNCTION_NAMES);
-const exceptions = byCode(ExceptionCode, EXCEPTION_NAMES);
+const subFunctions = namesOf(SubFunction);
+const exceptions = namesOf(ExceptionCode);
 
 /** `read holding registers`; `function 65` for a code that the specification does not have. */
 export function functionName(code: number): string {
-  return functions.get(code) ?? `function ${code}`;
+  return functionOf(code)?.name ?? `function ${code}`;
 }
 
 /** `return query data`; `sub-function 99` for one that function 8 does not have. */
@@ -108,11 +55,4 @@ export function valuesText(values: readonly number[]): string {
 /** A word as it stands on the wire: `00f2`. */
 export function hexWord(word: number): string {
   return word.toString(16).padStart(4, '0');
-}
-
-function byCode<Name extends string>(
-  codes: Readonly<Record<Name, number>>,
-  names: Readonly<Record<Name, string>>,
-): ReadonlyMap<number, string> {
-  return new Map(Object.entries<number>(codes).map(([name, code]) => [code, names[name as Name]]));
 }

@@ -1,6 +1,6 @@
 import type { ActedFault } from '../faults/apply.js';
-import { REFUSALS } from '../protocol/address-range.js';
 import type { Framing } from '../protocol/framing.js';
+import { REFUSALS } from '../protocol/pdu.js';
 import { sizeOfText, type Writer } from './bytes.js';
 import type { ClientOf, EventOf, NewEvent, Received } from './event.js';
 import { plainReplyBytes } from './plain-reply-record.js';

@@ -1,5 +1,3 @@
-import { sleep } from './sleep.js';
-
 /**
  * The time and its timers, in ms. Everything that waits on a serial line gets a clock, so that tests can pass their
  * own.
@@ -9,8 +7,7 @@ export interface Clock {
   now(): number;
   /**
    * Calls back as soon as possible at or after `at`, never before and never at once. The end of the wait is spent in
-   * turns of the event loop (see `sleep.ts`), so use this for replies and not for frequent waits. Returns a function
-   * that calls it off.
+   * turns of the event loop, so use this for replies and not for frequent waits. Returns a function that calls it off.
    */
   callAt(at: number, callback: () => void): () => void;
   /**
@@ -20,6 +17,34 @@ export interface Clock {
    */
   callAfter(ms: number, callback: () => void): () => void;
 }
+
+/**
+ * Calls `wake` in a later turn of the event loop and as near as possible to `ms` from now, but mostly earlier: then
+ * sleep again for the rest. Returns a function that calls it off.
+ */
+export type Sleep = (ms: number, wake: () => void) => () => void;
+
+/**
+ * The event loop's timers know whole milliseconds, and count from when the loop's turn began. So they are set to 0.35 ms
+ * before the time, and the rest, mostly up to 1.4 ms, is spent in turns of the loop.
+ */
+const LOOP_LEAD_MS = 0.35;
+
+let sleep: Sleep = (ms, wake) => {
+  if (ms <= LOOP_LEAD_MS + 1) return nextTurn(wake);
+  const timeout = setTimeout(wake, ms - LOOP_LEAD_MS);
+  return () => clearTimeout(timeout);
+};
+
+/** Lets all waits use a better sleep from now on. */
+export function useSleep(better: Sleep): void {
+  sleep = better;
+}
+
+export const nextTurn = (wake: () => void): (() => void) => {
+  const immediate = setImmediate(wake);
+  return () => clearImmediate(immediate);
+};
 
 /** How long bytes that have arrived may take to reach us through the kernel and the event loop. */
 const READING_MS = 3;

@@ -1,7 +1,13 @@
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
-import type { TimedBytes } from './framer/burst.js';
+
+/** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
+export interface TimedBytes {
+  readonly bytes: Uint8Array;
+  readonly startedAt: number;
+  readonly receivedAt: number;
+}
 
 /** A complete request, whatever carried it. */
 export interface LineRequest {
@@ -36,13 +42,12 @@ export interface LineHandler {
   newClientId(): number;
   /** Does one of our devices answer for this unit identifier? */
   owns(unitId: number): boolean;
-  /** Decides about a request, in the order of arrival. */
-  request(request: LineRequest): LineReply;
   /**
-   * Call in the same turn as `request`, when the reply was written or has to wait. The line does now what no byte of the
-   * reply depends on: making an event of the request takes longer than answering it.
+   * Decides about a request, in the order of arrival.
+   * @param begin is called once, within this call, with the reply: writes it, or lets it wait. Only then the line reports the
+   *   request, which takes longer than answering it
    */
-  begun(): void;
+  request(request: LineRequest, begin: (reply: LineReply) => void): void;
   event(event: LineEvent): void;
 }
 

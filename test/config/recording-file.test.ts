@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { openingRecording, openRecording } from '../../src/config/recording-file.js';
-import { lastBefore } from '../../src/signals/last-before.js';
-import type { Track } from '../../src/signals/recording/track.js';
+import { lastBefore } from '../../src/signals/recording/scan.js';
+import type { Track } from '../../src/signals/signal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'recording-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { Device, type DeviceOptions } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
 import type { TableName } from '../../src/device/tables.js';
-import type { ActionSource } from '../../src/registers/action-kind.js';
+import type { ActionSource } from '../../src/registers/actions.js';
 import { type Entry, imageOf, tableOf } from '../registers/build.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 

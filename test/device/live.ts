@@ -1,6 +1,6 @@
+import { DependencyGraph } from '../../src/device/dependency-graph.js';
 import type { Device } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
-import { Network } from '../../src/device/network.js';
 import type { TableName } from '../../src/device/tables.js';
 import { buildDevice } from '../../src/simulator/build-device.js';
 import { nativeSetup } from '../support/configuration.js';
@@ -17,19 +17,19 @@ export function liveDevices(devices: Readonly<Record<string, Parts>>) {
   );
   const lines = { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } };
   let now = 0;
-  const network = new Network();
+  const graph = new DependencyGraph();
   const source = { random: () => 0.5, now: () => new Date(0), uptime: () => now };
   const built = nativeSetup({ devices: file, lines }).devices.map((definition) =>
-    buildDevice(definition, source, network, () => now),
+    buildDevice(definition, source, graph, () => now),
   );
-  network.link();
+  graph.link();
   const meter = built.find(({ name }) => name === 'meter') as Device;
   const activity = { messages: 0, errors: 0, overruns: 0, asciiDelimiter: undefined };
   const diagnostics = new Diagnostics(activity);
   const respond = (pdu: readonly number[]) => [...(meter.respond(Uint8Array.from(pdu), diagnostics) ?? [])];
   return {
     meter,
-    network,
+    graph,
     respond,
     wait(ms: number): void {
       now += ms;

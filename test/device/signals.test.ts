@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestValue } from '../../src/registers/nearest-value.js';
+import { nearestValue } from '../../src/registers/value.js';
 import { liveDevices } from './live.js';
 
 /** Big-endian words of a float. */

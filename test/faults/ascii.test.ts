@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultKinds } from '../../src/faults/kinds.js';
+import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { asciiHex, bytesOf } from '../vectors/hex.js';
 import { message, played, type Situation } from './plans.js';
@@ -171,7 +171,7 @@ describe.each(Object.entries(ROWS))('%s on an ASCII line', (_kind, rows) => {
 });
 
 it('every kind of fault has its rows for ASCII lines', () => {
-  expect(Object.keys(ROWS).sort()).toEqual(faultKinds().sort());
+  expect(Object.keys(ROWS).sort()).toEqual(FAULT_KINDS.toSorted());
 });
 
 describe('faults after one another on an ASCII line', () => {

@@ -1,15 +1,16 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
-import { faultKinds } from '../../src/faults/kinds.js';
+import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { MAX_SEED, seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
-import { played, rtu, ruleOf, type Situation } from './plans.js';
+import { PARAMETERS, played, rtu, ruleOf, type Situation } from './plans.js';
 
 /** A clock that stands still. */
 const startTime = () => () => 0;
@@ -223,7 +224,15 @@ describe.each(Object.entries(ROWS))('%s', (_, rows) => {
 });
 
 it('every kind is tested here', () => {
-  expect(Object.keys(ROWS).sort()).toEqual(faultKinds().sort());
+  expect(Object.keys(ROWS).sort()).toEqual(FAULT_KINDS.toSorted());
+  expect(Object.keys(PARAMETERS).sort()).toEqual(FAULT_KINDS.toSorted());
+});
+
+it('every kind is tested on the wire', () => {
+  const tests = ['serial', 'tcp']
+    .map((line) => readFileSync(`test/line/faults-${line}.test.ts`, 'utf8'))
+    .join();
+  expect(FAULT_KINDS.filter((kind) => !tests.includes(`{ ${kind}: `))).toEqual([]);
 });
 
 describe('faults of one rule act in their order', () => {
@@ -490,40 +499,7 @@ describe('a reply of more than 64 KiB, an hour or 4096 pieces', () => {
 });
 
 const anyFault = fc.oneof(
-  ...Object.entries({
-    delay: fc.oneof(fc.nat(5000), fc.record({ ms: fc.nat(5000), jitter: fc.nat(5000) })),
-    exception: fc.nat(255),
-    silence: fc.constant(true),
-    junk: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 9000 })),
-    split: fc.record({
-      at: fc.oneof(fc.constantFrom('middle', 'each'), fc.integer({ min: 1, max: 300 })),
-      gap: fc.constantFrom(0, 0.1, 3, 500),
-    }),
-    gap: fc.record({ after: fc.integer({ min: 1, max: 300 }), characters: fc.constantFrom(0, 1.5, 20) }),
-    change: fc.oneof(
-      fc.nat(100),
-      fc.record({ percent: fc.nat(100), probability: fc.double({ min: 0, max: 1, noNaN: true }) }),
-    ),
-    corrupt: fc.integer({ min: 1, max: 2048 }),
-    crc: fc.oneof(fc.constantFrom('invert', 'zero', 'swap'), fc.nat(0xffff)),
-    truncate: fc.integer({ min: -300, max: 300 }),
-    extend: fc.integer({ min: 1, max: 400 }),
-    noise: fc.integer({ min: 1, max: 400 }),
-    unit: fc.nat(255),
-    function: fc.nat(255),
-    byteCount: fc.nat(255),
-    transaction: fc.nat(0xffff),
-    values: fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 125 }),
-    duplicate: fc.record({ times: fc.integer({ min: 1, max: 20 }), gap: fc.constantFrom(0, 1, 250) }),
-    stale: fc.constant(true),
-    early: fc.constant(true),
-    echo: fc.constant(true),
-    break: fc.nat(500),
-    close: fc.oneof(
-      fc.constantFrom('end', 'reset'),
-      fc.record({ how: fc.constantFrom('end', 'reset'), after: fc.nat(300) }),
-    ),
-  }).map(([kind, parameters]) => parameters.map((value) => ({ [kind]: value }))),
+  ...Object.entries(PARAMETERS).map(([kind, parameters]) => parameters.map((value) => ({ [kind]: value }))),
 );
 
 /** A rule that the limits allow. */

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
+import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { AsciiFraming } from '../../src/protocol/ascii.js';
 import { type Framing, RTU, SOCKET } from '../../src/protocol/framing.js';
 import { plainReply, type ReplyPlan, silence } from '../../src/protocol/reply-plan.js';
 import { MAX_SEED, seededRandom } from '../../src/random.js';
 import { bytesOf } from '../vectors/hex.js';
-import { rtu, ruleOf, shown } from './plans.js';
+import { PARAMETERS, rtu, ruleOf, shown } from './plans.js';
 
 const HOUR = 3_600_000;
 const MAX_PIECES = 4096;
@@ -166,7 +167,7 @@ describe('of several rules for one request, a fault does not act that would stre
   });
 });
 
-/** Each as far as a rule alone may go, and less. */
+/** The kinds that can stretch a reply, each as far as a rule alone may go, and less. */
 const STRETCHING: Readonly<Record<string, readonly unknown[]>> = {
   delay: [HOUR, 1000, { ms: HOUR / 2, jitter: HOUR / 2 }],
   exception: [2],
@@ -197,6 +198,20 @@ const anyStretching = fc.oneof(
     fc.constantFrom(...all).map((parameters) => ({ [kind]: parameters })),
   ),
 );
+
+it('no other kind makes a reply longer, slower or more pieces', () => {
+  const others = FAULT_KINDS.filter((kind) => !(kind in STRETCHING));
+  const anyOther = fc.oneof(
+    ...others.map((kind) => (PARAMETERS[kind] as fc.Arbitrary<unknown>).map((value) => ({ [kind]: value }))),
+  );
+  const plain = sizeOf(plainReply(RTU.encode({ ...IDS, pdu: REPLY })));
+  fc.assert(
+    fc.property(anyOther, (fault) => {
+      const { steps, bytes, ms } = sizeOf(appliedTo([[fault]]).plan);
+      expect([steps <= plain.steps, bytes <= plain.bytes, ms <= plain.ms]).toEqual([true, true, true]);
+    }),
+  );
+});
 
 describe('any two to four rules on any reply', () => {
   it('make no more than 64 KiB in 4096 pieces, and an hour', () => {

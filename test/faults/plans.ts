@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import fc from 'fast-check';
 import { abilities } from '../../src/faults/ability.js';
 import { applyFaults } from '../../src/faults/apply.js';
 import { type FaultRule, ruleSchema } from '../../src/faults/rule.js';
@@ -97,3 +98,39 @@ function shownStep(step: Step): string {
       return `${step.waitMs} close ${step.how}`;
   }
 }
+
+/** What the parameters of each kind can be. */
+export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  delay: fc.oneof(fc.nat(5000), fc.record({ ms: fc.nat(5000), jitter: fc.nat(5000) })),
+  exception: fc.nat(255),
+  silence: fc.constant(true),
+  junk: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 9000 })),
+  split: fc.record({
+    at: fc.oneof(fc.constantFrom('middle', 'each'), fc.integer({ min: 1, max: 300 })),
+    gap: fc.constantFrom(0, 0.1, 3, 500),
+  }),
+  gap: fc.record({ after: fc.integer({ min: 1, max: 300 }), characters: fc.constantFrom(0, 1.5, 20) }),
+  change: fc.oneof(
+    fc.nat(100),
+    fc.record({ percent: fc.nat(100), probability: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  ),
+  corrupt: fc.integer({ min: 1, max: 2048 }),
+  crc: fc.oneof(fc.constantFrom('invert', 'zero', 'swap'), fc.nat(0xffff)),
+  truncate: fc.integer({ min: -300, max: 300 }),
+  extend: fc.integer({ min: 1, max: 400 }),
+  noise: fc.integer({ min: 1, max: 400 }),
+  unit: fc.nat(255),
+  function: fc.nat(255),
+  byteCount: fc.nat(255),
+  transaction: fc.nat(0xffff),
+  values: fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 125 }),
+  duplicate: fc.record({ times: fc.integer({ min: 1, max: 20 }), gap: fc.constantFrom(0, 1, 250) }),
+  stale: fc.constant(true),
+  early: fc.constant(true),
+  echo: fc.constant(true),
+  break: fc.nat(500),
+  close: fc.oneof(
+    fc.constantFrom('end', 'reset'),
+    fc.record({ how: fc.constantFrom('end', 'reset'), after: fc.nat(300) }),
+  ),
+};

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Bus } from '../../src/bus/bus.js';
 import { abilities } from '../../src/faults/ability.js';
-import type { RequestFacts } from '../../src/faults/condition.js';
-import { faultKinds } from '../../src/faults/kinds.js';
-import { lineProblems } from '../../src/faults/line-problems.js';
-import { ruleSchema } from '../../src/faults/rule.js';
+import { FAULT_KINDS } from '../../src/faults/kinds.js';
+import type { RequestFacts } from '../../src/faults/matching.js';
+import { lineProblems, ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules, MAX_RULES } from '../../src/faults/rules.js';
-import { addressRanges } from '../../src/protocol/address-range.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { addressRanges } from '../../src/protocol/pdu.js';
 import { MAX_SEED } from '../../src/random.js';
 import { At } from '../../src/schema/at.js';
 import { Findings } from '../../src/schema/findings.js';
@@ -633,7 +632,7 @@ describe('a rule that is not right', () => {
 
   it('an unknown kind has all the known ones listed', () => {
     const [message] = mistakes({ name: 'tested', do: [{ xyzzy: 1 }] });
-    expect(message).toBe(`do[0].xyzzy: unknown kind of fault "xyzzy" (known: ${faultKinds().join(', ')})`);
+    expect(message).toBe(`do[0].xyzzy: unknown kind of fault "xyzzy" (known: ${FAULT_KINDS.join(', ')})`);
   });
 
   it('for any line when none can do it', () => {

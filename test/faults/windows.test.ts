@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { abilities } from '../../src/faults/ability.js';
-import type { RequestFacts } from '../../src/faults/condition.js';
+import type { RequestFacts } from '../../src/faults/matching.js';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { At } from '../../src/schema/at.js';

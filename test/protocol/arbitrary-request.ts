@@ -74,7 +74,7 @@ export function arbitraryOtherRequest({
     }),
     fc.record({
       code: fc.constant(8 as const),
-      subFunction: fc.constant(SubFunction.restartCommunications),
+      subFunction: fc.constant(SubFunction.restartCommunicationsOption),
       data: fc.constantFrom(0, 0xff00).map((data) => packWords([data])),
     }),
     fc.record({

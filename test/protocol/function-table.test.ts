@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeRequest } from '../../src/protocol/decode-request.js';
 import { FunctionCode } from '../../src/protocol/function-code.js';
 import { functionOf } from '../../src/protocol/function-table.js';
+import { decodeRequest } from '../../src/protocol/request.js';
 import { encodeRtu, endsAtSilence, requestLength } from '../../src/protocol/rtu.js';
 import { arbitraryOtherRequest, arbitraryRegisterRequest, FUNCTIONS } from './arbitrary-request.js';
 import { encodeRequest } from './encode-request.js';
@@ -31,7 +31,9 @@ describe('the table of functions', () => {
   });
 
   it('knows which responses are copies of their requests', () => {
-    expect(FUNCTIONS.filter((code) => functionOf(code)?.copies)).toEqual([5, 6, 8, 21, 22]);
+    expect(FUNCTIONS.filter((code) => functionOf(code)?.request === functionOf(code)?.response)).toEqual([
+      5, 6, 8, 21, 22,
+    ]);
   });
 
   it('knows which functions end at the silence only', () => {

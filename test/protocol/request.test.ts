@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeRequest } from '../../src/protocol/decode-request.js';
+import { decodeRequest } from '../../src/protocol/request.js';
 import { SPECIFICATION_EXAMPLES } from '../vectors/application-protocol.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 import { arbitraryRequest, FUNCTIONS } from './arbitrary-request.js';

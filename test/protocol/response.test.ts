@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/pdu.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
 describe('encoding a response', () => {
@@ -15,7 +15,7 @@ describe('encoding a response', () => {
   });
 
   it('echoes the head of a request', () => {
-    expect(hexOf(echoResponse(bytesOf('10 0001 0002 04 000A 0102'), 5))).toBe('1000010002');
+    expect(hexOf(echoResponse(bytesOf('10 0001 0002 04 000A 0102')))).toBe('1000010002');
   });
 
   it('sets the exception flag of every function code and never clears it', () => {

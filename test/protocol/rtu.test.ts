@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../src/protocol/bytes.js';
+import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/pdu.js';
 import type { RegisterRequest } from '../../src/protocol/request.js';
-import { bitsResponse, echoResponse, exceptionResponse, wordsResponse } from '../../src/protocol/response.js';
 import {
   decodeRtu,
   encodeRtu,
@@ -35,7 +35,7 @@ function responseTo(request: RegisterRequest): Uint8Array {
     case 23:
       return wordsResponse(23, Array<number>(request.readQuantity).fill(0xa5a5));
     default:
-      return echoResponse(encodeRequest(request), request.code === 22 ? 7 : 5);
+      return echoResponse(encodeRequest(request));
   }
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ActionSource } from '../../src/registers/action-kind.js';
-import type { Action } from '../../src/registers/actions.js';
+import type { Action, ActionSource } from '../../src/registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../src/registers/cell-type.js';
 import type { Value } from '../../src/registers/value.js';
 import { imageOf, run, tableOf, wordsOf } from './build.js';

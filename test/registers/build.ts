@@ -1,4 +1,4 @@
-import type { ActionSource } from '../../src/registers/action-kind.js';
+import type { ActionSource } from '../../src/registers/actions.js';
 import { CELLS_PER_VALUE } from '../../src/registers/cell-type.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import { LayoutBuilder, type RegisterLayout, type ValueDefinition } from '../../src/registers/layout.js';

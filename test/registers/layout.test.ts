@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ActionSource } from '../../src/registers/action-kind.js';
+import type { ActionSource } from '../../src/registers/actions.js';
 import { RegisterImage } from '../../src/registers/image.js';
 import { LayoutBuilder } from '../../src/registers/layout.js';
 import { definitionOf, imageOf, layoutOf, STILL, wordsOf } from './build.js';

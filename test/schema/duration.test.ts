@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { At } from '../../src/schema/at.js';
-import { duration } from '../../src/schema/duration.js';
 import { fileFindings } from '../../src/schema/findings.js';
 import { section } from '../../src/schema/parts.js';
+import { duration } from '../../src/schema/units.js';
 
 describe('a duration', () => {
   it.each([

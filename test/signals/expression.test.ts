@@ -7,7 +7,7 @@ const NAMES: Record<string, number> = { voltage: 230, current: 10, 'other.voltag
 function evaluated(text: string, time = 2000): number {
   const parsed = parseExpression(text);
   if ('error' in parsed) throw new Error(parsed.error);
-  return parsed.bind((name) => () => NAMES[name] as number)(time);
+  return parsed.bind((name) => ({ valueAt: () => NAMES[name] as number }))(time);
 }
 
 function errorOf(text: string): string | undefined {
@@ -135,7 +135,7 @@ describe('an expression', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
         const parsed = parseExpression(parts.join(''));
-        if (!('error' in parsed)) expect(typeof parsed.bind(() => () => 1)(0)).toBe('number');
+        if (!('error' in parsed)) expect(typeof parsed.bind(() => ({ valueAt: () => 1 }))(0)).toBe('number');
       }),
       { numRuns: 2000 },
     );

@@ -1,8 +1,7 @@
 import { At } from '../../src/schema/at.js';
 import { fileFindings } from '../../src/schema/findings.js';
-import { type SignalDefinition, signalSchema } from '../../src/signals/kinds.js';
-import type { Track } from '../../src/signals/recording/track.js';
-import type { Signal } from '../../src/signals/signal.js';
+import { signalSchema } from '../../src/signals/kinds.js';
+import type { Signal, SignalDefinition, Track } from '../../src/signals/signal.js';
 
 /** What a test may give a signal to work with. */
 interface Surroundings {

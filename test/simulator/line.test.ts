@@ -6,7 +6,7 @@ import type { PlayReport, StepReport } from '../../src/protocol/play-report.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Line } from '../../src/simulator/line.js';
 import { TrafficStream } from '../../src/traffic/stream.js';
-import type { LineRequest } from '../../src/transport/transport.js';
+import type { LineReply, LineRequest } from '../../src/transport/transport.js';
 import { deviceOf } from '../device/build.js';
 import { nativeSetup } from '../support/configuration.js';
 import { exchangesOf } from '../support/exchanges.js';
@@ -31,6 +31,14 @@ function read(clientId: number): LineRequest {
   return { unitId: 1, pdu, adu: encodeRtu(1, pdu), transactionId: 0, startedAt: 0, receivedAt: 0, clientId };
 }
 
+function requestOf(line: Line, clientId: number): LineReply {
+  let begun: LineReply | undefined;
+  line.request(read(clientId), (reply) => {
+    begun = reply;
+  });
+  return begun as LineReply;
+}
+
 const step = (outcome: StepReport['outcome']): StepReport => ({
   plannedAt: 1,
   achievedAt: 1,
@@ -44,7 +52,7 @@ it.each<[string, PlayReport, number]>([
   ['that nobody was there for', { steps: [step('not achieved')], ended: 'disconnected' }, 0],
 ])('a reply %s counts as it should', (_, report, replies) => {
   const { line, traffic } = newLine();
-  const reply = line.request(read(1));
+  const reply = requestOf(line, 1);
   expect(line.oldestPending).toBe(reply);
   reply.played(report);
   expect(line.oldestPending).toBeUndefined();
@@ -55,7 +63,7 @@ it.each<[string, PlayReport, number]>([
 it('a silence counts as no reply, and says why', () => {
   const { line, faults, traffic } = newLine();
   faults.set(ruleSchema.parse({ name: 'mute', do: [{ silence: true }] }));
-  line.request(read(1)).played({ steps: [], ended: 'complete' });
+  requestOf(line, 1).played({ steps: [], ended: 'complete' });
   expect(line.counters).toMatchObject({ requests: 1, replies: 0 });
   expect(exchangesOf({ traffic })).toMatchObject([{ plan: { kind: 'silence' } }]);
 });
@@ -63,7 +71,7 @@ it('a silence counts as no reply, and says why', () => {
 it('a reply comes late to the client that asked for it, and to nobody after that client', () => {
   const { line, faults, traffic } = newLine();
   const ask = (clientId: number) => {
-    const reply = line.request(read(clientId));
+    const reply = requestOf(line, clientId);
     const steps = reply.plan.kind === 'send' ? reply.plan.steps : [];
     reply.played({ steps: steps.map(() => step('achieved')), ended: 'complete' });
   };

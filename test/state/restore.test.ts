@@ -54,7 +54,7 @@ describe('after a restart', () => {
     await before.simulator.start();
     await before.simulator.lines.get('lan')?.stop();
     const { rules } = before.simulator.faults;
-    rules.set(ruleSchema.parse({ name: 'mute', do: { silence: true } }), { passing: true });
+    rules.set(ruleSchema.parse({ name: 'mute', do: { silence: true } }), { temporary: true });
     rules.set(ruleSchema.parse({ name: 'mine', do: { delay: 1 } }));
     await before.keeper.end();
     await before.simulator.stop();

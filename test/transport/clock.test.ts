@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/transport/clock.js';
-import { useKernelTimer } from '../../src/transport/sleep.js';
+import { useKernelTimer } from '../../src/transport/port/kernel-timer.js';
 
 /** Keeps this process from doing anything else. */
 function stall(ms: number): void {
@@ -101,7 +101,7 @@ describe.each(["the event loop's timers", "the kernel's timer"])(
 
 it('keeps no process alive for a wait that was called off', async () => {
   const clock = new URL('../../dist/transport/clock.js', import.meta.url).href;
-  const sleep = new URL('../../dist/transport/sleep.js', import.meta.url).href;
+  const sleep = new URL('../../dist/transport/port/kernel-timer.js', import.meta.url).href;
   const code = `
     const { systemClock } = await import('${clock}');
     await (await import('${sleep}')).useKernelTimer();

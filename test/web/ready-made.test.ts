@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToldSchema } from '../../src/api/v1/program.js';
+import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
 import { shapeOf } from '../../src/web/ui/schema-form/shape.js';
 import {
@@ -146,7 +147,7 @@ describe('a form made of the schema of a rule', () => {
     const faults = shape.kind === 'object' && shape.fields.find(({ key }) => key === 'do')?.shape;
     const options =
       faults && faults.kind === 'list' && faults.item.kind === 'choice' ? faults.item.options : [];
-    expect(options).toHaveLength(23);
+    expect(options).toHaveLength(FAULT_KINDS.length);
     for (const { about } of options) expect(about).toMatch(/\.$|\)\.$/);
   });
 });

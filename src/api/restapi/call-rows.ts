@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type AddressRange, addressRanges } from '../../protocol/address-range.js';
 import { concatBytes, hex } from '../../protocol/bytes.js';
+import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
 import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
 import type { EventOf } from '../../traffic/event.js';
 import type { KeptEvents } from '../../traffic/kept-events.js';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { inQuery } from '../../control/schemas/value.js';
-import type { AddressRange } from '../../protocol/address-range.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
+import type { AddressRange } from '../../protocol/pdu.js';
+
 import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';

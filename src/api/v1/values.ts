@@ -12,7 +12,7 @@ import {
   wordQuery,
   wordsSchema,
 } from '../../control/schemas/value.js';
-import { signalKinds } from '../../signals/kinds.js';
+import { SIGNAL_KINDS } from '../../signals/kinds.js';
 import { JSON_TYPE, refuse, send, sendJson } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { madeOnce } from '../made.js';
@@ -39,7 +39,7 @@ const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of
 const kinds = madeOnce('signals.json', () => {
   const components = new Components();
   return {
-    kinds: signalKinds().map(({ name, value, schema }) => ({
+    kinds: SIGNAL_KINDS.map(({ name, value, schema }) => ({
       name,
       value,
       schema: { ...components.convert(schema, 'input') },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../device/files.js';
 import { MAX_SEED } from '../../random.js';
-import { duration } from '../../schema/duration.js';
 import { flag, identityText, numberFrom, section, text, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { MAX_SPEED } from '../../signals/clock.js';
-import { MIN_PERIOD } from '../../signals/wave.js';
+import { MIN_PERIOD } from '../../signals/signal.js';
 
 /* The schemas of a device, but for the entries of its tables. */
 

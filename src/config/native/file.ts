@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { aimsAt } from '../../faults/condition.js';
-import { namesIn } from '../../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, namesIn, ruleSchema } from '../../faults/rule.js';
+
 import { MAX_RULES } from '../../faults/rules.js';
 import { usableRule } from '../../faults/usable-rule.js';
 import type { At } from '../../schema/at.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { duration } from '../../schema/duration.js';
 import { flag, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { startSchema } from './schema.js';
 
 /** The longest useful wait on a line; a longer one is probably in the wrong unit. */

@@ -1,5 +1,5 @@
 import type { PointDefinition } from '../../device/point.js';
-import type { FindValue } from '../../faults/named-value.js';
+import type { FindValue } from '../../faults/rule.js';
 import { unknownName } from '../../schema/nearest.js';
 
 /** The values of a device by name; undefined when there is no such device. */

@@ -1,6 +1,5 @@
 import type { PointDefinition } from '../../device/point.js';
-import type { ReactionDefinition } from '../../reactions/kinds.js';
-import type { Use } from '../../reactions/reaction.js';
+import type { ReactionDefinition, Use } from '../../reactions/reaction.js';
 import type { CellType } from '../../registers/cell-type.js';
 import { typeOfMeta } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';

@@ -1,5 +1,5 @@
-import { RANDOM_MAX } from '../../registers/actions/random.js';
-import { ACTIONS, type Action, type ActionName } from '../../registers/actions.js';
+import { ACTIONS, type Action, type ActionName, RANDOM_MAX } from '../../registers/actions.js';
+
 import { BIG_ENDIAN, CELLS_PER_VALUE, type ValueOrder } from '../../registers/cell-type.js';
 import { parseValue } from '../../registers/parse-value.js';
 import { integerRange, type Value } from '../../registers/value.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { duration } from '../../schema/duration.js';
 import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
 import { DEVICE } from './examples.js';
 
 export const deviceViewSchema = z

@@ -10,21 +10,26 @@ interface ExpressionFunction {
 
 /** Every function that an expression may call. */
 export const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map([
-  ['sin', unary(Math.sin)],
-  ['abs', unary(Math.abs)],
-  ['round', unary(Math.round)],
-  ['floor', unary(Math.floor)],
-  ['min', several(Math.min)],
-  ['max', several(Math.max)],
-  [
-    'clamp',
-    { least: 3, most: 3, of: (x, min, max) => clamp(x as Evaluate, min as Evaluate, max as Evaluate) },
-  ],
+  ['sin', pure(1, 1, Math.sin)],
+  ['abs', pure(1, 1, Math.abs)],
+  ['round', pure(1, 1, Math.round)],
+  ['floor', pure(1, 1, Math.floor)],
+  ['min', pure(1, 100, Math.min)],
+  ['max', pure(1, 100, Math.max)],
+  ['clamp', pure(3, 3, (x, min, max) => Math.min(Math.max(x, min), max))],
   [
     'if',
     { least: 3, most: 3, of: (test, yes, no) => choose(test as Evaluate, yes as Evaluate, no as Evaluate) },
   ],
 ]);
+
+function pure(least: number, most: number, apply: (...values: number[]) => number) {
+  const of =
+    (...args: Evaluate[]) =>
+    (time: number) =>
+      apply(...args.map((arg) => arg(time)));
+  return { least, most, of };
+}
 
 /** Every operator with one operand. */
 export const UNARY: ReadonlyMap<string, (a: number) => number> = new Map([
@@ -57,23 +62,4 @@ export const BINARY: ReadonlyMap<string, (a: number, b: number) => number> = new
 /** The value of `yes` while `test` is not 0, and of `no` while it is 0. */
 export function choose(test: Evaluate, yes: Evaluate, no: Evaluate): Evaluate {
   return (time) => (test(time) ? yes(time) : no(time));
-}
-
-function clamp(x: Evaluate, min: Evaluate, max: Evaluate): Evaluate {
-  return (time) => Math.min(Math.max(x(time), min(time)), max(time));
-}
-
-function unary(apply: (a: number) => number): ExpressionFunction {
-  return { least: 1, most: 1, of: (a) => (time) => apply((a as Evaluate)(time)) };
-}
-
-function several(apply: (...values: number[]) => number): ExpressionFunction {
-  return {
-    least: 1,
-    most: 100,
-    of:
-      (...args) =>
-      (time) =>
-        apply(...args.map((arg) => arg(time))),
-  };
 }

@@ -3,12 +3,20 @@ import { unknownName } from '../../schema/nearest.js';
 import { quote } from '../../schema/problem.js';
 import { BINARY, choose, type Evaluate, FUNCTIONS, UNARY } from './functions.js';
 
-/** A checked expression. `bind` makes it a function of time, given the value for each of its names. */
+/** A value of another name at a time, in ms since the device's clock began. */
+interface Named {
+  valueAt(time: number): number;
+}
+
+/** Makes an expression a function of time, given the value for each of its names. */
+type Bind = (named: (name: string) => Named) => Evaluate;
+
+/** A checked expression. */
 export interface Expression {
   readonly text: string;
   /** Names of other values, each once: `voltage`, `other.voltage`. */
   readonly names: readonly string[];
-  bind(named: (name: string) => Evaluate): Evaluate;
+  readonly bind: Bind;
 }
 
 /** In the worst case the parser recurses once per character. This depth is far below the limit of the stack. */
@@ -19,8 +27,6 @@ const MAX_DEPTH = 250;
 
 /** The time in seconds since the device's clock began. */
 export const TIME_NAME = 't';
-
-type Bind = (named: (name: string) => Evaluate) => Evaluate;
 
 /** Parses an expression. The error says what is wrong with the text. */
 export function parseExpression(text: string): Expression | { readonly error: string } {
@@ -84,7 +90,10 @@ class Compiler {
   #name(name: string): Bind {
     if (name === TIME_NAME) return () => (time) => time / 1000;
     this.names.add(name);
-    return (named) => named(name);
+    return (named) => {
+      const value = named(name);
+      return (time) => value.valueAt(time);
+    };
   }
 
   /** `other.voltage` is a name of two parts, not a property of an object. */

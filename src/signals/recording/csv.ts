@@ -1,6 +1,6 @@
 import { unknownName } from '../../schema/nearest.js';
 import { quote } from '../../schema/problem.js';
-import type { TrackSource } from './track.js';
+import type { TrackSource } from '../signal.js';
 
 /** The places of the time and value columns in the lines of a CSV file. */
 export interface Columns {

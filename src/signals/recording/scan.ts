@@ -1,5 +1,5 @@
+import type { TrackRows, TrackSource } from '../signal.js';
 import { type Columns, type Row, readHeader, readRow } from './csv.js';
-import type { TrackRows, TrackSource } from './track.js';
 
 /** An index of a recording's file. A block of rows is found by its time and read by its offset. */
 export interface RecordingIndex {
@@ -134,4 +134,16 @@ export function readBlock({ columns, epoch }: RecordingIndex, bytes: Uint8Array)
     values.push(row.value);
   }
   return { times, values };
+}
+
+/** The index of the last of the ascending `times` that is not after `time`; 0 if all are after `time`. */
+export function lastBefore(times: readonly number[], time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] as number) <= time) low = middle;
+    else high = middle;
+  }
+  return low;
 }

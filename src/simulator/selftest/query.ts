@@ -2,7 +2,7 @@ import { concatBytes, packWords } from '../../protocol/bytes.js';
 import { ExceptionCode } from '../../protocol/exception-code.js';
 import type { AduContent } from '../../protocol/framing.js';
 import { FunctionCode } from '../../protocol/function-code.js';
-import { exceptionResponse } from '../../protocol/response.js';
+import { exceptionResponse } from '../../protocol/pdu.js';
 import { SubFunction } from '../../protocol/sub-function.js';
 
 /** A request and the only right reply to it. */

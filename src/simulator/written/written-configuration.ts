@@ -1,7 +1,7 @@
 import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
-import type { FindValue } from '../../faults/named-value.js';
+import type { FindValue } from '../../faults/rule.js';
 import type { RuleStatus } from '../../faults/rules.js';
 import { usableRule } from '../../faults/usable-rule.js';
 import { quote } from '../../schema/problem.js';

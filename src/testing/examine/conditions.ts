@@ -1,4 +1,4 @@
-import { addressRanges } from '../../protocol/address-range.js';
+import { addressRanges } from '../../protocol/pdu.js';
 import type { Question } from './rhythm.js';
 
 /** The conditions of a fault rule that acts on one question alone. */

@@ -121,7 +121,7 @@ export class Exam {
     const name = `examine-${this.#name}-${++this.#disturbances}`;
     const when = { line: this.line.name, ...this.#conditions(scope), ...(count !== undefined && { count }) };
     const seed = this.random.below(2 ** 31);
-    rules.set(ruleSchema.parse({ name, when, do: faults, seed }), { passing: true });
+    rules.set(ruleSchema.parse({ name, when, do: faults, seed }), { temporary: true });
     const since = log.last;
     const disturbed: Disturbed = {
       at: this.clock.now(),

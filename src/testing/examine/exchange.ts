@@ -1,5 +1,5 @@
-import { addressRanges } from '../../protocol/address-range.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { addressRanges } from '../../protocol/pdu.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
 import { sentFrames } from '../../traffic/sent-bytes.js';
 

@@ -23,7 +23,7 @@ export class Actions {
   begin({ faults, changes, power }: Step): string | undefined {
     for (const rule of faults) {
       if (!this.#rules.hasRoomFor(rule.name)) return 'there are too many fault rules in force';
-      this.#rules.set(rule, { passing: true });
+      this.#rules.set(rule, { temporary: true });
       this.#names.push(rule.name);
     }
     for (const { target, value } of changes) writeValue(target, value);

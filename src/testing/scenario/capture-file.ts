@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { captureLines } from '../../simulator/capture-lines.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { Capture } from '../../traffic/capture/capture.js';
-import { capturePieces } from '../../traffic/capture/capture-pieces.js';
+import { Capture, capturePieces } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 
 /** A part of the traffic that is to be written to a file, both ends included. */

@@ -1,5 +1,6 @@
-import { type Condition, matchesRequest, type RequestFacts } from '../../faults/condition.js';
-import type { NamedValue } from '../../faults/named-value.js';
+import type { Condition } from '../../faults/condition.js';
+import { matchesRequest, type RequestFacts } from '../../faults/matching.js';
+import type { NamedValue } from '../../faults/rule.js';
 import type { Seen } from './seen.js';
 import { matchesWrite, type WantedWrite } from './wanted-write.js';
 

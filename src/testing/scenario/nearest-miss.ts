@@ -1,5 +1,6 @@
-import { type Condition, matchesRequest } from '../../faults/condition.js';
-import type { NamedValue } from '../../faults/named-value.js';
+import type { Condition } from '../../faults/condition.js';
+import { matchesRequest } from '../../faults/matching.js';
+import type { NamedValue } from '../../faults/rule.js';
 import { requestMessage } from '../../traffic/decode-request.js';
 import { rangeText } from '../../traffic/words.js';
 import { factsOf, type Matcher } from './matcher.js';

@@ -1,6 +1,6 @@
 import { parseChange, valueNamed, whyUnchangeable } from '../../control/device-value.js';
-import { namesIn } from '../../faults/resolve-names.js';
-import { type FaultRule, ruleSchema } from '../../faults/rule.js';
+import { type FaultRule, namesIn, ruleSchema } from '../../faults/rule.js';
+
 import { usableRule } from '../../faults/usable-rule.js';
 import { MAX_SEED } from '../../random.js';
 import type { At } from '../../schema/at.js';

@@ -1,5 +1,5 @@
 import type { Condition } from '../../faults/condition.js';
-import { resolveNames } from '../../faults/resolve-names.js';
+import { resolveNames } from '../../faults/rule.js';
 import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';

@@ -1,5 +1,5 @@
-import { type AddressRange, addressRanges } from '../../protocol/address-range.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
 import { sentFrames } from '../../traffic/sent-bytes.js';
 

@@ -1,4 +1,5 @@
 import type { TrafficEvent } from '../event.js';
+import type { TrafficCursor } from '../reading.js';
 import { decodedForm } from './decoded-form.js';
 import type { CaptureLine, CaptureLines, Form, Packet } from './packet.js';
 import {
@@ -8,7 +9,8 @@ import {
   type LinkType,
   sectionHeader,
 } from './pcapng.js';
-import { wireForm } from './wire-form.js';
+import { serialPackets } from './serial-packets.js';
+import { CapturedConnections, tcpPackets, udpPackets } from './socket-packets.js';
 
 /** How frames are shown: as they were on the wire, or each as UDP with Modbus RTU. */
 export type FormName = 'wire' | 'decoded';
@@ -25,8 +27,8 @@ export class Capture {
   /** Number of the interface for each line and link type. */
   readonly #interfaces = new Map<string, number>();
   #missed = 0;
-  /** How many of those were told. */
-  #told = 0;
+  /** How many of those a comment has counted. */
+  #commented = 0;
 
   constructor(formName: FormName, lines: CaptureLines) {
     this.#formName = formName;
@@ -58,7 +60,7 @@ export class Capture {
     return blocks;
   }
 
-  /** So many events of all could not be read, because the stream has given them up. The next packet tells what is new. */
+  /** So many events of all could not be read, because the stream has given them up. The comment on the next packet counts the new ones. */
   missed(count: number): void {
     this.#missed = count;
   }
@@ -69,11 +71,11 @@ export class Capture {
   }
 
   #commentOn({ comment }: Packet): string | undefined {
-    const untold = this.#missed - this.#told;
-    if (untold === 0) return comment;
-    this.#told = this.#missed;
-    const told = `${untold} events before this one were left out`;
-    return comment === undefined ? told : `${told}\n${comment}`;
+    const omitted = this.#missed - this.#commented;
+    if (omitted === 0) return comment;
+    this.#commented = this.#missed;
+    const count = `${omitted} events before this one were left out`;
+    return comment === undefined ? count : `${count}\n${comment}`;
   }
 
   /** The number of an interface, which is described in `blocks` if it was not before. */
@@ -86,4 +88,39 @@ export class Capture {
     blocks.push(interfaceDescription(link, line.name, line.describe()));
     return number;
   }
+}
+
+/**
+ * The packets of the events up to `until`, made one after the other. Yields an empty piece where there are none, so that
+ * whoever asks for pieces can pause.
+ */
+export function* capturePieces(
+  capture: Capture,
+  cursor: TrafficCursor,
+  until: number,
+): Generator<Uint8Array> {
+  for (const event of cursor.events(until)) {
+    capture.missed(cursor.missed);
+    const blocks = event ? capture.blocksOf(event) : [];
+    if (blocks.length === 0) yield NOTHING;
+    yield* blocks;
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** Everything as it was on the wire: each line in the protocols that it has. */
+export function wireForm(): Form {
+  const connections = new CapturedConnections();
+  return (event, line) => {
+    switch (line.kind) {
+      case 'serial':
+        return serialPackets(event);
+      case 'udp':
+        return udpPackets(event, line);
+      case 'tcp':
+      case 'tls':
+        return tcpPackets(event, line, connections);
+    }
+  };
 }

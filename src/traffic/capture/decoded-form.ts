@@ -2,10 +2,16 @@ import { concatBytes } from '../../protocol/bytes.js';
 import type { Framing } from '../../protocol/framing.js';
 import { encodeRtu, MIN_RTU_LENGTH } from '../../protocol/rtu.js';
 import type { ReplyEvent, TrafficEvent } from '../event.js';
-import { type DoneStep, doneSteps, receivedComments, silenceComments } from './comments.js';
-import { type Endpoint, endpointOf } from './endpoint.js';
-import { MAX_DATAGRAM, udpPacket } from './ip-packet.js';
-import { commentOf, type Form, type Packet, wallTime } from './packet.js';
+import { type Endpoint, endpointOf, MAX_DATAGRAM, udpPacket } from './ip-packet.js';
+import {
+  type DoneStep,
+  doneSteps,
+  type Form,
+  type Packet,
+  packetOf,
+  receivedComments,
+  silenceComments,
+} from './packet.js';
 
 /** Where devices are in the decoded form, whatever port they really have. */
 const DECODED_PORT = 5020;
@@ -41,7 +47,7 @@ function decodedPackets(event: TrafficEvent, lineNumber: number): Packet[] {
     const payload = (rtu ?? bytes).subarray(0, MAX_DATAGRAM);
     const datagram =
       from === 'client' ? udpPacket(client, server, payload) : udpPacket(server, client, payload);
-    return { link: 'raw', time: wallTime(event, at), bytes: datagram, comment: commentOf(comments) };
+    return packetOf(event, 'raw', at, datagram, comments);
   };
   switch (event.kind) {
     case 'reply': {
@@ -108,10 +114,10 @@ function framesOf(event: ReplyEvent): SentFrame[] {
   const frames: { at: number; pieces: Uint8Array[]; comments: string[] }[] = [];
   for (const { step, at, comments } of doneSteps(event)) {
     const last = frames.at(-1);
-    const told = [...stepComment(step), ...comments];
+    const all = [...stepComment(step), ...comments];
     const isOwn = step.kind === 'bytes' && !step.continues;
-    if (last && !isOwn) last.comments.push(...told);
-    else frames.push({ at, pieces: [], comments: told });
+    if (last && !isOwn) last.comments.push(...all);
+    else frames.push({ at, pieces: [], comments: all });
     if (step.kind === 'bytes') frames.at(-1)?.pieces.push(step.bytes);
   }
   return frames.map(({ at, pieces, comments }) => ({ at, bytes: concatBytes(...pieces), comments }));

@@ -1,4 +1,7 @@
-import type { TrafficEvent } from '../event.js';
+import type { StepReport } from '../../protocol/play-report.js';
+import type { Step } from '../../protocol/reply-plan.js';
+import { damageText } from '../decode.js';
+import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent } from '../event.js';
 import type { LinkType } from './pcapng.js';
 
 /** What a capture has to know about a line beside its events. */
@@ -30,12 +33,113 @@ export interface Packet {
 /** Makes packets of the events of a line, in the order of the events. */
 export type Form = (event: TrafficEvent, line: CaptureLine) => readonly Packet[];
 
-/** A moment of an event by the wall clock, in ms since 1970. @param at in ms of `performance.now()` */
-export function wallTime(event: TrafficEvent, at: number): number {
-  return event.time + (at - event.at);
+/**
+ * A packet of what happened in an event.
+ * @param at when its first byte was on the line, in ms of `performance.now()`
+ */
+export function packetOf(
+  event: TrafficEvent,
+  link: LinkType,
+  at: number,
+  bytes: Uint8Array,
+  comments: readonly string[],
+): Packet {
+  const comment = comments.length === 0 ? undefined : comments.join('\n');
+  return { link, time: event.time + (at - event.at), bytes, comment };
 }
 
-/** Lines of text as one comment; undefined when there are none. */
-export function commentOf(lines: readonly string[]): string | undefined {
-  return lines.length === 0 ? undefined : lines.join('\n');
+/*
+ * Comments stand only on what was not as usual, so that it can be found in Wireshark.
+ */
+
+/** A step of a reply that was done. */
+export interface DoneStep {
+  readonly step: Step;
+  /** In ms of `performance.now()`. */
+  readonly at: number;
+  /** What was not as usual about it. */
+  readonly comments: readonly string[];
+}
+
+const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = {
+  request: undefined,
+  broadcast: 'broadcast: nobody replies',
+  'foreign request': 'foreign: a request for a device that is not ours',
+  'foreign response': 'foreign: the response of a device that is not ours',
+  duplicate: 'duplicate: another device has responded for a unit of ours',
+  dropped: 'dropped: not executed, because replies were pending',
+};
+
+/** The comments on bytes that came in. */
+export function receivedComments(event: FrameEvent | DamageEvent): string[] {
+  switch (event.kind) {
+    case 'damaged':
+      return [`damaged: ${damageText(event.bytes, event.framing)}`];
+    case 'discarded':
+      return ['discarded: no valid frame'];
+    default: {
+      const comment = KIND_COMMENTS[event.kind];
+      return comment === undefined ? [] : [comment];
+    }
+  }
+}
+
+/**
+ * The steps of a reply that were done. The comments of the first one name the rules that acted, those of the last one
+ * what was not done.
+ */
+export function doneSteps(event: ReplyEvent): DoneStep[] {
+  const { plan, report } = event;
+  const steps = plan.kind === 'send' ? plan.steps : [];
+  const isSpecial = steps.length > 1 || event.acted.length > 0;
+  const done: (DoneStep & { comments: string[] })[] = [];
+  for (const [i, step] of steps.entries()) {
+    const outcome = report.steps[i];
+    if (outcome?.outcome !== 'achieved') continue;
+    const comments = isSpecial ? [stepComment(event, i, outcome)] : [];
+    done.push({ step, at: outcome.achievedAt, comments });
+  }
+  done[0]?.comments.unshift(...ruleComments(event));
+  done.at(-1)?.comments.push(...notDone(event));
+  return done;
+}
+
+/** Why there is no reply, when nothing of it was sent. */
+export function silenceComments(event: ReplyEvent): string[] {
+  const { plan } = event;
+  const why = plan.kind === 'silence' ? [`no reply: ${plan.reason}`] : ['no reply', ...notDone(event)];
+  return [...ruleComments(event), ...why];
+}
+
+function ruleComments({ acted, omittedFaults }: ReplyEvent): string[] {
+  const comments = acted.map(({ rule, kind, notAchieved }) =>
+    notAchieved === undefined
+      ? `rule ${rule}: ${kind}`
+      : `rule ${rule}: ${kind} has not acted: ${notAchieved}`,
+  );
+  return omittedFaults === 0 ? comments : [...comments, `and ${omittedFaults} more faults`];
+}
+
+function stepComment({ plan, requestedAt }: ReplyEvent, i: number, report: StepReport): string {
+  const count = plan.kind === 'send' ? plan.steps.length : 0;
+  const { plannedAt, achievedAt, uncertainty } = report;
+  const which = count > 1 ? `step ${i + 1} of ${count}: ` : '';
+  const atMost = uncertainty === undefined ? '' : `, at most ${microseconds(uncertainty)} later`;
+  const planned = microseconds(plannedAt - requestedAt);
+  return `${which}planned ${planned} after the request, achieved ${microseconds(achievedAt - requestedAt)}${atMost}`;
+}
+
+/** Steps that were not done for the same reason are counted together. */
+function notDone({ report }: ReplyEvent): string[] {
+  const counts = new Map<string, number>();
+  for (const { outcome, reason = report.ended } of report.steps) {
+    if (outcome === 'not achieved') counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return Array.from(counts, ([reason, count]) =>
+    count === 1 ? `1 step was not done: ${reason}` : `${count} steps were not done: ${reason}`,
+  );
+}
+
+function microseconds(ms: number): string {
+  return `${Math.round(ms * 1000)} µs`;
 }

@@ -1,8 +1,6 @@
 import { decodeEvent } from '../decode.js';
-import type { NoticeEvent, TrafficEvent } from '../event.js';
-import { doneSteps, receivedComments, silenceComments } from './comments.js';
-import { commentOf, type Packet, wallTime } from './packet.js';
-import { type SERIAL_EVENTS, serialRecord } from './serial-record.js';
+import type { TrafficEvent } from '../event.js';
+import { doneSteps, type Packet, packetOf, receivedComments, silenceComments } from './packet.js';
 
 /** What passed a serial line, as link type 250. Each step of a reply is a packet of its own, at its own time. */
 export function serialPackets(event: TrafficEvent): Packet[] {
@@ -10,39 +8,38 @@ export function serialPackets(event: TrafficEvent): Packet[] {
     kind: keyof typeof SERIAL_EVENTS,
     at: number,
     comments: readonly string[],
-    bytes?: Uint8Array,
-  ): Packet => {
-    const time = wallTime(event, at);
-    return {
-      link: 'serial',
-      time,
-      bytes: serialRecord(kind, time, bytes),
-      comment: commentOf(comments),
-    };
+    bytes = NOTHING,
+  ) => {
+    const record = serialRecord(kind, event.time + (at - event.at), bytes);
+    return packetOf(event, 'serial', at, record, comments);
   };
+  const notice = (kind: keyof typeof SERIAL_EVENTS) => [
+    packet(kind, event.at, [decodeEvent(event, () => undefined).text]),
+  ];
   switch (event.kind) {
     case 'reply': {
       const steps = doneSteps(event);
       if (steps.length === 0) return [packet('status', event.at, silenceComments(event))];
-      return steps.flatMap(({ step, at, comments }) => {
-        if (step.kind === 'bytes') return [packet('sent', at, comments, step.bytes)];
-        return [
-          packet('break', at, step.kind === 'break' ? [`break of ${step.ms} ms`, ...comments] : comments),
-        ];
+      return steps.map(({ step, at, comments }) => {
+        if (step.kind === 'bytes') return packet('sent', at, comments, step.bytes);
+        return packet(
+          'break',
+          at,
+          step.kind === 'break' ? [`break of ${step.ms} ms`, ...comments] : comments,
+        );
       });
     }
     case 'line':
       return [packet('status', event.at, [`line ${event.state}: ${event.text}`])];
     case 'test':
-      return [packet('status', event.at, [decodeEvent(event, () => undefined).text])];
-    case 'damaged characters':
-    case 'overrun':
     case 'echo':
     case 'loop':
-    case 'collision': {
-      const { kind, text } = NOTICES[event.kind];
-      return [packet(kind, event.at, [text(event.count)])];
-    }
+    case 'collision':
+      return notice('status');
+    case 'damaged characters':
+      return notice('damagedCharacters');
+    case 'overrun':
+      return notice('overrun');
     // A serial line has no clients.
     case 'client':
     case 'client gone':
@@ -53,12 +50,34 @@ export function serialPackets(event: TrafficEvent): Packet[] {
   }
 }
 
-const NOTICES: Readonly<
-  Record<NoticeEvent['kind'], { kind: keyof typeof SERIAL_EVENTS; text: (count: number) => string }>
-> = {
-  'damaged characters': { kind: 'damagedCharacters', text: (count) => `${count} characters arrived damaged` },
-  overrun: { kind: 'overrun', text: (count) => `the UART has lost ${count} characters` },
-  echo: { kind: 'status', text: () => 'echo: our own reply came back and was taken out' },
-  loop: { kind: 'status', text: () => 'loop: copies of our replies came one after the other' },
-  collision: { kind: 'status', text: () => 'collision: somebody else spoke while a reply was on the wire' },
-};
+const NOTHING: Uint8Array = new Uint8Array();
+
+/** What a record on a serial line is about, with the codes of link type 250 (RTAC Serial). */
+export const SERIAL_EVENTS = {
+  /** The comment alone says what happened. */
+  status: 0x00,
+  sent: 0x01,
+  received: 0x02,
+  /** Wrong parity, or no stop bit: the port does not say which. */
+  damagedCharacters: 0x08,
+  break: 0x09,
+  overrun: 0x0a,
+} as const;
+
+const HEADER_LENGTH = 12;
+
+/**
+ * Bytes on a serial line behind the header of link type 250, big-endian: seconds and microseconds, event, control lines,
+ * two bytes of footer. The control lines are not known here, so all of them are 0.
+ * @param time in ms since 1970
+ */
+export function serialRecord(event: keyof typeof SERIAL_EVENTS, time: number, bytes: Uint8Array): Uint8Array {
+  const record = new Uint8Array(HEADER_LENGTH + bytes.length);
+  const view = new DataView(record.buffer);
+  const us = Math.round(time * 1000);
+  view.setUint32(0, Math.floor(us / 1e6));
+  view.setUint32(4, us % 1e6);
+  view.setUint8(8, SERIAL_EVENTS[event]);
+  record.set(bytes, HEADER_LENGTH);
+  return record;
+}

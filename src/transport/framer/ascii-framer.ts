@@ -1,11 +1,11 @@
 import { CARRIAGE_RETURN, COLON, isHexDigit, MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
 import type { AduContent, Framing } from '../../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
-import { hasQuantityOf } from '../../protocol/response-data.js';
+import { hasQuantityOf } from '../../protocol/pdu.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
 import type { Carrier, Framer, FramerEvent, Noise } from './framer.js';
-import { LateResponses } from './late-responses.js';
+import { UnansweredRequests } from './unanswered-requests.js';
 
 export interface AsciiFramerOptions {
   /** Longest pause between two damaged characters of one message, in ms. When absent, only silence ends the message. */
@@ -45,13 +45,11 @@ export class AsciiFramer implements Framer {
   #lastAt = Number.NEGATIVE_INFINITY;
   /** The last message, when it was a request to one of our units. */
   #asked: AduContent | undefined;
-  readonly #late = new LateResponses();
+  readonly #unanswered = new UnansweredRequests();
   /** Damage of the message under way was reported. */
-  #isReported = false;
+  #isDamageReported = false;
 
-  /**
-   * @param owns tells whether a unit identifier is ours
-   */
+  /** @param owns whether a unit identifier is ours */
   constructor(
     owns: (unitId: number) => boolean,
     framing: Framing,
@@ -78,8 +76,8 @@ export class AsciiFramer implements Framer {
     this.#begun = undefined;
     this.#lastAt = Number.NEGATIVE_INFINITY;
     this.#asked = undefined;
-    this.#late.forget();
-    this.#isReported = false;
+    this.#unanswered.clear();
+    this.#isDamageReported = false;
   }
 
   reframe(framing: Framing): void {
@@ -94,15 +92,15 @@ export class AsciiFramer implements Framer {
     while (next < this.#burst.length) {
       next = this.#begun === undefined ? this.#seek(next) : this.#follow(this.#begun, next, events);
     }
-    this.#tellNoise(events);
+    this.#reportNoise(events);
     return events;
   }
 
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] } {
     const noise: Noise[] = [];
     const isPast = at - this.#lastAt > this.#longestPause || this.#burst.bytes.includes(COLON);
-    const isRest = this.#isReported && !isPast;
-    this.#isReported = true;
+    const isRest = this.#isDamageReported && !isPast;
+    this.#isDamageReported = true;
     this.#lastAt = at;
     this.#begun = undefined;
     if (this.#burst.length > 0)
@@ -114,7 +112,7 @@ export class AsciiFramer implements Framer {
     const events: FramerEvent[] = [];
     this.#begun = undefined;
     this.#discard(this.#burst.length, events);
-    this.#isReported = false;
+    this.#isDamageReported = false;
     return events;
   }
 
@@ -138,14 +136,14 @@ export class AsciiFramer implements Framer {
       const content = isLast ? this.#framing.decode(bytes.subarray(begun, i + 1)) : undefined;
       if (!content) return i;
       this.#discard(begun, events);
-      this.#take(i + 1 - begun, content, events);
+      this.#emit(i + 1 - begun, content, events);
       return 0;
     }
     return bytes.length;
   }
 
-  #take(length: number, content: AduContent, events: FramerEvent[]): void {
-    this.#isReported = false;
+  #emit(length: number, content: AduContent, events: FramerEvent[]): void {
+    this.#isDamageReported = false;
     const frame = this.#burst.take(length);
     const { unitId } = content;
     const isOurs = unitId === BROADCAST || this.#owns(unitId);
@@ -169,18 +167,18 @@ export class AsciiFramer implements Framer {
 
   #roleBetweenOthers({ unitId, pdu }: AduContent): 'request' | 'response' {
     const adu = encodeRtu(unitId, pdu);
-    const isResponse = this.#late.settles(adu);
-    this.#late.heard(adu, isResponse);
-    return isResponse ? 'response' : 'request';
+    const isAnswer = this.#unanswered.answeredBy(adu);
+    this.#unanswered.remember(adu, isAnswer);
+    return isAnswer ? 'response' : 'request';
   }
 
-  #tellNoise(events: FramerEvent[]): void {
+  #reportNoise(events: FramerEvent[]): void {
     const { bytes } = this.#burst;
     const length = this.#begun ?? bytes.length;
     const endsLine = bytes[length - 2] === CARRIAGE_RETURN && bytes[length - 1] === this.#framing.delimiter;
     if (!endsLine && length <= MAX_ASCII_LENGTH) return;
     this.#discard(length, events);
-    if (endsLine) this.#isReported = false;
+    if (endsLine) this.#isDamageReported = false;
     if (this.#begun !== undefined) this.#begun = 0;
   }
 
@@ -188,8 +186,8 @@ export class AsciiFramer implements Framer {
   #discard(length: number, events: FramerEvent[]): void {
     if (length === 0) return;
     const noise = this.#burst.take(length);
-    const isRest = this.#isReported && !noise.bytes.includes(COLON);
+    const isRest = this.#isDamageReported && !noise.bytes.includes(COLON);
     events.push({ kind: 'noise', isRest, ...noise });
-    this.#isReported = true;
+    this.#isDamageReported = true;
   }
 }

@@ -1,11 +1,5 @@
 import { concatBytes } from '../../protocol/bytes.js';
-
-/** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
-export interface TimedBytes {
-  readonly bytes: Uint8Array;
-  readonly startedAt: number;
-  readonly receivedAt: number;
-}
+import type { TimedBytes } from '../transport.js';
 
 interface Chunk {
   /** Where the chunk begins in the pending bytes; negative when its beginning was taken already. */

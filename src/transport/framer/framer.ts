@@ -1,5 +1,5 @@
 import type { Framing } from '../../protocol/framing.js';
-import type { TimedBytes } from './burst.js';
+import type { TimedBytes } from '../transport.js';
 
 /** What a framer made of the bytes. */
 export type FramerEvent =

@@ -1,7 +1,4 @@
-import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
-import { hasQuantityOf } from '../../protocol/response-data.js';
 import {
-  BROADCAST,
   endsAtSilence,
   isRtuFrame,
   MAX_RTU_LENGTH,
@@ -10,10 +7,10 @@ import {
   responseLength,
 } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
+import { Conversation } from './conversation.js';
 import type { Carrier, Framer, FramerEvent, Noise, Role } from './framer.js';
-import { LateResponses } from './late-responses.js';
 
-/** A frame at some offset. */
+/** A valid frame at some offset. */
 interface Found {
   readonly length: number;
   readonly role: Role;
@@ -52,37 +49,39 @@ const MAX_STRAY_BYTES = 2;
  *
  * Silence completes a frame that closes with its CRC, even if the frame is shorter than its function wants.
  *
+ * So there are three ways to find frames, each a method: `#framesOfPredictedLength` at the front, as soon as they are
+ * complete; `#framesThatFill` all pending bytes, when a pause or silence shows that nothing is missing; and
+ * `#framesAtEndOfRead` on a stream. Pending bytes that none of them finds to be frames become noise.
+ *
  * Pure: the caller brings the clock, and calls `silence` when nothing has arrived for the discard gap.
  */
 export class RtuFramer implements Framer {
-  readonly #owns: (unitId: number) => boolean;
   readonly #t35: number;
   readonly #characterTime: number;
   readonly #carrier: Carrier;
-  /** The longest pause inside a frame: the one given, or a longer one that was seen in a valid frame. */
-  #longestPause: number;
-  #burst = new Burst();
+  readonly #conversation: Conversation;
+  /** Bytes that are in no event yet. */
+  #pending = new Burst();
   #lastAt = Number.NEGATIVE_INFINITY;
   /** Whether a frame begins at the first pending byte, as far as can be known. */
-  #aligned = true;
-  /** The last request, while its response may come: from a foreign unit, or from another device that has our unit. */
-  #awaited: Uint8Array | undefined;
-  readonly #late = new LateResponses();
+  #isAligned = true;
+  /** The longest pause inside a frame: the one given, or a longer one that was seen in a valid frame. */
+  #longestPause: number;
   /** Damage of the message under way was reported. */
-  #isReported = false;
+  #isDamageReported = false;
 
-  /** @param owns tells whether a unit identifier is ours */
+  /** @param owns whether a unit identifier is ours */
   constructor(owns: (unitId: number) => boolean, options: RtuFramerOptions) {
     const { t35, characterTime = 0, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' } = options;
-    this.#owns = owns;
     this.#t35 = t35;
     this.#characterTime = characterTime;
     this.#longestPause = longestPause;
     this.#carrier = carrier;
+    this.#conversation = new Conversation(owns, carrier);
   }
 
   get busy(): boolean {
-    return this.#burst.length > 0;
+    return this.#pending.length > 0;
   }
 
   get lastAt(): number {
@@ -91,12 +90,11 @@ export class RtuFramer implements Framer {
 
   /** Starts over, as on a port just opened. Unless `aligned`, the first bytes are frames only if a silence shows it. */
   reset({ aligned }: { aligned: boolean }): void {
-    this.#burst = new Burst();
+    this.#pending = new Burst();
     this.#lastAt = Number.NEGATIVE_INFINITY;
-    this.#aligned = aligned;
-    this.#awaited = undefined;
-    this.#late.forget();
-    this.#isReported = false;
+    this.#isAligned = aligned;
+    this.#conversation.forget();
+    this.#isDamageReported = false;
   }
 
   /** RTU has no delimiter, so nothing changes. */
@@ -108,58 +106,58 @@ export class RtuFramer implements Framer {
     const idle = at - this.#lastAt - chunk.length * this.#characterTime;
     const afterPause = idle >= this.#t35;
     const isWire = this.#carrier === 'wire';
-    this.#endReported(at, events);
-    if (isWire && afterPause && this.busy && this.#aligned) this.#takeWholeFrames(events);
-    this.#burst.append(chunk, at, afterPause);
+    this.#endDamagedMessage(at, events);
+    // A busy bus may never be silent for the discard gap, so t3.5 has to do where everything before it is valid.
+    if (isWire && afterPause && this.busy && this.#isAligned) this.#framesThatFill([0], false, events);
+    this.#pending.append(chunk, at, afterPause);
     this.#lastAt = at;
-    if (this.#aligned) this.#takeHeads(events);
-    if (!isWire) this.#takeReadEnd(chunk.length, afterPause, events);
-    this.#shed(events);
+    if (this.#isAligned) this.#framesOfPredictedLength(events);
+    if (!isWire) this.#framesAtEndOfRead(chunk.length, afterPause, events);
+    this.#boundMemory(events);
     return events;
   }
 
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] } {
     const noise: Noise[] = [];
-    this.#endReported(at, noise);
-    const isRest = this.#isReported;
-    this.#isReported = true;
+    this.#endDamagedMessage(at, noise);
+    const isRest = this.#isDamageReported;
+    this.#isDamageReported = true;
     this.#lastAt = at;
-    this.#aligned = false;
-    if (this.busy) this.#discard(this.#burst.length, noise);
+    this.#isAligned = false;
+    if (this.busy) this.#discard(this.#pending.length, noise);
     return { isRest, noise };
   }
 
   silence(): FramerEvent[] {
     const events: FramerEvent[] = [];
-    const starts = this.#carrier === 'wire' ? this.#possibleStarts() : this.#aligned ? [0] : [];
-    if (this.busy && !this.#takeExactly(starts, true, events)) this.#discard(this.#burst.length, events);
-    this.#aligned = true;
-    this.#isReported = false;
+    const starts = this.#carrier === 'wire' ? this.#possibleStarts() : this.#isAligned ? [0] : [];
+    if (this.busy && !this.#framesThatFill(starts, true, events)) this.#discard(this.#pending.length, events);
+    this.#isAligned = true;
+    this.#isDamageReported = false;
     return events;
   }
 
   /** Ends the message whose damage was reported, if the pause before `at` is too long to be inside a frame. */
-  #endReported(at: number, events: FramerEvent[]): void {
-    if (!this.#isReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
-    if (this.busy) this.#discard(this.#burst.length, events);
-    this.#isReported = false;
+  #endDamagedMessage(at: number, events: FramerEvent[]): void {
+    if (!this.#isDamageReported || at - this.#lastAt <= this.#longestPause + this.#t35) return;
+    if (this.busy) this.#discard(this.#pending.length, events);
+    this.#isDamageReported = false;
   }
 
-  /** Takes valid frames from the front while there are any: USB adapters merge frames into one chunk. */
-  #takeHeads(events: FramerEvent[]): void {
-    for (let found = this.#headFrame(); found; found = this.#headFrame()) this.#take(found, events);
+  /** Emits complete frames from the front while there are any: USB adapters merge frames into one chunk. */
+  #framesOfPredictedLength(events: FramerEvent[]): void {
+    for (let found = this.#frameAtFront(); found; found = this.#frameAtFront()) this.#emit(found, events);
   }
 
   /**
    * The frame at the front, if it is complete. While the likelier reading of the front still lacks bytes, the other
    * reading does not count, because a response may begin like a request.
    */
-  #headFrame(): Found | undefined {
-    const { bytes } = this.#burst;
+  #frameAtFront(): Found | undefined {
+    const { bytes } = this.#pending;
     if (bytes.length === 0) return undefined;
-    const likelier = this.#likelierRole(0);
-    for (let role: Role | undefined = likelier; role; role = this.#roleAfter(role, likelier, 0)) {
-      const length = this.#lengthAs(role, 0);
+    for (const role of this.#conversation.rolesAt(bytes, 0)) {
+      const length = lengthAs(role, bytes, 0);
       if (length === 'unknown') continue;
       if (length === 'more' || length > bytes.length) return undefined;
       if (isRtuFrame(bytes, 0, length)) return { length, role };
@@ -167,110 +165,63 @@ export class RtuFramer implements Framer {
     return undefined;
   }
 
-  /** What the frame at `start` is, as far as its first two bytes show. */
-  #likelierRole(start: number): Role {
-    const { bytes } = this.#burst;
-    const unitId = bytes[start] as number;
-    return !this.#isOurs(unitId) && this.#isAwaited(unitId, bytes[start + 1]) ? 'response' : 'request';
-  }
-
-  /**
-   * What the frame at `start` may be if it is not `tried`; undefined when both were tried. A frame to one of our units
-   * is a request, unless another device on the wire may have the same unit identifier and be answering the last request.
-   */
-  #roleAfter(tried: Role, likelier: Role, start: number): Role | undefined {
-    if (tried !== likelier) return undefined;
-    if (tried === 'response') return 'request';
-    const { bytes } = this.#burst;
-    const unitId = bytes[start] as number;
-    if (!this.#isOurs(unitId)) return 'response';
-    const mayBeResponse = this.#isAwaited(unitId, bytes[start + 1]) && this.#mayBeDuplicate(start);
-    return mayBeResponse ? 'response' : undefined;
-  }
-
-  #lengthAs(role: Role, start: number): PredictedLength {
-    const { bytes } = this.#burst;
-    return role === 'request'
-      ? requestLength(bytes, start, bytes.length)
-      : responseLength(bytes, start, bytes.length);
-  }
-
-  #isOurs(unitId: number): boolean {
-    return unitId === BROADCAST || this.#owns(unitId);
-  }
-
-  #isAwaited(unitId: number, functionCode: number | undefined): boolean {
-    if (this.#awaited?.[0] !== unitId) return false;
-    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#awaited[1];
-  }
-
-  /** Can the bytes at `start` be another device's response to the last request? A stream has no other devices. */
-  #mayBeDuplicate(start: number): boolean {
-    if (this.#carrier === 'stream' || this.#awaited === undefined) return false;
-    const response = this.#burst.bytes.subarray(start + 1);
-    return response.length < 2 || hasQuantityOf(response, this.#awaited.subarray(1));
-  }
-
-  /** After a pause of t3.5, takes exactly whole frames: a busy bus may never be silent for the discard gap. */
-  #takeWholeFrames(events: FramerEvent[]): void {
-    this.#takeExactly([0], false, events);
-  }
-
-  /** Takes frames that end with a read of `length` bytes from a stream, where no predicted length shows their end. */
-  #takeReadEnd(length: number, afterPause: boolean, events: FramerEvent[]): void {
-    const pending = this.#burst.length;
+  /** Emits frames that end with a read of `length` bytes from a stream, where no predicted length shows their end. */
+  #framesAtEndOfRead(length: number, afterPause: boolean, events: FramerEvent[]): void {
+    const pending = this.#pending.length;
     if (pending === 0) return;
-    const whole = this.#aligned ? this.#frameOfUntoldLength() : undefined;
+    const whole = this.#isAligned ? this.#wholeFrame() : undefined;
     if (whole !== undefined) {
-      this.#take(whole, events);
+      this.#emit(whole, events);
       return;
     }
-    const begins = pending > length || (!this.#aligned && pending === length);
-    if (!afterPause || !begins || length > MAX_RTU_LENGTH) return;
-    if (this.#takeExactly([pending - length], false, events)) this.#aligned = true;
+    const isLaterRead = pending > length || (!this.#isAligned && pending === length);
+    if (!afterPause || !isLaterRead || length > MAX_RTU_LENGTH) return;
+    if (this.#framesThatFill([pending - length], false, events)) this.#isAligned = true;
   }
 
   /** All pending bytes as one frame, unless the predicted length is greater. */
-  #frameOfUntoldLength(): Found | undefined {
-    const { bytes } = this.#burst;
+  #wholeFrame(): Found | undefined {
+    const { bytes } = this.#pending;
     const expected = requestLength(bytes, 0, bytes.length);
     if (expected === 'more' || (expected !== 'unknown' && expected > bytes.length)) return undefined;
-    if (!isRtuFrame(bytes)) return undefined;
-    return { length: bytes.length, role: this.#likelierRole(0) };
+    return isRtuFrame(bytes) ? { length: bytes.length, role: this.#likeliestRole(0) } : undefined;
   }
 
   #possibleStarts(): number[] {
-    const first = this.#aligned ? Array.from({ length: MAX_STRAY_BYTES + 1 }, (_, i) => i) : [];
-    return [...first, ...this.#burst.pauses().filter((offset) => !first.includes(offset))];
+    const first = this.#isAligned ? Array.from({ length: MAX_STRAY_BYTES + 1 }, (_, i) => i) : [];
+    return [...first, ...this.#pending.pauses().filter((offset) => !first.includes(offset))];
   }
 
-  /** Takes frames from the first of `starts` from which they fill the pending bytes. Bytes before it are noise. */
-  #takeExactly(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
-    const hopeless = new Set<number>();
+  /**
+   * Emits frames from the first of `starts` from which they fill the pending bytes; the bytes before it are noise. Returns
+   * false, and emits nothing, if there is no such start.
+   * @param anyLength the last frame may have a length that is wrong for its function
+   */
+  #framesThatFill(starts: readonly number[], anyLength: boolean, events: FramerEvent[]): boolean {
+    const deadEnds = new Set<number>();
     for (const start of starts) {
-      const frames = this.#exactFrames(start, anyLength, hopeless);
-      if (frames.length === 0) continue;
+      const chain = this.#chainFrom(start, anyLength, deadEnds);
+      if (chain.length === 0) continue;
       if (start > 0) this.#discard(start, events);
-      for (const frame of frames) this.#take(frame, events);
+      for (const frame of chain) this.#emit(frame, events);
       return true;
     }
     return false;
   }
 
   /**
-   * The frames that fill the pending bytes from `start` to the last byte; empty if there are none. With `anyLength`,
-   * the last frame may have a length that is wrong for its function.
-   * @param hopeless offsets from which no frames are known to fill the rest
+   * Frames one behind the other from `start` to the last pending byte; none if that can't be.
+   * @param deadEnds offsets from which no frames are known to lead to the end
    */
-  #exactFrames(start: number, anyLength: boolean, hopeless: Set<number>): Found[] {
-    const { bytes } = this.#burst;
-    for (const { length, role } of this.#possibleFrames(start, anyLength)) {
-      const next = start + length;
-      if (next === bytes.length) return [{ length, role }];
-      if (hopeless.has(next)) continue;
-      const rest = this.#exactFrames(next, anyLength, hopeless);
-      if (rest.length > 0) return [{ length, role }, ...rest];
-      hopeless.add(next);
+  #chainFrom(start: number, anyLength: boolean, deadEnds: Set<number>): Found[] {
+    const { bytes } = this.#pending;
+    for (const frame of this.#validFramesAt(start, anyLength)) {
+      const next = start + frame.length;
+      if (next === bytes.length) return [frame];
+      if (deadEnds.has(next)) continue;
+      const rest = this.#chainFrom(next, anyLength, deadEnds);
+      if (rest.length > 0) return [frame, ...rest];
+      deadEnds.add(next);
     }
     return [];
   }
@@ -279,58 +230,52 @@ export class RtuFramer implements Framer {
    * The valid frames that may begin at `start`, likeliest first. Some functions do not fix the length, and the adapter
    * or the system may have swallowed the pause after the frame. Then the frame may end wherever a CRC closes.
    */
-  #possibleFrames(start: number, anyLength: boolean): Found[] {
-    const { bytes } = this.#burst;
-    const found: Found[] = [];
-    const likelier = this.#likelierRole(start);
-    for (let role: Role | undefined = likelier; role; role = this.#roleAfter(role, likelier, start)) {
-      const length = this.#lengthAs(role, start);
-      if (typeof length !== 'number' || start + length > bytes.length) continue;
-      if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
-    }
+  #validFramesAt(start: number, anyLength: boolean): Found[] {
+    const { bytes } = this.#pending;
     const all = bytes.length - start;
-    const anywhere = endsAtSilence(bytes[start + 1] ?? 0);
-    const lengths = anywhere ? [all, ...Array.from({ length: all }, (_, i) => i)] : anyLength ? [all] : [];
-    const role = this.#likelierRole(start);
-    for (const length of lengths) if (isRtuFrame(bytes, start, start + length)) found.push({ length, role });
-    return found;
+    const isValid = ({ length }: Found) => isRtuFrame(bytes, start, start + length);
+    const predicted = this.#conversation.rolesAt(bytes, start).flatMap((role): Found[] => {
+      const length = lengthAs(role, bytes, start);
+      return typeof length === 'number' && length <= all ? [{ length, role }] : [];
+    });
+    const role = this.#likeliestRole(start);
+    const anywhere = endsAtSilence(bytes[start + 1] ?? 0) ? Array.from({ length: all }, (_, i) => i) : [];
+    const last = anyLength || anywhere.length > 0 ? [all] : [];
+    return [...predicted, ...[...last, ...anywhere].map((length) => ({ length, role }))].filter(isValid);
   }
 
-  #take({ length, role: supposed }: Found, events: FramerEvent[]): void {
-    this.#isReported = false;
-    this.#longestPause = Math.max(this.#longestPause, this.#burst.longestPause(length));
-    const { bytes, startedAt, receivedAt } = this.#burst.take(length);
-    const unitId = bytes[0] as number;
-    const isOurs = this.#isOurs(unitId);
-    const role = isOurs ? supposed : this.#roleBetweenOthers(bytes, supposed);
-    this.#awaited = role === 'request' && unitId !== BROADCAST ? bytes : undefined;
-    if (!isOurs) events.push({ kind: 'foreign', role, bytes, startedAt, receivedAt });
-    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', bytes, startedAt, receivedAt });
+  #likeliestRole(start: number): Role {
+    return this.#conversation.rolesAt(this.#pending.bytes, start)[0] as Role;
   }
 
-  /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */
-  #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
-    const asked = this.#awaited?.[0];
-    const isAnswer = supposed === 'response' || (asked !== undefined && this.#isOurs(asked));
-    const isLate = isAnswer && this.#late.settles(frame);
-    this.#late.heard(frame, isLate);
-    return isLate ? 'response' : supposed;
+  /** Reports the frame at the front. */
+  #emit({ length, role: supposed }: Found, events: FramerEvent[]): void {
+    this.#isDamageReported = false;
+    this.#longestPause = Math.max(this.#longestPause, this.#pending.longestPause(length));
+    const frame = this.#pending.take(length);
+    const role = this.#conversation.settle(frame.bytes, supposed);
+    if (!this.#conversation.isOurs(frame.bytes[0] as number))
+      events.push({ kind: 'foreign', role, ...frame });
+    else events.push({ kind: role === 'request' ? 'request' : 'duplicate', ...frame });
   }
 
   /** Reports that the first `length` pending bytes, at least one, are noise. */
   #discard(length: number, events: (Noise | FramerEvent)[]): void {
-    events.push({ kind: 'noise', isRest: this.#isReported, ...this.#burst.take(length) });
-    this.#isReported = true;
+    events.push({ kind: 'noise', isRest: this.#isDamageReported, ...this.#pending.take(length) });
+    this.#isDamageReported = true;
   }
 
-  /**
-   * Bounds the memory: when more bytes are pending than any frame has, and none is at the front, discards up to the
-   * next pause, where a frame may begin.
-   */
-  #shed(events: FramerEvent[]): void {
-    while (this.#burst.length > MAX_RTU_LENGTH) {
-      this.#aligned = false;
-      this.#discard(this.#burst.pauses().find((offset) => offset > 0) ?? this.#burst.length, events);
+  /** When more bytes are pending than any frame has, none begins at the front: discards up to the next pause, where one may. */
+  #boundMemory(events: FramerEvent[]): void {
+    while (this.#pending.length > MAX_RTU_LENGTH) {
+      this.#isAligned = false;
+      this.#discard(this.#pending.pauses().find((offset) => offset > 0) ?? this.#pending.length, events);
     }
   }
+}
+
+function lengthAs(role: Role, bytes: Uint8Array, start: number): PredictedLength {
+  return role === 'request'
+    ? requestLength(bytes, start, bytes.length)
+    : responseLength(bytes, start, bytes.length);
 }

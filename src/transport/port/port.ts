@@ -1,6 +1,6 @@
 import type { Adapter } from './adapter.js';
-import type { ErrorCounts } from './error-counts.js';
 import type { Pacing } from './pacing.js';
+import type { ErrorCounts } from './uart.js';
 
 /** A byte stream with the manners of a serial port: what a serial line needs of a real port or of the virtual line. */
 export interface BytePort {

@@ -1,17 +1,8 @@
 import { closeSync, constants, fchmodSync, fchownSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import {
-  FIONREAD,
-  type Libc,
-  loadLibc,
-  POLLHUP,
-  TCGETS2,
-  TCSETS2,
-  TIOCEXCL,
-  TIOCGEXCL,
-  TIOCNXCL,
-} from './libc.js';
-import { rawTermios2, TERMIOS2_BYTES } from './termios.js';
+import { FIONREAD, type Libc, loadLibc, POLLHUP, TIOCEXCL, TIOCGEXCL, TIOCNXCL } from './libc.js';
+import { rawTermios2 } from './termios.js';
+import { changeTermios2 } from './uart.js';
 
 /** A pseudo-terminal pair in raw mode: we own the master side, a client opens the other one by its path. */
 export interface Pty {
@@ -45,7 +36,7 @@ export async function openPty(): Promise<PtyResult> {
   const { libc } = loaded;
 
   const masterFd = libc.posixOpenpt(openFlags | constants.O_NONBLOCK | O_CLOEXEC);
-  if (masterFd < 0) return failed(`posix_openpt: ${explain(errorName(masterFd))}`);
+  if (masterFd < 0) return failed(`posix_openpt: ${explain(getSystemErrorName(masterFd))}`);
   const prepared = prepareClientSide(libc, masterFd);
   if (typeof prepared === 'string') {
     closeSync(masterFd);
@@ -64,18 +55,16 @@ function prepareClientSide(libc: Libc, masterFd: number): string | { path: strin
   ];
   for (const [step, run] of steps) {
     const result = run();
-    if (result < 0) return `${step}: ${errorName(result)}`;
+    if (result < 0) return `${step}: ${getSystemErrorName(result)}`;
   }
   const path = name.toString('latin1', 0, name.indexOf(0));
   const clientFd = tryOpen(path);
   if (clientFd < 0) return `${path} can't be opened`;
 
-  const settings = Buffer.alloc(TERMIOS2_BYTES);
-  const read = libc.ioctl(clientFd, TCGETS2, settings);
-  const written = read < 0 ? read : libc.ioctl(clientFd, TCSETS2, rawTermios2(settings));
-  if (written < 0) {
+  const failure = changeTermios2(libc, clientFd, rawTermios2);
+  if (failure !== undefined) {
     closeSync(clientFd);
-    return `raw mode: ${errorName(written)}`;
+    return `raw mode: ${failure}`;
   }
   shareWithGroup(clientFd);
   return { path, clientFd };
@@ -155,8 +144,4 @@ function explain(name: string): string {
     ENOSPC: 'too many pseudo-terminals are open',
   };
   return name in reasons ? `${name} (${reasons[name]})` : name;
-}
-
-function errorName(negativeErrno: number): string {
-  return getSystemErrorName(negativeErrno);
 }

@@ -1,8 +1,7 @@
 import type { SerialPort } from 'serialport';
 import type { PortSettings } from '../settings.js';
 import type { LibcResult } from './libc.js';
-import { lockPort } from './port-lock.js';
-import { lockHolder } from './port-path.js';
+import { lockHolder, lockPort } from './port-path.js';
 
 /**
  * Opens the port for this process alone. serialport changes the settings before it tries its own lock, so a failed

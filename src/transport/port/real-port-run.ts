@@ -13,8 +13,7 @@ import { startWriter } from './port-writer.js';
 import { closePort, setLines } from './real-port-binding.js';
 import type { Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
-import { setRts } from './rts-line.js';
-import { type TransmitterState, transmitterState } from './transmitter.js';
+import { setRts, type TransmitterState, transmitterState } from './uart.js';
 import { hangUpOf, startWatchdog } from './watchdog.js';
 
 /** An open port, set up and verified. */

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import type { PortSettings } from '../settings.js';
-import { type Libc, TCGETS2, TCSETS2 } from './libc.js';
+import type { Libc } from './libc.js';
 import {
   describeSettings,
   hasParityMarks,
@@ -8,8 +8,8 @@ import {
   markedTermios2,
   parseTermios2,
   settingsDifference,
-  TERMIOS2_BYTES,
 } from './termios.js';
+import { changeTermios2, readTermios2 } from './uart.js';
 
 export type AppliedSettings =
   | {
@@ -77,28 +77,17 @@ export function unverifiedSettings(wanted: PortSettings, reason: string): Applie
  * @returns why it did not work.
  */
 export function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
-  const before = readTermios2(libc, fd);
-  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
-  const written = libc.ioctl(fd, TCSETS2, keptLinesTermios2(before));
-  return written < 0 ? `TCSETS2: ${getSystemErrorName(written)}` : undefined;
+  return changeTermios2(libc, fd, keptLinesTermios2);
 }
 
 /** @returns why it did not work. */
 function setParityMarks(libc: Libc, fd: number): string | undefined {
   const before = readTermios2(libc, fd);
-  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
-  const written = libc.ioctl(fd, TCSETS2, markedTermios2(before));
-  if (written < 0) return `TCSETS2: ${getSystemErrorName(written)}`;
+  const failure = changeTermios2(libc, fd, markedTermios2);
+  if (failure !== undefined || typeof before === 'number') return failure;
   const after = readTermios2(libc, fd);
   // Half of it would be worse than nothing: bytes would be taken for marks, or marks for bytes.
   if (typeof after !== 'number' && hasParityMarks(after)) return undefined;
-  libc.ioctl(fd, TCSETS2, before);
+  changeTermios2(libc, fd, () => before);
   return 'the driver did not take PARMRK and INPCK';
-}
-
-/** @returns the structure, or the negative errno. */
-function readTermios2(libc: Libc, fd: number): Uint8Array | number {
-  const bytes = new Uint8Array(TERMIOS2_BYTES);
-  const result = libc.ioctl(fd, TCGETS2, bytes);
-  return result < 0 ? result : bytes;
 }

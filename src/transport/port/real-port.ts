@@ -2,7 +2,6 @@ import type { SerialPort } from 'serialport';
 import type { PortSettings } from '../settings.js';
 import { type Adapter, identifyAdapter } from './adapter.js';
 import { consoleHint } from './console-hint.js';
-import { type ErrorCounts, readErrorCounts } from './error-counts.js';
 import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
 import type { OpenResult, PortFacts, PortListener } from './port.js';
 import { checkPath, isPseudoTerminal } from './port-path.js';
@@ -10,7 +9,7 @@ import { closePort, flush, hasLowLatency, openExclusively, setLines } from './re
 import { runPort } from './real-port-run.js';
 import { applySettings, keepLinesOnClose, unverifiedSettings } from './real-port-settings.js';
 import { type Direction, openDirection, rtsWhileListening } from './rs485-direction.js';
-import { setRts } from './rts-line.js';
+import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
 /**
  * Opens a serial port for this process alone, with exactly these settings.

@@ -2,8 +2,12 @@ import { getSystemErrorName } from 'node:util';
 import type { Rs485Settings, RtsSwitching } from '../settings.js';
 import type { Adapter } from './adapter.js';
 import { type LibcResult, TIOCMGET } from './libc.js';
-import { describeSwitching } from './rs485.js';
-import { describeKernelSwitching, enableKernelMode, readKernelMode } from './rs485-kernel.js';
+import {
+  describeKernelSwitching,
+  describeSwitching,
+  enableKernelMode,
+  readKernelMode,
+} from './rs485-kernel.js';
 
 /** Who switches an open port between sending and listening. */
 export interface Direction {

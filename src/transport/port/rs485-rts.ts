@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.js';
 import type { RtsSwitching } from '../settings.js';
-import type { TransmitterState } from './transmitter.js';
+import type { TransmitterState } from './uart.js';
 
 /** What switching by RTS needs of a port, and of the time. */
 export interface RtsOptions {

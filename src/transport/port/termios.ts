@@ -62,13 +62,15 @@ function parityOf(flags: number): LineSettings['parity'] {
  * libuv's own raw mode won't do: it keeps ONLCR, which sends 0x0a as 0x0d 0x0a.
  */
 export function rawTermios2(bytes: Uint8Array): Uint8Array {
-  const raw = Uint8Array.from(bytes);
-  const view = viewOf(raw);
-  view.setUint32(offsets.inputFlags, 0, true);
-  view.setUint32(offsets.outputFlags, 0, true);
-  view.setUint32(offsets.localFlags, 0, true);
-  const flags = view.getUint32(offsets.controlFlags, true);
-  view.setUint32(offsets.controlFlags, (flags & ~(CSIZE | PARENB)) | CSIZE | CREAD | CLOCAL, true);
+  const quiet = [offsets.inputFlags, offsets.outputFlags, offsets.localFlags].reduce(
+    (changed, at) => withFlags(changed, at, () => 0),
+    bytes,
+  );
+  const raw = withFlags(
+    quiet,
+    offsets.controlFlags,
+    (flags) => (flags & ~(CSIZE | PARENB)) | CSIZE | CREAD | CLOCAL,
+  );
   raw[offsets.controlChars + VMIN] = 1;
   raw[offsets.controlChars + VTIME] = 0;
   return raw;
@@ -79,19 +81,19 @@ export function rawTermios2(bytes: Uint8Array): Uint8Array {
  * serialport has it. termios(3): IGNPAR would drop them, ISTRIP would make the marks ambiguous.
  */
 export function markedTermios2(bytes: Uint8Array): Uint8Array {
-  const marked = Uint8Array.from(bytes);
-  const view = viewOf(marked);
-  const flags = view.getUint32(offsets.inputFlags, true);
-  view.setUint32(offsets.inputFlags, (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK, true);
-  return marked;
+  return withFlags(bytes, offsets.inputFlags, (flags) => (flags & ~(IGNPAR | ISTRIP)) | PARMRK | INPCK);
 }
 
 /** The same structure with RTS and DTR left as they are at the last close, instead of lowered. */
 export function keptLinesTermios2(bytes: Uint8Array): Uint8Array {
-  const kept = Uint8Array.from(bytes);
-  const view = viewOf(kept);
-  view.setUint32(offsets.controlFlags, view.getUint32(offsets.controlFlags, true) & ~HUPCL, true);
-  return kept;
+  return withFlags(bytes, offsets.controlFlags, (flags) => flags & ~HUPCL);
+}
+
+function withFlags(bytes: Uint8Array, at: number, change: (flags: number) => number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  const view = viewOf(changed);
+  view.setUint32(at, change(view.getUint32(at, true)), true);
+  return changed;
 }
 
 /** Whether the structure has damaged characters marked. */

@@ -1,14 +1,31 @@
 import type { Framing } from '../../protocol/framing.js';
 import { encodeRtu, mayBeRequest } from '../../protocol/rtu.js';
+import type { Framer } from '../framer/framer.js';
 import { newFramer } from '../framer/new-framer.js';
 import { type Adapter, discardGap, inputPause, outputHold } from '../port/adapter.js';
-import type { SerialSettings } from '../settings.js';
-import type { SerialBehaviour } from './serial-session.js';
-import { serialTimes } from './serial-times.js';
+import type { EchoSetting, SerialSettings, WhenBusy } from '../settings.js';
+import type { ReplyTiming } from './reply-player.js';
+import { type Arrival, serialTimes } from './serial-times.js';
+
+/** How a line behaves on an open port. Times in ms. */
+export interface SerialBehaviour {
+  readonly framing: Framing;
+  /** A new one, because a framer keeps pending bytes. */
+  readonly framer: Framer;
+  /** Could these bytes, sent by us, be a client's request as well? */
+  readonly mayBeRequest: (adu: Uint8Array) => boolean;
+  readonly timing: ReplyTiming;
+  readonly arrival: Arrival;
+  /** Silence after which pending bytes are discarded. */
+  readonly gap: number;
+  readonly whenBusy: WhenBusy;
+  /** Does the adapter hear what it sends? */
+  readonly echo: EchoSetting;
+}
 
 /**
  * How a line behaves on the adapter that its port turned out to have.
- * @param owns tells whether a unit identifier is ours
+ * @param owns whether a unit identifier is ours
  */
 export function serialBehaviour(
   settings: SerialSettings,
@@ -22,13 +39,13 @@ export function serialBehaviour(
   const wireTime = adapter.kind === 'pty' && !pacing ? 0 : characterTime;
   // How long the adapter may hold bytes, whatever gap was configured. An ASCII line's gap does not show that.
   const hold = discardGap(adapter, characterTime, t35);
+  const longestPause = inputPause(adapter, wireTime);
+  const framer = newFramer(framing, owns, { t35, characterTime: wireTime, longestPause });
+  // Others may be speaking on a real line, so its first bytes may come from the middle of a frame.
+  framer.reset({ aligned: path === 'virtual' });
   return {
     framing,
-    framer: newFramer(framing, owns, {
-      t35,
-      characterTime: wireTime,
-      longestPause: inputPause(adapter, wireTime),
-    }),
+    framer,
     mayBeRequest: framing.name === 'rtu' ? mayBeRequest : (adu) => mayBeAsciiRequest(framing, adu),
     timing: {
       t35,
@@ -37,11 +54,10 @@ export function serialBehaviour(
       outputHold: outputHold(adapter, characterTime),
       lead: rs485?.delayBeforeSend ?? 0,
     },
+    arrival: { wireTime, inputHold: framing.name === 'ascii' ? hold : Math.max(gap, hold) },
     gap,
-    inputHold: framing.name === 'ascii' ? hold : Math.max(gap, hold),
     whenBusy,
     echo,
-    joinsTraffic: path !== 'virtual',
   };
 }
 

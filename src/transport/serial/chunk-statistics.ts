@@ -1,8 +1,13 @@
-import type { TimedBytes } from '../framer/burst.js';
-import { CutFrames } from './cut-frames.js';
+import { MAX_ASCII_LENGTH } from '../../protocol/ascii.js';
+import { concatBytes } from '../../protocol/bytes.js';
+import type { TimedBytes } from '../transport.js';
 
 /** Larger chunks are counted together with this size. */
 const LARGEST = 64;
+/** Pieces of a frame are never further apart than this on any adapter, in ms. */
+const LONGEST_PAUSE_MS = 2000;
+/** Limits the work for each discarded piece. */
+const MOST_PIECES = 32;
 
 /** Counts the chunks in which a port hands over bytes. They show what the adapter and the system do to frames. */
 export class ChunkStatistics {
@@ -10,7 +15,8 @@ export class ChunkStatistics {
   #longestPause = 0;
   /** The longest pause so far between the pending bytes. */
   #pending = 0;
-  readonly #cut = new CutFrames();
+  /** What was discarded last, piece by piece. Together the pieces may be a frame that a discard gap too short has cut. */
+  #discarded: TimedBytes[] = [];
 
   /** How many chunks there were of each size in bytes, small ones first; the last may stand for larger ones too. */
   get sizes(): readonly (readonly [size: number, count: number])[] {
@@ -35,11 +41,39 @@ export class ChunkStatistics {
   /** The pending bytes have become a valid frame. */
   frame(): void {
     this.#longestPause = Math.max(this.#longestPause, this.#pending);
-    this.#cut.forget();
+    this.#discarded = [];
   }
 
   /** These bytes were discarded. */
-  discarded(bytes: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): void {
-    this.#longestPause = Math.max(this.#longestPause, this.#cut.discarded(bytes, isFrame) ?? 0);
+  discarded(piece: TimedBytes, isFrame: (bytes: Uint8Array) => boolean): void {
+    const last = this.#discarded.at(-1);
+    if (last && pauseBetween(last, piece) > LONGEST_PAUSE_MS) this.#discarded = [];
+    this.#discarded = [...this.#discarded, piece].slice(-MOST_PIECES);
+    const pause = pauseInCutFrame(this.#discarded, isFrame);
+    if (pause === undefined && piece.bytes.length <= MAX_ASCII_LENGTH) return;
+    this.#discarded = [];
+    this.#longestPause = Math.max(this.#longestPause, pause ?? 0);
   }
+}
+
+/** The longest pause between the last of the pieces that together are a frame, in ms; undefined if none are. */
+function pauseInCutFrame(
+  pieces: readonly TimedBytes[],
+  isFrame: (bytes: Uint8Array) => boolean,
+): number | undefined {
+  let next = pieces.at(-1) as TimedBytes;
+  let { bytes } = next;
+  let pause = 0;
+  for (const piece of pieces.slice(0, -1).reverse()) {
+    if (piece.bytes.length + bytes.length > MAX_ASCII_LENGTH) return undefined;
+    bytes = concatBytes(piece.bytes, bytes);
+    pause = Math.max(pause, pauseBetween(piece, next));
+    if (isFrame(bytes)) return pause;
+    next = piece;
+  }
+  return undefined;
+}
+
+function pauseBetween(one: TimedBytes, next: TimedBytes): number {
+  return next.startedAt - one.receivedAt;
 }

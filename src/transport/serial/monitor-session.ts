@@ -1,12 +1,12 @@
 import type { Framing } from '../../protocol/framing.js';
 import type { Clock } from '../clock.js';
-import type { TimedBytes } from '../framer/burst.js';
-import type { Framer, FramerEvent } from '../framer/framer.js';
+import type { FramerEvent } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
 import type { LineHandler } from '../transport.js';
+import type { SerialBehaviour } from './behaviour.js';
 import { Overruns } from './overruns.js';
-import { arrivalOf, newFramer, type PortSession, type SerialBehaviour } from './serial-session.js';
-import { type Arrival, beginOnWire } from './serial-times.js';
+import type { PortSession } from './serial-session.js';
+import { asOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /**
@@ -17,8 +17,7 @@ export class MonitorSession implements PortSession {
   readonly #report: LineHandler['event'];
   readonly #clock: Clock;
   readonly #overruns: Overruns;
-  #framer: Framer;
-  #arrival: Arrival;
+  #behaviour: SerialBehaviour;
   #silence: SilenceDetector;
 
   /** @param errorCounts as the port has it */
@@ -31,31 +30,29 @@ export class MonitorSession implements PortSession {
     this.#report = report;
     this.#clock = clock;
     this.#overruns = new Overruns(errorCounts);
-    this.#framer = newFramer(behaviour);
-    this.#arrival = arrivalOf(behaviour);
+    this.#behaviour = behaviour;
     this.#silence = this.#listenForSilence(behaviour);
   }
 
   change(behaviour: SerialBehaviour): void {
-    this.#framer = newFramer(behaviour);
-    this.#arrival = arrivalOf(behaviour);
+    this.#behaviour = behaviour;
     this.#silence.stop();
     this.#silence = this.#listenForSilence(behaviour);
   }
 
   reframe(framing: Framing): void {
-    this.#framer.reframe(framing);
+    this.#behaviour.framer.reframe(framing);
   }
 
   received(chunk: Uint8Array): void {
     const now = this.#clock.now();
-    this.#dispatch(this.#framer.push(chunk, now));
+    this.#dispatch(this.#behaviour.framer.push(chunk, now));
     this.#silence.heard(chunk, now);
   }
 
   damaged(characters: Uint8Array): void {
     const now = this.#clock.now();
-    const { isRest, noise } = this.#framer.damaged(now);
+    const { isRest, noise } = this.#behaviour.framer.damaged(now);
     this.#report({ kind: 'damaged', count: characters.length, isRest });
     this.#dispatch(noise);
     this.#silence.heard(characters, now);
@@ -66,12 +63,12 @@ export class MonitorSession implements PortSession {
   }
 
   #listenForSilence({ gap }: SerialBehaviour): SilenceDetector {
-    return new SilenceDetector(gap, this.#clock, () => this.#dispatch(this.#framer.silence()));
+    return new SilenceDetector(gap, this.#clock, () => this.#dispatch(this.#behaviour.framer.silence()));
   }
 
   #dispatch(events: readonly FramerEvent[]): void {
     for (const event of events) {
-      const onWire = this.#asOnWire(event);
+      const onWire = asOnWire(event, this.#behaviour.arrival);
       if (event.kind === 'noise') {
         this.#report({ kind: 'noise', noise: onWire, isRest: event.isRest });
         continue;
@@ -82,9 +79,5 @@ export class MonitorSession implements PortSession {
       const role = event.kind === 'foreign' ? event.role : 'request';
       this.#report({ kind: 'foreign', role, frame: onWire });
     }
-  }
-
-  #asOnWire({ bytes, startedAt, receivedAt }: TimedBytes): TimedBytes {
-    return { bytes, startedAt: beginOnWire({ bytes, startedAt, receivedAt }, this.#arrival), receivedAt };
   }
 }

@@ -1,23 +1,16 @@
 import { notReached, type PlayReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
-import type { TimedBytes } from '../framer/burst.js';
 import type { WhenBusy } from '../settings.js';
-import type { LineReply } from '../transport.js';
-import { beginOnWire } from './serial-times.js';
-import { StepRunner, type StepRunnerOptions } from './step-runner.js';
+import type { LineReply, TimedBytes } from '../transport.js';
+import { type Arrival, asOnWire } from './serial-times.js';
+import { type SendTiming, StepRunner, type StepRunnerOptions } from './step-runner.js';
 
-/** When a line may speak. */
-export interface ReplyTiming {
+/** When a line may speak. Times in ms. */
+export interface ReplyTiming extends SendTiming {
   readonly t35: number;
-  /** Wait after the request before a reply, in ms; undefined replies as soon as the frame is complete. */
+  /** Wait after the request before a reply; undefined replies as soon as the frame is complete. */
   readonly turnaround: number | undefined;
-  /** How long one character keeps the wire busy after it was written, in ms; 0 on a line without a wire. */
-  readonly wireTime: number;
-  /** How long the port may hold a byte back before it is on the wire, in ms. */
-  readonly outputHold: number;
-  /** How long the port waits before it sends what was written to a free line, in ms. */
-  readonly lead: number;
 }
 
 /** What the player asks about received bytes. */
@@ -28,14 +21,11 @@ interface Listening {
   readonly lastAt: number;
 }
 
-export interface ReplyPlayerOptions {
-  readonly port: StepRunnerOptions['port'];
+export interface ReplyPlayerOptions extends StepRunnerOptions {
   readonly timing: ReplyTiming;
   readonly listening: Listening;
-  /** How long the adapter may hold received bytes back, in ms. */
-  readonly inputHold: number;
+  readonly arrival: Arrival;
   readonly whenBusy: WhenBusy;
-  readonly onSent?: NonNullable<StepRunnerOptions['onSent']>;
 }
 
 /** The most replies that may wait, so that a client that floods the line does not fill the memory. */
@@ -43,10 +33,10 @@ const MAX_QUEUE = 256;
 
 interface Pending {
   readonly request: TimedBytes;
-  /** When the player took it over. */
-  readonly takenAt: number;
+  /** When the player got the reply. */
+  readonly addedAt: number;
   readonly steps: readonly Step[];
-  /** The reply does not wait for the end of the turnaround. */
+  /** The reply does not wait for the turnaround. */
   readonly early: boolean;
   readonly ended: (report: PlayReport) => void;
 }
@@ -66,20 +56,20 @@ export class ReplyPlayer {
   readonly #runner: StepRunner;
   readonly #queue: Pending[] = [];
   #cancelTimer: (() => void) | undefined;
-  /** The turnaround is over, but bytes came in that must be understood first. */
-  #held = false;
+  /** The first reply could begin, but bytes came in that may become a frame. `listened` lets it begin. */
+  #waitsForFrame = false;
 
   constructor(options: ReplyPlayerOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
-    this.#runner = new StepRunner(runnerOptions(options), clock);
+    this.#runner = new StepRunner(options, clock);
   }
 
   /** Goes on with other settings; what is pending is given up. */
   change(options: ReplyPlayerOptions): void {
     this.giveUp('the settings of the line have changed');
     this.#options = options;
-    this.#runner.change(runnerOptions(options));
+    this.#runner.change(options);
   }
 
   /** Whether pending replies keep the line from executing another request. */
@@ -87,34 +77,31 @@ export class ReplyPlayer {
     return this.#queue.length >= (this.#options.whenBusy === 'drop' ? 1 : MAX_QUEUE);
   }
 
-  /**
-   * Takes over the reply to a request. The reply is told when its plan was played or superseded. A break can't be
-   * stopped, but is over by then.
-   */
+  /** Adds the reply to a request, whose `played` is called when its plan was played or given up. */
   play(request: TimedBytes, reply: LineReply): void {
     const { plan } = reply;
-    const ended = (report: PlayReport) => reply.played(report);
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
     if (last && !this.#isMerged(request, last)) this.#replace('a newer request came');
     if (plan.kind === 'silence') {
-      ended({ steps: [], ended: 'complete' });
+      reply.played({ steps: [], ended: 'complete' });
       return;
     }
     const { steps, early } = plan;
-    this.#queue.push({ request, takenAt: this.#clock.now(), steps, early, ended });
+    const ended = (report: PlayReport) => reply.played(report);
+    this.#queue.push({ request, addedAt: this.#clock.now(), steps, early, ended });
     if (this.#queue.length === 1) this.#begin();
   }
 
-  /** Gives up all pending replies, for `reason`. */
+  /** Gives up all pending replies, for `reason`. A break can't be stopped: its reply ends when the break is over. */
   giveUp(reason: string, ended: 'superseded' | 'disconnected' = 'superseded'): void {
     this.#cancelTimer?.();
-    this.#held = false;
+    this.#waitsForFrame = false;
     for (const pending of this.#queue.splice(0)) {
       // Only the first reply can have begun.
       const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
       if (begun) continue;
-      const due = this.#earliest(pending);
+      const due = this.#earliestStart(pending);
       pending.ended({ steps: notReached(pending.steps, due, this.#clock.now(), reason), ended });
     }
   }
@@ -130,76 +117,72 @@ export class ReplyPlayer {
 
   /** Whether there was no t3.5 between the request before and this one. */
   #isMerged(request: TimedBytes, before: Pending): boolean {
-    const { timing, inputHold } = this.#options;
-    const began = beginOnWire(request, { wireTime: timing.wireTime, inputHold });
-    return began - before.request.receivedAt < timing.t35;
+    const { timing, arrival } = this.#options;
+    return asOnWire(request, arrival).startedAt - before.request.receivedAt < timing.t35;
   }
 
   /** The framer has read everything received so far. Call this after every silence and every chunk. */
   listened(): void {
-    if (!this.#held || this.#options.listening.busy) return;
-    this.#held = false;
+    if (!this.#waitsForFrame || this.#options.listening.busy) return;
+    this.#waitsForFrame = false;
     this.#start(this.#clock.now());
   }
 
   #begin(): void {
-    const current = this.#queue[0];
-    if (current) this.#wait(this.#earliest(current));
+    const first = this.#queue[0];
+    if (first) this.#startAt(this.#earliestStart(first));
   }
 
   /**
-   * When a reply may begin, as far as is known now. Even a reply that waits for nothing else keeps t3.5 to what we were
-   * still sending when the player took it over, or have sent since: earlier replies, or a break that was called off.
+   * When a reply may begin, as far as is known now: here t3.5 is waited for.
+   *
+   * A usual reply begins after its turnaround, and t3.5 after the last character on the line, whoever sent it. A reply that
+   * begins at once (`early`, or a line that is `eager`) takes no notice of the client's characters. It only keeps t3.5 to our
+   * own: to a reply before it, or to a break that was given up, if they were not over when the reply was added.
    */
-  #earliest(current: Pending): number {
-    const { takenAt } = current;
-    const { receivedAt } = current.request;
+  #earliestStart(reply: Pending): number {
+    const { receivedAt } = reply.request;
     const { t35, turnaround = 0 } = this.#options.timing;
     const { wireFreeAt } = this.#runner;
-    if (this.#mayInterrupt(current))
-      return wireFreeAt > takenAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
+    if (this.#beginsAtOnce(reply))
+      return wireFreeAt > reply.addedAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
     return Math.max(receivedAt + turnaround, Math.max(this.#options.listening.lastAt, wireFreeAt) + t35);
   }
 
-  #mayInterrupt({ early }: Pending): boolean {
+  #beginsAtOnce({ early }: Pending): boolean {
     return early || this.#options.timing.turnaround === undefined;
   }
 
-  /** The reply was due at `due`, as far as was known. Later events may put it off. */
+  #startAt(due: number): void {
+    if (due <= this.#clock.now()) this.#start(due);
+    else this.#cancelTimer = this.#clock.callAt(due, () => this.#start(due));
+  }
+
+  /** Starts the first reply, or puts it off. @param due when it should have begun, as far as was known */
   #start(due: number): void {
-    const current = this.#queue[0];
-    if (!current) return;
+    const first = this.#queue[0];
+    if (!first) return;
     const { breaking } = this.#runner;
     if (breaking !== undefined) {
-      // The break was called off but still holds the line, perhaps for longer than planned.
+      // The break was given up but still holds the line, perhaps for longer than planned.
       void breaking.then(() => {
-        if (current === this.#queue[0]) this.#start(this.#clock.now());
+        if (first === this.#queue[0]) this.#start(this.#clock.now());
       });
       return;
     }
-    if (!this.#mayInterrupt(current) && this.#options.listening.busy) {
-      this.#held = true;
+    if (!this.#beginsAtOnce(first) && this.#options.listening.busy) {
+      this.#waitsForFrame = true;
       return;
     }
-    const earliest = this.#earliest(current);
+    const earliest = this.#earliestStart(first);
     if (earliest > this.#clock.now()) {
-      this.#wait(earliest);
+      this.#startAt(earliest);
       return;
     }
-    this.#runner.start(current.steps, due, (steps) => {
+    this.#runner.start(first.steps, due, (steps) => {
       this.#queue.shift();
-      current.ended({ steps, ended: 'complete' });
+      first.ended({ steps, ended: 'complete' });
       this.#begin();
     });
   }
-
-  #wait(at: number): void {
-    if (at <= this.#clock.now()) this.#start(at);
-    else this.#cancelTimer = this.#clock.callAt(at, () => this.#start(at));
-  }
-}
-
-function runnerOptions({ port, timing, onSent }: ReplyPlayerOptions): StepRunnerOptions {
-  const { wireTime, outputHold, lead } = timing;
-  return { port, wireTime, outputHold, lead, ...(onSent && { onSent }) };
 }

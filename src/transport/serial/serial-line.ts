@@ -7,10 +7,10 @@ import { identityOf } from '../port/port-path.js';
 import { Retries } from '../retries.js';
 import type { SerialSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
-import { serialBehaviour } from './behaviour.js';
+import { type SerialBehaviour, serialBehaviour } from './behaviour.js';
 import { ChunkStatistics } from './chunk-statistics.js';
 import { MonitorSession } from './monitor-session.js';
-import { type PortSession, type SerialBehaviour, SerialSession } from './serial-session.js';
+import { type PortSession, SerialSession } from './serial-session.js';
 
 interface SerialLineTools {
   /** Opens the port that settings name. */

@@ -1,36 +1,16 @@
 import type { Framing } from '../../protocol/framing.js';
 import { BROADCAST } from '../../protocol/rtu.js';
 import type { Clock } from '../clock.js';
-import type { TimedBytes } from '../framer/burst.js';
 import type { Framer, FramerEvent, Noise } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
-import type { EchoSetting, WhenBusy } from '../settings.js';
-import type { LineHandler } from '../transport.js';
+import type { LineHandler, TimedBytes } from '../transport.js';
+import type { SerialBehaviour } from './behaviour.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
 import { Overruns } from './overruns.js';
-import { ReplyPlayer, type ReplyPlayerOptions, type ReplyTiming } from './reply-player.js';
-import { type Arrival, beginOnWire } from './serial-times.js';
+import { ReplyPlayer, type ReplyPlayerOptions } from './reply-player.js';
+import { asOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
-
-/** How a line behaves on an open port. Times in ms. */
-export interface SerialBehaviour {
-  readonly framing: Framing;
-  /** A new one, because a framer keeps pending bytes. */
-  readonly framer: Framer;
-  /** Could these bytes, sent by us, be a client's request as well? */
-  readonly mayBeRequest: (adu: Uint8Array) => boolean;
-  readonly timing: ReplyTiming;
-  /** Silence after which pending bytes are discarded. */
-  readonly gap: number;
-  /** How long the adapter may hold received bytes back. */
-  readonly inputHold: number;
-  readonly whenBusy: WhenBusy;
-  /** Does the adapter hear what it sends? */
-  readonly echo: EchoSetting;
-  /** Whether the line may be in the middle of a frame at the beginning. If so, the first bytes wait for a silence. */
-  readonly joinsTraffic: boolean;
-}
 
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */
 const LATE_ECHO_MS = 200;
@@ -40,7 +20,6 @@ export interface PortSession {
   received(chunk: Uint8Array): void;
   /** @param characters that arrived damaged, as the port read them */
   damaged(characters: Uint8Array): void;
-  /** The line's messages end with another delimiter from now on. */
   reframe(framing: Framing): void;
   /** Goes on with another behaviour on the same port. */
   change(behaviour: SerialBehaviour): void;
@@ -53,13 +32,11 @@ export class SerialSession implements PortSession {
   readonly #handler: LineHandler;
   readonly #chunks: ChunkStatistics;
   readonly #clock: Clock;
+  #behaviour: SerialBehaviour;
+  /** That of the behaviour, perhaps with another delimiter. */
   #framing: Framing;
-  #arrival: Arrival;
-  #framer: Framer;
   readonly #player: ReplyPlayer;
   readonly #echo: EchoFilter;
-  /** How long after a reply its echo is waited for, in ms. */
-  #echoWindow: number;
   #callOffEcho = (): void => {};
   #silence: SilenceDetector;
   readonly #overruns: Overruns;
@@ -75,11 +52,9 @@ export class SerialSession implements PortSession {
     this.#handler = handler;
     this.#chunks = chunks;
     this.#clock = clock;
+    this.#behaviour = behaviour;
     this.#framing = behaviour.framing;
-    this.#arrival = arrivalOf(behaviour);
-    this.#framer = newFramer(behaviour);
     this.#echo = new EchoFilter(echoOptions(behaviour));
-    this.#echoWindow = echoWindow(behaviour);
     this.#player = new ReplyPlayer(this.#playerOptions(behaviour), clock);
     this.#silence = this.#listenForSilence(behaviour);
     this.#overruns = new Overruns(port.errorCounts);
@@ -90,17 +65,14 @@ export class SerialSession implements PortSession {
    * old behaviour: their echo is not a request, and nothing new is sent before they have left.
    */
   change(behaviour: SerialBehaviour): void {
+    this.#behaviour = behaviour;
     this.#framing = behaviour.framing;
-    this.#arrival = arrivalOf(behaviour);
-    this.#framer = newFramer(behaviour);
     this.#echo.change(echoOptions(behaviour));
-    this.#echoWindow = echoWindow(behaviour);
     this.#player.change(this.#playerOptions(behaviour));
     this.#silence.stop();
     this.#silence = this.#listenForSilence(behaviour);
   }
 
-  /** The line's messages end with another delimiter from now on. */
   reframe(framing: Framing): void {
     this.#framing = framing;
     this.#framer.reframe(framing);
@@ -118,7 +90,6 @@ export class SerialSession implements PortSession {
     this.#silence.heard(chunk, now);
   }
 
-  /** @param characters that arrived damaged, as the port read them */
   damaged(characters: Uint8Array): void {
     const now = this.#clock.now();
     const { isRest, noise } = this.#framer.damaged(now);
@@ -137,9 +108,13 @@ export class SerialSession implements PortSession {
     this.#callOffEcho();
   }
 
-  #playerOptions({ timing, inputHold, whenBusy }: SerialBehaviour): ReplyPlayerOptions {
+  get #framer(): Framer {
+    return this.#behaviour.framer;
+  }
+
+  #playerOptions({ timing, arrival, whenBusy, framer }: SerialBehaviour): ReplyPlayerOptions {
     const onSent: ReplyPlayerOptions['onSent'] = (bytes, endsAt, piece) => this.#sent(bytes, endsAt, piece);
-    return { port: this.#port, timing, listening: this.#framer, inputHold, whenBusy, onSent };
+    return { port: this.#port, timing, listening: framer, arrival, whenBusy, onSent };
   }
 
   #listenForSilence({ gap }: SerialBehaviour): SilenceDetector {
@@ -153,7 +128,9 @@ export class SerialSession implements PortSession {
   #sent(bytes: Uint8Array, endsAt: number, piece: Piece): void {
     this.#echo.sent(bytes, endsAt, piece);
     this.#callOffEcho();
-    this.#callOffEcho = this.#clock.callAfter(endsAt + this.#echoWindow - this.#clock.now(), () => {
+    const { timing, arrival } = this.#behaviour;
+    const windowOver = endsAt + timing.t35 + arrival.inputHold + LATE_ECHO_MS;
+    this.#callOffEcho = this.#clock.callAfter(windowOver - this.#clock.now(), () => {
       this.#hearRest(this.#echo.windowOver());
       this.#player.listened();
     });
@@ -207,46 +184,18 @@ export class SerialSession implements PortSession {
     const lost = this.#overruns.take();
     if (lost > 0) this.#handler.event({ kind: 'overrun', count: lost });
     const { bytes: adu, startedAt, receivedAt } = onWire;
-    const { transactionId, unitId, pdu } = content;
-    const reply = this.#handler.request({
-      transactionId,
-      unitId,
-      pdu,
-      adu,
-      startedAt,
-      receivedAt,
-      clientId: 0,
+    this.#handler.request({ ...content, adu, startedAt, receivedAt, clientId: 0 }, (reply) => {
+      if (content.unitId === BROADCAST) this.#player.turnedAway();
+      this.#player.play(frame, reply);
     });
-    if (unitId === BROADCAST) this.#player.turnedAway();
-    this.#player.play(frame, reply);
-    this.#handler.begun();
   }
 
-  /** What was received, with the time when it began on the wire. */
   #asOnWire(received: TimedBytes): TimedBytes {
-    const { bytes, receivedAt } = received;
-    return { bytes, startedAt: beginOnWire(received, this.#arrival), receivedAt };
+    return asOnWire(received, this.#behaviour.arrival);
   }
-}
-
-export function arrivalOf({ timing, inputHold }: Pick<SerialBehaviour, 'timing' | 'inputHold'>): Arrival {
-  return { wireTime: timing.wireTime, inputHold };
-}
-
-/** The framer of a behaviour, as it begins on the line. */
-export function newFramer({
-  framer,
-  joinsTraffic,
-}: Pick<SerialBehaviour, 'framer' | 'joinsTraffic'>): Framer {
-  framer.reset({ aligned: !joinsTraffic });
-  return framer;
 }
 
 function echoOptions({ echo, framing, timing, mayBeRequest }: SerialBehaviour): EchoFilterOptions {
   const isFrame = (bytes: Uint8Array) => framing.decode(bytes) !== undefined;
   return { echo, wireTime: timing.wireTime, isFrame, mayBeRequest };
-}
-
-function echoWindow({ timing, inputHold }: SerialBehaviour): number {
-  return timing.t35 + inputHold + LATE_ECHO_MS;
 }

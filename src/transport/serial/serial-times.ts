@@ -1,8 +1,8 @@
 import { ASCII_TIMEOUT_MS } from '../../protocol/ascii.js';
 import { characterTime, t15, t35 } from '../../protocol/timing.js';
-import type { TimedBytes } from '../framer/burst.js';
 import { type Adapter, discardGap } from '../port/adapter.js';
 import type { SerialSettings } from '../settings.js';
+import type { TimedBytes } from '../transport.js';
 
 /** Times of a serial line in ms, as far as they follow from its settings and its adapter. */
 export interface SerialTimes {
@@ -40,15 +40,14 @@ export interface Arrival {
 }
 
 /**
- * When bytes began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive late. They are never later
- * than the adapter allows (`inputHold`), because a port without a wire may hand over much longer pieces at once.
+ * What was received, with the time when it began on the wire. A FIFO hands over 8 or 16 characters at once, so they arrive
+ * late. They are never later than the adapter allows (`inputHold`), because a port without a wire may hand over much
+ * longer pieces at once.
  */
-export function beginOnWire(
-  { bytes, startedAt, receivedAt }: TimedBytes,
-  { wireTime, inputHold }: Arrival,
-): number {
-  const asOnWire = receivedAt - bytes.length * wireTime;
-  return Math.min(startedAt, Math.max(asOnWire, startedAt - inputHold));
+export function asOnWire({ bytes, startedAt, receivedAt }: TimedBytes, arrival: Arrival): TimedBytes {
+  const began = receivedAt - bytes.length * arrival.wireTime;
+  const earliest = Math.max(began, startedAt - arrival.inputHold);
+  return { bytes, startedAt: Math.min(startedAt, earliest), receivedAt };
 }
 
 /** Wait after a request in ms, undefined for none: a number comes on top of t3.5, which no reply may undercut. */

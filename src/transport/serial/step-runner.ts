@@ -4,14 +4,19 @@ import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
 import type { Piece } from './echo-filter.js';
 
+/** How a port sends. Times in ms. */
+export interface SendTiming {
+  /** How long one character keeps the wire busy after it was written; 0 on a line without a wire. */
+  readonly wireTime: number;
+  /** How long the port may hold a byte back before it is on the wire. */
+  readonly outputHold: number;
+  /** How long the port waits before it sends to a free line: until its driver is on. */
+  readonly lead: number;
+}
+
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;
-  /** How long one character keeps the wire busy after it was written, in ms; 0 on a line without a wire. */
-  readonly wireTime: number;
-  /** How long the port may hold a byte back before it is on the wire, in ms. */
-  readonly outputHold: number;
-  /** How long the port waits before it sends to a free line, in ms: until its driver is on. */
-  readonly lead: number;
+  readonly timing: SendTiming;
   /** Bytes were written; the last of them is on the wire at `endsAt`. */
   readonly onSent?: (bytes: Uint8Array, endsAt: number, piece: Piece) => void;
 }
@@ -150,7 +155,8 @@ export class StepRunner {
   }
 
   #send(run: Run, { bytes, continues }: SendStep, plannedAt: number): void {
-    const { port, wireTime, outputHold, lead, onSent } = this.#options;
+    const { port, timing, onSent } = this.#options;
+    const { wireTime, outputHold, lead } = timing;
     const writtenAt = this.#clock.now();
     const lost = port.write(bytes);
     if (lost !== undefined) {
@@ -168,7 +174,7 @@ export class StepRunner {
   }
 
   async #break(run: Run, { ms }: BreakStep, plannedAt: number): Promise<void> {
-    const { port, outputHold } = this.#options;
+    const { port, timing } = this.#options;
     const achievedAt = this.#clock.now();
     this.#wireFreeAt = achievedAt + ms;
     const reason = port.sendBreak ? await port.sendBreak(ms) : 'this port has no break';
@@ -178,7 +184,7 @@ export class StepRunner {
       this.#fail(run, plannedAt, reason);
       return;
     }
-    const uncertainty = Math.max(0, endedAt - achievedAt - ms) + outputHold;
+    const uncertainty = Math.max(0, endedAt - achievedAt - ms) + timing.outputHold;
     run.reports.push(achieved(plannedAt, achievedAt, endedAt, uncertainty));
     run.from = endedAt;
   }

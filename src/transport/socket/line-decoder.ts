@@ -1,7 +1,22 @@
 import type { Framing } from '../../protocol/framing.js';
-import { decoderOf } from './decoder-of.js';
-import { SilenceTimer } from './silence-timer.js';
+import { systemClock } from '../clock.js';
+import { newFramer } from '../framer/new-framer.js';
+import { FramedDecoder } from './framed-decoder.js';
+import { MbapDecoder } from './mbap-decoder.js';
 import type { StreamDecoder } from './stream-decoder.js';
+
+/** A client that got no answer to a damaged request waits longer than this before it asks again. */
+const NEW_ATTEMPT_MS = 100;
+
+/**
+ * A new decoder for one connection that speaks this framing.
+ * @param owns says whether a unit identifier is ours; asked where requests to others can be seen
+ */
+function decoderOf(framing: Framing, owns: (unitId: number) => boolean): StreamDecoder {
+  if (framing.name === 'socket') return new MbapDecoder();
+  const options = { t35: NEW_ATTEMPT_MS, carrier: 'stream' as const };
+  return new FramedDecoder(newFramer(framing, owns, options), framing);
+}
 
 interface LineDecoderOptions {
   /** What the line speaks at the moment. */
@@ -16,8 +31,7 @@ export class LineDecoder {
   readonly #options: LineDecoderOptions;
   #framing: Framing;
   #decoder: StreamDecoder;
-  /** Absent where silence means nothing. */
-  #silence: SilenceTimer | undefined;
+  #callOff = (): void => {};
 
   constructor(options: LineDecoderOptions) {
     this.#options = options;
@@ -46,21 +60,19 @@ export class LineDecoder {
 
   /** Waits for the rest of a frame, if one was begun; nothing has come since `since`, `performance.now()` ms. */
   watchSilence(since: number, isOpen: boolean): void {
-    if (this.#silence === undefined) return;
-    if (isOpen && this.#decoder.incomplete) this.#silence.restart(since);
-    else this.#silence.stop();
+    this.#callOff();
+    const { discardGapMs, incomplete } = this.#decoder;
+    if (discardGapMs === undefined || !isOpen || !incomplete) return;
+    const remaining = since + discardGapMs - systemClock.now();
+    this.#callOff = systemClock.callAfter(Math.max(0, remaining), this.#options.silent);
   }
 
   stopWatching(): void {
-    this.#silence?.stop();
+    this.#callOff();
   }
 
   #newDecoder(): StreamDecoder {
-    const { owns, silent } = this.#options;
-    const decoder = decoderOf(this.#framing, owns);
-    const { discardGapMs } = decoder;
-    this.#silence?.stop();
-    this.#silence = discardGapMs === undefined ? undefined : new SilenceTimer(discardGapMs, silent);
-    return decoder;
+    this.#callOff();
+    return decoderOf(this.#framing, this.#options.owns);
   }
 }

@@ -1,5 +1,23 @@
-import type { Server } from 'node:net';
-import { hostPort } from './address.js';
+import type { SocketOptions, Socket as UdpSocket } from 'node:dgram';
+import { lookup } from 'node:dns';
+import { isIP, type Server, type Socket } from 'node:net';
+
+/** `127.0.0.1:502`, `[::1]:502`, `pi.local:502`. */
+export function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The client as people know it; IPv4 clients of a dual-stack socket without their IPv6 prefix. */
+export function clientName(address: string, port: number): string {
+  return hostPort(address.replace(/^::ffff:(?=\d+\.)/i, ''), port);
+}
+
+/** The client at the other end of a TCP connection. */
+export function clientAddress({ remoteAddress, remotePort }: Socket): string {
+  // A client that reset its connection before it was accepted has none.
+  if (remoteAddress === undefined || remotePort === undefined) return 'unknown';
+  return clientName(remoteAddress, remotePort);
+}
 
 /** `error` is a sentence that names the place. */
 export interface NotListening {
@@ -25,11 +43,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files and sockets are open',
 };
 
-/** Why a line that was stopped while opening does not listen. */
+/** Reasons for `cannotListen`. */
 export const STOPPED = 'stopped while opening';
-/** Why a line is not opened twice. */
 export const ALREADY_OPEN = 'this line already does';
-/** Why a line can't listen on an invalid port. */
 export const NO_PORT = 'expected a port from 0 to 65535';
 
 export function isPort(port: number): boolean {
@@ -41,8 +57,10 @@ export function cannotListen(host: string, port: number, why: string): NotListen
 }
 
 /** What the system said, in words. */
-export function refused(host: string, port: number, error: NodeJS.ErrnoException): NotListening {
-  return { ...cannotListen(host, port, listenError(error)), inUse: error.code === 'EADDRINUSE' };
+function refused(host: string, port: number, error: NodeJS.ErrnoException): NotListening {
+  const { code = '', message } = error;
+  const why = REASONS[code] === undefined ? message : `${REASONS[code]} (${code})`;
+  return { ...cannotListen(host, port, why), inUse: code === 'EADDRINUSE' };
 }
 
 /** Opens `server`. Every failure is reported as a sentence that names the place. */
@@ -71,8 +89,34 @@ export function listen(server: Server, host: string, port: number): Promise<List
   });
 }
 
-/** Why a socket could not be opened, in words. */
-function listenError({ code = '', message }: NodeJS.ErrnoException): string {
-  const reason = REASONS[code];
-  return reason === undefined ? message : `${reason} (${code})`;
+/**
+ * For `createSocket`: IP addresses are not looked up, so that a reply leaves within the call that sends it and not
+ * one turn later.
+ */
+export const lookupNames: NonNullable<SocketOptions['lookup']> = (host, options, found) => {
+  const family = isIP(host);
+  if (family === 0) lookup(host, options, found);
+  else found(null, host, family);
+};
+
+/** Binds `socket`; every way to fail is a sentence that names the place, and leaves the socket closed. */
+export function listenUdp(socket: UdpSocket, host: string, port: number): Promise<Listening> {
+  return new Promise((resolve) => {
+    const settle = (listening: Listening) => {
+      socket.off('listening', bound).off('error', fail).off('close', close);
+      resolve(listening);
+    };
+    const bound = () => {
+      const { address, port } = socket.address();
+      settle({ ok: true, address, port });
+    };
+    const fail = (error: Error) => {
+      settle(refused(host, port, error));
+      socket.close();
+    };
+    const close = () => settle(cannotListen(host, port, STOPPED));
+    socket.on('listening', bound).on('error', fail).on('close', close);
+    // Not shared with another process of a cluster.
+    socket.bind({ address: host, port, exclusive: true });
+  });
 }

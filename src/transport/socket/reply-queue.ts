@@ -7,7 +7,27 @@ import {
 } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
-import type { Outlet } from './outlet.js';
+
+/** Undefined when the step was done, otherwise the reason why not. */
+export type StepFailure = string | undefined;
+
+/** Writes the replies to one client. Plans are played one after the other, their steps in order. */
+export interface ReplyWriter {
+  /** False once nothing can be sent any more. */
+  readonly open: boolean;
+  /**
+   * Does one step now, while the writer is open. "Done" means that the operating system got the bytes, or that they
+   * wait until it takes them; `complete` reports what became of waiting bytes.
+   */
+  play(step: Step): StepFailure;
+  /**
+   * Takes the report of the plan that was played last. Hands it on when it is known which of the bytes the operating
+   * system has taken, mostly at once. What the system does with them later can't be known here.
+   */
+  complete(report: PlayReport, reported: (report: PlayReport) => void): void;
+  /** Bytes written so far must not leave in one piece with later ones. */
+  flush(): void;
+}
 
 /** The longest time setTimeout can wait. Longer waits set it again. */
 const MAX_TIMEOUT_MS = 0x7fff_ffff;
@@ -26,27 +46,22 @@ interface Playing {
   readonly reports: StepReport[];
 }
 
-export interface ReplyQueueOptions {
-  readonly outlet: Outlet;
-  /** Replies that had to wait have been played. */
-  readonly advanced: () => void;
-}
-
 /**
  * Plays the reply plans of one client in the order of their requests (Messaging on TCP/IP V1.0b, 4.2: the
  * transaction identifiers would allow any order, clients rely on this one). A plan waits from the arrival of its
  * own request, so two pipelined requests with a delay of 250 ms are both answered after 250 ms.
  */
 export class ReplyQueue {
-  readonly #outlet: Outlet;
+  readonly #writer: ReplyWriter;
   readonly #advanced: () => void;
   readonly #queue: Playing[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Why nothing more is played. */
   #ended: string | undefined;
 
-  constructor({ outlet, advanced }: ReplyQueueOptions) {
-    this.#outlet = outlet;
+  /** @param advanced called when replies that had to wait have been played */
+  constructor(writer: ReplyWriter, advanced: () => void) {
+    this.#writer = writer;
     this.#advanced = advanced;
   }
 
@@ -67,7 +82,7 @@ export class ReplyQueue {
     if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
       // A plan has several steps because its author wants them apart on the wire.
-      this.#outlet.flush();
+      this.#writer.flush();
       this.#run();
     }
   }
@@ -91,7 +106,7 @@ export class ReplyQueue {
       return true;
     }
     const step = plan.steps[0];
-    if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0 || !this.#outlet.open)
+    if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0 || !this.#writer.open)
       return false;
     this.#report(reply, [this.#play(step, receivedAt)], 'complete');
     return true;
@@ -108,7 +123,7 @@ export class ReplyQueue {
         continue;
       }
       // A plan has closed the connection.
-      if (!this.#outlet.open) {
+      if (!this.#writer.open) {
         this.abandon('the connection is closed');
         return;
       }
@@ -128,7 +143,7 @@ export class ReplyQueue {
 
   #play(step: Step, plannedAt: number): StepReport {
     const playedAt = performance.now();
-    const failure = this.#outlet.play(step);
+    const failure = this.#writer.play(step);
     // It is not known how long the bytes stay in the system and on the network, so the uncertainty is not known either.
     return failure === undefined
       ? achieved(plannedAt, playedAt, playedAt, undefined)
@@ -146,6 +161,6 @@ export class ReplyQueue {
   }
 
   #report(reply: LineReply, steps: readonly StepReport[], ended: PlayReport['ended']): void {
-    this.#outlet.complete({ steps, ended }, (known) => reply.played(known));
+    this.#writer.complete({ steps, ended }, (known) => reply.played(known));
   }
 }

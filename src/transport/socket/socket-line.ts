@@ -3,10 +3,17 @@ import { systemClock } from '../clock.js';
 import { Retries } from '../retries.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler, LineState, Transport, TransportStart } from '../transport.js';
-import { hostPort } from './address.js';
 import type { Binding, BindingContext } from './binding.js';
 import { ClientList } from './client-list.js';
-import { ALREADY_OPEN, cannotListen, isPort, NO_PORT, type NotListening, STOPPED } from './listen.js';
+import {
+  ALREADY_OPEN,
+  cannotListen,
+  hostPort,
+  isPort,
+  NO_PORT,
+  type NotListening,
+  STOPPED,
+} from './listen.js';
 import { TcpBinding } from './tcp-binding.js';
 import { TlsBinding } from './tls-binding.js';
 import { UdpBinding } from './udp-binding.js';

@@ -1,10 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { clientAddress } from './address.js';
 import type { Binding, BindingContext, Bound } from './binding.js';
-import { type Channel, StreamChannel } from './channel.js';
+import { type Channel, DirectChannel, StreamChannel } from './channel.js';
 import type { ClientIdentity } from './client-list.js';
-import { DirectChannel } from './direct-channel.js';
-import { cannotListen, listen, STOPPED } from './listen.js';
+import { cannotListen, clientAddress, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
 
 /** Finds clients whose machine vanished without closing the connection. */

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { AduContent, Framing } from '../../protocol/framing.js';
-import type { LineHandler } from '../transport.js';
+import type { LineHandler, LineReply } from '../transport.js';
 import type { Channel } from './channel.js';
 import type { Client, ClientIdentity, ClientList } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
 import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
-import { TcpOutlet } from './tcp-outlet.js';
+import { TcpWriter } from './tcp-writer.js';
 
 /** While more requests than this wait for their replies to leave, no more are read. */
 const MAX_PENDING = 64;
@@ -47,8 +47,10 @@ export class TcpConnection implements Client {
   readonly #handler: LineHandler;
   readonly #clients: ClientList;
   readonly #decoder: LineDecoder;
-  readonly #outlet: TcpOutlet;
+  readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
+  /** One function for all requests. */
+  readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.#receivedAt);
   readonly #ahead: ReadAhead;
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
@@ -76,13 +78,10 @@ export class TcpConnection implements Client {
       silent: () => this.#wasSilent(),
     });
     this.#ahead = new ReadAhead(socket);
-    this.#outlet = new TcpOutlet(channel, raw, () => this.#continue());
-    this.#replies = new ReplyQueue({
-      outlet: this.#outlet,
-      advanced: () => {
-        this.activeAt = performance.now();
-        this.#continue();
-      },
+    this.#writer = new TcpWriter(channel, raw, () => this.#continue());
+    this.#replies = new ReplyQueue(this.#writer, () => {
+      this.activeAt = performance.now();
+      this.#continue();
     });
     channel.read((bytes, length) => this.#receive(bytes, length));
     socket.on('end', () => {
@@ -104,7 +103,7 @@ export class TcpConnection implements Client {
     this.#isGone = true;
     this.#close(text);
     const reason = this.#closing ?? text;
-    this.#outlet.abandon(reason);
+    this.#writer.abandon(reason);
     this.#socket.destroy();
     this.#clients.remove(this, reason);
   }
@@ -117,12 +116,12 @@ export class TcpConnection implements Client {
 
   /** Whether requests can still be answered: false as soon as either side closes. */
   get #open(): boolean {
-    return this.#closing === undefined && this.#outlet.open;
+    return this.#closing === undefined && this.#writer.open;
   }
 
   /** Whether the client has left too much unread. */
   get #isBehind(): boolean {
-    return this.#outlet.unsent > MAX_UNSENT_BYTES || this.#outlet.untaken > MAX_PENDING;
+    return this.#writer.unsent > MAX_UNSENT_BYTES || this.#writer.untaken > MAX_PENDING;
   }
 
   get #mayRead(): boolean {
@@ -180,7 +179,7 @@ export class TcpConnection implements Client {
     // Reading stopped only to give others their turn: there is more to answer.
     if (this.#nextTurn !== undefined && this.#mayRead) return;
     this.#close(this.#socket.writable ? 'closed by the client' : CLOSED_BY_PLAN);
-    this.#outlet.flush();
+    this.#writer.flush();
     this.#socket.end();
   }
 
@@ -189,7 +188,7 @@ export class TcpConnection implements Client {
    */
   #work(): boolean {
     const finished = this.#answerInput();
-    this.#outlet.release();
+    this.#writer.release();
     if (finished) return true;
     this.#waits = true;
     this.#decoder.stopWatching();
@@ -207,7 +206,7 @@ export class TcpConnection implements Client {
       const decoded = this.#decoder.now.next();
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
-        this.#outlet.flush();
+        this.#writer.flush();
         this.#clients.reject(this, 'protocol', decoded.reason);
         return true;
       }
@@ -219,7 +218,7 @@ export class TcpConnection implements Client {
         this.#handler.event({ ...decoded.event, client, clientId });
       } else {
         // The replies of one turn leave in one write.
-        if (pending) this.#outlet.hold();
+        if (pending) this.#writer.hold();
         this.#answer(decoded.content, decoded.adu);
       }
       if (!this.#decoder.now.pending || !this.#open) return true;
@@ -240,8 +239,7 @@ export class TcpConnection implements Client {
       client: this.client,
       clientId: this.clientId,
     };
-    this.#replies.add(this.#handler.request(request), this.#receivedAt);
-    this.#handler.begun();
+    this.#handler.request(request, this.#begin);
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 

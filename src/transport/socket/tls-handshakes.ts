@@ -1,8 +1,99 @@
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { roleOf } from './certificate-role.js';
+import { type BaseBlock, Constructed, fromBER, ObjectIdentifier, OctetString, Utf8String } from 'asn1js';
 import type { TlsCredentials } from './tls-credentials.js';
-import { tlsFailure } from './tls-failure.js';
+
+/** The X.509v3 extension that carries a role (MODBUS/TCP Security V2.1, 8.4). */
+const ROLE_OID = '1.3.6.1.4.1.50316.802.1';
+/** Context-specific tag of the extensions in a TBSCertificate (RFC 5280, 4.1). */
+const EXTENSIONS_TAG = 3;
+const CONTEXT_SPECIFIC = 3;
+
+/**
+ * The role in a DER certificate: the UTF8String of its role extension. Undefined when it has none, or one that is no
+ * UTF8String.
+ */
+function roleOf(certificate: Uint8Array): string | undefined {
+  try {
+    const [tbsCertificate] = children(fromBER(certificate).result);
+    const extensions = children(tbsCertificate).find(
+      ({ idBlock }) => idBlock.tagClass === CONTEXT_SPECIFIC && idBlock.tagNumber === EXTENSIONS_TAG,
+    );
+    for (const extension of children(children(extensions)[0])) {
+      const [id, ...rest] = children(extension);
+      if (id instanceof ObjectIdentifier && id.getValue() === ROLE_OID) return textOf(rest.at(-1));
+    }
+  } catch {
+    // Bytes that the library chokes on are no role.
+  }
+  return undefined;
+}
+
+/** Between identifier and value there may be the mark "critical". */
+function textOf(value: BaseBlock | undefined): string | undefined {
+  if (!(value instanceof OctetString)) return undefined;
+  const bytes = value.getValue();
+  const { offset, result } = fromBER(bytes);
+  return result instanceof Utf8String && offset === bytes.byteLength ? result.getValue() : undefined;
+}
+
+function children(block: BaseBlock | undefined): BaseBlock[] {
+  return block instanceof Constructed ? block.valueBlock.value : [];
+}
+
+const NOT_TLS = 'the client does not speak TLS';
+const UNKNOWN_CA = "the client's certificate is not signed by the CA of this line";
+const OWN_REFUSED = 'the client does not accept the certificate of this line';
+const TOO_OLD = 'the client speaks only versions of TLS before 1.2';
+
+/** What OpenSSL says about a client's certificate. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "the client's certificate has expired",
+  CERT_NOT_YET_VALID: "the client's certificate is not valid yet",
+  INVALID_PURPOSE: "the client's certificate is not made for TLS clients (extended key usage)",
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_CA,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_CA,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_CA,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CA,
+  CERT_SIGNATURE_FAILURE: UNKNOWN_CA,
+};
+
+const HANDSHAKE_FAULTS: Readonly<Record<string, string>> = {
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'the client sent no certificate, this line demands one',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: TOO_OLD,
+  ERR_SSL_VERSION_TOO_LOW: TOO_OLD,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_HTTP_REQUEST: NOT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
+  ERR_SSL_BAD_RECORD_TYPE: NOT_TLS,
+  ERR_SSL_UNEXPECTED_MESSAGE: NOT_TLS,
+  ERR_SSL_NO_SHARED_CIPHER: 'the client and this line have no cipher in common',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: OWN_REFUSED,
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: OWN_REFUSED,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: OWN_REFUSED,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: OWN_REFUSED,
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'the client did not end its TLS handshake in time',
+  ECONNRESET: 'the client closed the connection during the TLS handshake',
+};
+
+/**
+ * Why no TLS connection came about, in words.
+ * @param error what the handshake ended with
+ * @param certificateFault OpenSSL's name for what is wrong with the client's certificate, where that is the reason
+ */
+export function tlsFailure(error: NodeJS.ErrnoException, certificateFault: string | undefined): string {
+  if (certificateFault !== undefined) {
+    return (
+      CERTIFICATE_FAULTS[certificateFault] ?? `the client's certificate is not valid (${certificateFault})`
+    );
+  }
+  // OpenSSL 3.5, which newer versions of Node have, calls the alerts of SSLv3 "SSL/TLS".
+  const known = HANDSHAKE_FAULTS[(error.code ?? '').replace('SSL/TLS_ALERT', 'SSLV3_ALERT')];
+  if (known !== undefined) return known;
+  const { reason = error.code ?? error.message } = error as { readonly reason?: string };
+  return `the TLS handshake failed: ${reason}`;
+}
 
 export type Handshake =
   /** `role` is that of the client's certificate. */

@@ -1,9 +1,8 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { BROADCAST } from '../../protocol/rtu.js';
-import { clientName } from './address.js';
 import type { Binding, BindingContext, Bound } from './binding.js';
+import { clientName, listenUdp, lookupNames } from './listen.js';
 import { UdpClient } from './udp-client.js';
-import { listenUdp, lookupNames } from './udp-listen.js';
 
 /**
  * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not fit are

@@ -1,9 +1,9 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { AduContent } from '../../protocol/framing.js';
-import type { LineHandler } from '../transport.js';
+import type { LineHandler, LineReply } from '../transport.js';
 import type { Client, ClientIdentity } from './client-list.js';
 import { ReplyQueue } from './reply-queue.js';
-import { UdpOutlet } from './udp-outlet.js';
+import { UdpWriter } from './udp-writer.js';
 
 /** While more requests than this wait for their replies, further ones are not executed. */
 const MAX_PENDING = 64;
@@ -26,8 +26,10 @@ export class UdpClient implements Client {
   /** An address becomes a client by its first request. */
   readonly spoke = true;
   readonly #handler: LineHandler;
-  readonly #outlet: UdpOutlet;
+  readonly #writer: UdpWriter;
   readonly #replies: ReplyQueue;
+  /** One function for all requests. */
+  readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.activeAt);
   readonly #gone: (text: string) => void;
   #isGone = false;
 
@@ -37,12 +39,9 @@ export class UdpClient implements Client {
     this.activeAt = performance.now();
     this.#handler = handler;
     this.#gone = gone;
-    this.#outlet = new UdpOutlet(socket, remote.address, remote.port);
-    this.#replies = new ReplyQueue({
-      outlet: this.#outlet,
-      advanced: () => {
-        this.activeAt = performance.now();
-      },
+    this.#writer = new UdpWriter(socket, remote.address, remote.port);
+    this.#replies = new ReplyQueue(this.#writer, () => {
+      this.activeAt = performance.now();
     });
   }
 
@@ -68,8 +67,7 @@ export class UdpClient implements Client {
     // A copy, because the PDU of an RTU frame is a view of the datagram.
     const times = { startedAt: receivedAt, receivedAt };
     const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
-    this.#replies.add(this.#handler.request(request), receivedAt);
-    this.#handler.begun();
+    this.#handler.request(request, this.#begin);
   }
 
   end(text: string): void {
@@ -80,6 +78,6 @@ export class UdpClient implements Client {
   }
 
   get #pending(): number {
-    return this.#replies.length + this.#outlet.unsent;
+    return this.#replies.length + this.#writer.unsent;
   }
 }

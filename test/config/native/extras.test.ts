@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadNativeFile } from '../../../src/config/load.js';
-import type { ActionSource } from '../../../src/registers/action-kind.js';
+import type { ActionSource } from '../../../src/registers/actions.js';
 import { buildDevice } from '../../../src/simulator/build-device.js';
 import { ask } from '../../device/build.js';
 import { asciiHex } from '../../vectors/hex.js';

@@ -156,16 +156,11 @@ class Connection {
         return;
       }
       const now = this.#clock.now();
-      const reply = this.#handler.request({
-        ...content,
-        adu,
-        startedAt: now,
-        receivedAt: now,
-        ...this.identity,
+      const request = { ...content, adu, startedAt: now, receivedAt: now, ...this.identity };
+      this.#handler.request(request, (reply) => {
+        this.#queue.push({ reply, since: now, reports: [] });
+        if (this.#queue.length === 1) this.#play();
       });
-      this.#queue.push({ reply, since: now, reports: [] });
-      if (this.#queue.length === 1) this.#play();
-      this.#handler.begun();
     }
   }
 

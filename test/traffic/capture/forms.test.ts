@@ -3,10 +3,9 @@ import { AsciiFraming } from '../../../src/protocol/ascii.js';
 import { SOCKET } from '../../../src/protocol/framing.js';
 import { notAchieved } from '../../../src/protocol/play-report.js';
 import { silence } from '../../../src/protocol/reply-plan.js';
-import { Capture } from '../../../src/traffic/capture/capture.js';
+import { Capture, wireForm } from '../../../src/traffic/capture/capture.js';
 import { decodedForm } from '../../../src/traffic/capture/decoded-form.js';
 import type { CaptureLine } from '../../../src/traffic/capture/packet.js';
-import { wireForm } from '../../../src/traffic/capture/wire-form.js';
 import type { NoticeEvent, TrafficEvent } from '../../../src/traffic/event.js';
 import { adu, bytesOf, frameEvent, replyEvent, sendPlan } from '../events.js';
 
@@ -78,8 +77,8 @@ describe('a serial line in the wire form', () => {
   });
 
   it.each([
-    ['damaged characters', 8, '2 characters arrived damaged'],
-    ['overrun', 10, 'the UART has lost 2 characters'],
+    ['damaged characters', 8, '2 characters damaged on the wire (parity or framing error)'],
+    ['overrun', 10, 'overrun: the UART has lost 2 characters'],
     ['echo', 0, 'echo: our own reply came back and was taken out'],
   ] as const)('has %s as an event of its own', (kind, code, comment) => {
     expect(onWire(notice(kind, 2))).toEqual([[code, '', comment, expect.any(Number)]]);

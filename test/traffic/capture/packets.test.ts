@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CapturedConnections } from '../../../src/traffic/capture/captured-connections.js';
-import { addressOf, endpointOf } from '../../../src/traffic/capture/endpoint.js';
-import { udpPacket } from '../../../src/traffic/capture/ip-packet.js';
+import { addressOf, endpointOf, udpPacket } from '../../../src/traffic/capture/ip-packet.js';
 import { enhancedPacket, interfaceDescription, sectionHeader } from '../../../src/traffic/capture/pcapng.js';
-import { serialRecord } from '../../../src/traffic/capture/serial-record.js';
-import { CapturedConnection } from '../../../src/traffic/capture/tcp-connection.js';
+import { serialRecord } from '../../../src/traffic/capture/serial-packets.js';
+import { CapturedConnection, CapturedConnections } from '../../../src/traffic/capture/socket-packets.js';
+
 import { bytesOf } from '../events.js';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

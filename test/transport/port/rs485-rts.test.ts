@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { characterTime } from '../../../src/protocol/timing.js';
 import { startRtsSwitch } from '../../../src/transport/port/rs485-rts.js';
-import type { TransmitterState } from '../../../src/transport/port/transmitter.js';
+import type { TransmitterState } from '../../../src/transport/port/uart.js';
 import type { PortSettings, RtsSwitching } from '../../../src/transport/settings.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { switching } from './rs485-settings.js';

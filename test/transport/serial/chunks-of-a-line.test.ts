@@ -27,7 +27,7 @@ function sessionOn({ echoes }: { echoes: boolean }) {
     { t35: 2, characterTime: 0.5, gap: GAP, whenBusy: 'queue', echo: 'auto' },
     {
       owns: () => true,
-      request: () => ({ plan: plainReply(REPLY), played: () => {} }),
+      request: (_, begin) => begin({ plan: plainReply(REPLY), played: () => {} }),
       event: () => {},
     },
     { chunks, clock },

@@ -71,10 +71,10 @@ function busOf({ chunk, baudRate, echo, hearsItself, late = 0 }: Bus) {
     { t35, characterTime: character, gap, whenBusy: 'replace', echo },
     {
       owns: (unitId) => unitId === 1,
-      request: ({ pdu }) => {
+      request: ({ pdu }, begin) => {
         executed++;
         const reply = encodeRtu(1, pdu[0] === 3 ? Uint8Array.of(3, 2, 0, 42) : pdu);
-        return { plan: plainReply(reply), played: () => {} };
+        begin({ plan: plainReply(reply), played: () => {} });
       },
       event: ({ kind }) => noticed.push(kind),
     },

@@ -32,7 +32,7 @@ interface PlayedLine {
 export function rtuSession(
   port: BytePort,
   { t35, characterTime, gap, whenBusy, echo }: PlayedLine,
-  handler: Omit<LineHandler, 'newClientId' | 'begun'>,
+  handler: Omit<LineHandler, 'newClientId'>,
   { chunks, clock }: { readonly chunks: ChunkStatistics; readonly clock: VirtualClock },
 ): SerialSession {
   return new SerialSession(
@@ -43,12 +43,11 @@ export function rtuSession(
       mayBeRequest,
       timing: { t35, turnaround: t35, wireTime: characterTime, outputHold: 0, lead: 0 },
       gap,
-      inputHold: gap,
+      arrival: { wireTime: characterTime, inputHold: gap },
       whenBusy,
       echo,
-      joinsTraffic: false,
     },
-    { newClientId: () => 1, begun: () => {}, ...handler },
+    { newClientId: () => 1, ...handler },
     chunks,
     clock,
   );

@@ -51,7 +51,7 @@ function playerWith(
       port,
       timing: { t35: T35, turnaround, wireTime, outputHold: 0, lead: 0 },
       listening,
-      inputHold: INPUT_HOLD,
+      arrival: { wireTime, inputHold: INPUT_HOLD },
       whenBusy: 'replace',
     },
     clock,

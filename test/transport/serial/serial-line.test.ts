@@ -8,7 +8,7 @@ import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js
 import type { BytePort, OpenResult, PortListener } from '../../../src/transport/port/port.js';
 import { SerialLine } from '../../../src/transport/serial/serial-line.js';
 import type { SerialSettings } from '../../../src/transport/settings.js';
-import type { LineEvent } from '../../../src/transport/transport.js';
+import type { LineEvent, LineReply, LineRequest } from '../../../src/transport/transport.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { rs485 } from '../port/rs485-settings.js';
 import { playedPort } from './played-line.js';
@@ -54,12 +54,11 @@ function lineOn(open: (listener: PortListener) => Promise<OpenResult>, lead = 0)
   const settings = lead === 0 ? SETTINGS : { ...SETTINGS, rs485: rs485('rts', { delayBeforeSend: lead }) };
   const handler = {
     newClientId: () => 1,
-    begun: () => {},
     owns: () => true,
-    request: ({ unitId, pdu }: { unitId: number; pdu: Uint8Array }) => {
+    request: ({ unitId, pdu }: LineRequest, begin: (reply: LineReply) => void) => {
       executed++;
       const played = (report: PlayReport) => void reports.push(report);
-      return { plan: plainReply(encodeRtu(unitId, pdu)), played };
+      begin({ plan: plainReply(encodeRtu(unitId, pdu)), played });
     },
     event: (event: LineEvent) => void events.push(event),
   };
@@ -237,7 +236,6 @@ describe('a serial line that only listens', () => {
     const events: LineEvent[] = [];
     const handler = {
       newClientId: () => 1,
-      begun: () => {},
       // Even if a device answered for every unit, nothing must be asked of it.
       owns: () => true,
       request: () => {

@@ -40,9 +40,7 @@ function runnerOn({ taken = true, writing = () => {}, breaking = () => {} }: Por
           return undefined;
         },
       },
-      wireTime: 0,
-      outputHold: 0,
-      lead: 0,
+      timing: { wireTime: 0, outputHold: 0, lead: 0 },
     },
     clock,
   );

@@ -7,9 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { concatBytes } from '../../../src/protocol/bytes.js';
 import { seededRandom } from '../../../src/random.js';
-import { type Channel, StreamChannel } from '../../../src/transport/socket/channel.js';
-import { DirectChannel } from '../../../src/transport/socket/direct-channel.js';
-import { TcpOutlet } from '../../../src/transport/socket/tcp-outlet.js';
+import { type Channel, DirectChannel, StreamChannel } from '../../../src/transport/socket/channel.js';
+import { TcpWriter } from '../../../src/transport/socket/tcp-writer.js';
 import { RawClient, until } from './raw-client.js';
 
 const ended: (() => void)[] = [];
@@ -181,12 +180,12 @@ test('writes nothing to a descriptor that something else has by now', async () =
 });
 
 test.each(CHANNELS)(
-  '$name: an outlet sends the same bytes to a client that reads by fits and starts',
+  '$name: an writer sends the same bytes to a client that reads by fits and starts',
   async ({ channelOf }) => {
     const { channel, client } = await connected(channelOf);
     const received: Buffer[] = [];
     client.socket.removeAllListeners('data').on('data', (chunk: Buffer) => received.push(chunk));
-    const outlet = new TcpOutlet(channel, channel.socket, () => {});
+    const writer = new TcpWriter(channel, channel.socket, () => {});
     const random = seededRandom(1, 1);
     const sent: Uint8Array[] = [];
     let told = 0;
@@ -196,13 +195,13 @@ test.each(CHANNELS)(
       const length = [5, 29, 64, 65, 260, 70_000, 400_000][Math.floor(random.next() * 7)] as number;
       const bytes = Uint8Array.from({ length }, (_, at) => (i + at) & 0xff);
       sent.push(bytes);
-      if (random.next() < 0.5) outlet.hold();
-      outlet.play({ kind: 'bytes', waitMs: 0, bytes, continues: false });
-      outlet.complete({ steps: [], ended: 'complete' }, () => told++);
-      if (random.next() < 0.5) outlet.release();
+      if (random.next() < 0.5) writer.hold();
+      writer.play({ kind: 'bytes', waitMs: 0, bytes, continues: false });
+      writer.complete({ steps: [], ended: 'complete' }, () => told++);
+      if (random.next() < 0.5) writer.release();
       if (random.next() < 0.3) await sleep(1);
     }
-    outlet.release();
+    writer.release();
     client.socket.resume();
     const expected = concatBytes(...sent);
     await until(
@@ -211,6 +210,6 @@ test.each(CHANNELS)(
     );
     expect(Buffer.compare(Buffer.concat(received), expected)).toBe(0);
     await until(() => told === 400, 'every reply is told');
-    expect(outlet.unsent).toBe(0);
+    expect(writer.unsent).toBe(0);
   },
 );

@@ -29,9 +29,9 @@ export class HoldingRegisters implements LineHandler {
     return !this.framing.broadcasts || (unitId >= 1 && unitId <= 99);
   }
 
-  request(request: LineRequest): LineReply {
+  request(request: LineRequest, begin: (reply: LineReply) => void): void {
     this.requests.push(request);
-    return { plan: this.#plan(request), played: (report) => this.reports.push({ request, report }) };
+    begin({ plan: this.#plan(request), played: (report) => this.reports.push({ request, report }) });
   }
 
   #plan(request: LineRequest): ReplyPlan {
@@ -39,8 +39,6 @@ export class HoldingRegisters implements LineHandler {
     if (this.framing.broadcasts && request.unitId === 0) return silence('broadcast');
     return this.fault(plainReply(response), request);
   }
-
-  begun(): void {}
 
   event(event: LineEvent): void {
     this.events.push(event);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { PlayReport } from '../../../src/protocol/play-report.js';
 import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
-import type { Outlet } from '../../../src/transport/socket/outlet.js';
+import type { ReplyWriter } from '../../../src/transport/socket/reply-queue.js';
 import { ReplyQueue } from '../../../src/transport/socket/reply-queue.js';
 import { until } from './raw-client.js';
 
-/** An outlet into which every step takes 5 ms, and when each began and ended. */
+/** An writer into which every step takes 5 ms, and when each began and ended. */
 function slowOutlet() {
   const played: { readonly from: number; readonly to: number }[] = [];
-  const outlet: Outlet = {
+  const writer: ReplyWriter = {
     open: true,
     play: () => {
       const from = performance.now();
@@ -19,7 +19,7 @@ function slowOutlet() {
     complete: (report, tell) => tell(report),
     flush: () => {},
   };
-  return { outlet, played };
+  return { writer, played };
 }
 
 function plan(...waits: number[]): ReplyPlan {
@@ -29,9 +29,9 @@ function plan(...waits: number[]): ReplyPlan {
 }
 
 async function play(reply: ReplyPlan) {
-  const { outlet, played } = slowOutlet();
+  const { writer, played } = slowOutlet();
   const reports: PlayReport[] = [];
-  const queue = new ReplyQueue({ outlet, advanced: () => {} });
+  const queue = new ReplyQueue(writer, () => {});
   queue.add({ plan: reply, played: (report) => reports.push(report) }, performance.now());
   await until(() => reports.length === 1, 'played');
   return { steps: reports[0]?.steps ?? [], played };

@@ -37,15 +37,13 @@ export class Device implements LineHandler {
     return unitId === 1;
   }
 
-  request(request: LineRequest): LineReply {
+  request(request: LineRequest, begin: (reply: LineReply) => void): void {
     this.requests.push(request);
     const values = Array.from({ length: wordAt(request.pdu, 3) }, (_, i) => wordAt(request.pdu, 1) + i);
     const pdu = Uint8Array.of(3, 2 * values.length, ...values.flatMap((value) => [value >> 8, value & 0xff]));
     const plan = this.fault(plainReply(this.framing.encode({ ...request, pdu })), request);
-    return { plan, played: (report) => this.reports.push({ request, report }) };
+    begin({ plan, played: (report) => this.reports.push({ request, report }) });
   }
-
-  begun(): void {}
 
   event(event: LineEvent): void {
     this.events.push(event);

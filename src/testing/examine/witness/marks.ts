@@ -1,5 +1,5 @@
 import { wordAt } from '../../../protocol/bytes.js';
-import { dataOffset } from '../../../protocol/response-data.js';
+import { dataOffset } from '../../../protocol/pdu.js';
 import { sentFrames } from '../../../traffic/sent-bytes.js';
 import { wentWell } from '../exchange.js';
 import type { Question } from '../rhythm.js';

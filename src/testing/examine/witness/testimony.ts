@@ -226,7 +226,7 @@ export class Testimony {
   #put(words: readonly number[]): void {
     const when = { line: this.#line, ...conditionsOf(this.#target) };
     const rule = ruleSchema.parse({ name: MARK_RULE, when, do: [{ values: words }], seed: 0 });
-    this.#rules.set(rule, { passing: true });
+    this.#rules.set(rule, { temporary: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import { wordAt } from '../../../protocol/bytes.js';
 import { crc16 } from '../../../protocol/crc16.js';
-import type { Field } from './dissect-fields.js';
+import type { Field } from './dissect-pdu.js';
 import { type About, dissectPdu } from './dissect-pdu.js';
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';

@@ -10,7 +10,7 @@ import { wireOf } from '../lines/details.js';
 
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { Field } from './dissect-fields.js';
+import type { Field } from './dissect-pdu.js';
 import { timeText } from './rows.js';
 
 interface OpenedProps {

@@ -1,4 +1,4 @@
-import { addressRanges } from '../../../../protocol/address-range.js';
+import { addressRanges } from '../../../../protocol/pdu.js';
 import { believed } from '../../believed.js';
 import { GOOD, isBroken, LOST, runChain } from '../../chain.js';
 import { type Check, fail, inconclusive, type Outcome, pass } from '../../check.js';

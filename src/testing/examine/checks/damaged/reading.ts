@@ -1,4 +1,4 @@
-import { addressRanges } from '../../../../protocol/address-range.js';
+import { addressRanges } from '../../../../protocol/pdu.js';
 import type { Exam } from '../../exam.js';
 
 /** Functions 1 and 2 read bits, 3 and 4 read registers. */

@@ -1,7 +1,7 @@
-import { addressRanges } from '../../../../protocol/address-range.js';
-import { decodeRequest } from '../../../../protocol/decode-request.js';
 import { ExceptionCode } from '../../../../protocol/exception-code.js';
 import { EXCEPTION_FLAG } from '../../../../protocol/function-code.js';
+import { addressRanges } from '../../../../protocol/pdu.js';
+import { decodeRequest } from '../../../../protocol/request.js';
 import { sentFrames } from '../../../../traffic/sent-bytes.js';
 import { type Check, fail, inconclusive, pass } from '../../check.js';
 import type { Exchange } from '../../exchange.js';

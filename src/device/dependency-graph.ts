@@ -1,0 +1,122 @@
+import type { DeviceClock } from '../signals/clock.js';
+import type { Dependent, DependentOwner, Point } from './point.js';
+import type { Schedule } from './schedule.js';
+
+/** The values of one device, for signals of other devices. */
+export interface GraphDevice extends DependentOwner {
+  readonly device: string;
+  readonly all: readonly Point[];
+  readonly named: ReadonlyMap<string, Point>;
+  readonly schedule: Schedule;
+  /** What adds up or records values in this device. */
+  readonly dependents: readonly Dependent[];
+  /** The value at the moment when `clock` shows `time`. */
+  valueAtMoment(point: Point, time: number, clock: DeviceClock): number;
+}
+
+/** A value and the device that it belongs to. */
+interface Found {
+  readonly points: GraphDevice;
+  readonly point: Point;
+}
+
+/** The named values of all devices of a simulator. Signals may depend on them. */
+export class DependencyGraph {
+  readonly #devices = new Map<string, GraphDevice>();
+  /** Changes whenever something that a computed value may depend on changes, other than the time. */
+  revision = 0;
+  /** The schedules with something to come. */
+  readonly waiting = new Set<Schedule>();
+  /** Everything that adds up or records values, with its device, in the order in which it is settled. */
+  #dependents: ReadonlyMap<Dependent, GraphDevice> = new Map();
+  #isAdvancing = false;
+
+  add(points: GraphDevice): void {
+    this.#devices.set(points.device, points);
+  }
+
+  remove(device: string): void {
+    this.#devices.get(device)?.schedule.clear();
+    this.#devices.delete(device);
+  }
+
+  /** Finds `voltage` of the same device, or `other.voltage`. Value names have no dot; device names may have dots. */
+  find(device: string, name: string): Found | undefined {
+    const dot = name.lastIndexOf('.');
+    const points = this.#devices.get(dot < 0 ? device : name.slice(0, dot));
+    const point = points?.named.get(name.slice(dot + 1));
+    return points && point && { points, point };
+  }
+
+  /** Updates which dependents depend on which values. Call after values, names or signals have changed. */
+  link(): void {
+    this.revision++;
+    const all = Array.from(this.#devices.values());
+    for (const points of all) for (const point of points.all) point.dependents.clear();
+    const linked = all.flatMap((owner) =>
+      owner.dependents.map((dependent) => {
+        const needed = new Set<Point>();
+        this.#collect(owner.device, dependent.needs, needed);
+        return { dependent, owner, needed };
+      }),
+    );
+    // What needs others needs more values than they do. It is settled first, while they still have their past.
+    linked.sort((a, b) => b.needed.size - a.needed.size);
+    this.#dependents = new Map(linked.map(({ dependent, owner }) => [dependent, owner]));
+    for (const { dependent, owner, needed } of linked) {
+      for (const point of needed) point.dependents.set(dependent, owner);
+    }
+  }
+
+  /** Does what has become due in the devices, in the order of time. Call before values are read or changed. */
+  advance(): void {
+    if (this.waiting.size === 0 || this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    for (let next = this.#firstDue(); next; next = this.#firstDue()) next.doNext();
+    this.#isAdvancing = false;
+  }
+
+  /**
+   * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day has much to add
+   * up at the next read, and every line waits for that. No value changes by this.
+   */
+  *keepUp(): Generator<void> {
+    for (const [dependent, { schedule }] of [...this.#dependents]) {
+      dependent.reach?.(schedule.time, this.revision);
+      yield;
+    }
+  }
+
+  /** Call before a clock or a signal changes: every dependent keeps what it has. */
+  settleAll(): void {
+    this.advance();
+    for (const [dependent, owner] of this.#dependents) owner.settle(dependent, owner.schedule);
+    this.revision++;
+  }
+
+  /** Call before the value changes, at the moment of `schedule`: whatever depends on the value keeps what it has. */
+  settleDependents({ dependents }: Point, schedule: Schedule): void {
+    for (const [dependent, owner] of dependents) owner.settle(dependent, schedule);
+    this.revision++;
+  }
+
+  #firstDue(): Schedule | undefined {
+    let first: { readonly schedule: Schedule; readonly real: number } | undefined;
+    for (const schedule of this.waiting) {
+      const { due, clock } = schedule;
+      if (due === undefined || due > clock.time) continue;
+      const real = clock.realAt(due);
+      if (!first || real < first.real) first = { schedule, real };
+    }
+    return first?.schedule;
+  }
+
+  #collect(device: string, names: readonly string[], needed: Set<Point>): void {
+    for (const name of names) {
+      const found = this.find(device, name);
+      if (!found || needed.has(found.point)) continue;
+      needed.add(found.point);
+      this.#collect(found.points.device, found.point.needs, needed);
+    }
+  }
+}

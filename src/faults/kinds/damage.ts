@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { concatBytes } from '../../protocol/bytes.js';
+import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { WORK } from '../budget.js';
+import { fault } from '../kind.js';
+import { countFrames, mapFrameSteps, mapFrames, withOneFrame } from '../plan.js';
+import { pick, randomBytes, randomBytesFor } from '../random.js';
+
+const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
+  error: '"invert", "zero", "swap" or a value from 0 to 65535',
+});
+
+/** Faults that spoil the bytes of a frame, after its check value was computed. */
+export const DAMAGE = {
+  /** An ASCII line has seven data bits, so only these are flipped there. */
+  corrupt: fault({
+    does: 'Flips n different bits, anywhere in the frame.',
+    schema: wholeNumber(1, 2048, 'a number of bits'),
+    apply(plan, count, context) {
+      const { characterBits } = context.framing;
+      return mapFrames(plan, context, 'no frame to corrupt', (frame) => {
+        const corrupted = frame.slice();
+        for (const bit of pick(context, count, characterBits * frame.length)) {
+          const index = Math.floor(bit / characterBits);
+          corrupted[index] = (corrupted[index] as number) ^ (1 << (bit % characterBits));
+        }
+        return corrupted;
+      });
+    },
+  }),
+
+  crc: fault({
+    does: 'Sends a wrong CRC; on an ASCII line, a wrong LRC.',
+    schema: wrongCrc,
+    needs: 'crc',
+    apply: (plan, wrong, context) =>
+      mapFrames(plan, context, 'no frame with another CRC', (frame) => {
+        const changed = context.framing.recheck?.(frame, (check) => wrongCheck(wrong, check));
+        return changed?.some((byte, i) => byte !== frame[i]) ? changed : undefined;
+      }),
+  }),
+
+  truncate: fault({
+    does: 'Sends only the first n bytes of the frame. A negative number cuts n bytes off the end; 0 sends nothing.',
+    schema: z.int({ error: 'a number of bytes to keep, or a negative number to cut' }),
+    apply: (plan, length, context) =>
+      mapFrames(plan, context, 'no frame that is longer', (frame) => {
+        const kept = length < 0 ? Math.max(0, frame.length + length) : length;
+        return kept < frame.length ? frame.slice(0, kept) : undefined;
+      }),
+  }),
+
+  extend: fault({
+    does: 'Sends n random bytes after the frame.',
+    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
+    apply(plan, count, context) {
+      const added = randomBytesFor(countFrames(plan), context, count);
+      return mapFrames(plan, context, 'no frame to extend', (frame) => concatBytes(frame, added()));
+    },
+  }),
+
+  noise: fault({
+    does: 'Sends n random bytes before the frame, or alone when there is no frame.',
+    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
+    apply(plan, count, context) {
+      const frames = countFrames(plan);
+      if (frames === 0) return withOneFrame(plan, randomBytes(context, count));
+      const added = randomBytesFor(frames, context, count);
+      return mapFrameSteps(plan, context, 'no frame', ([first, ...rest]) => {
+        if (!context.budget.spend({ work: WORK.byte * first.bytes.length })) return undefined;
+        return [{ ...first, bytes: concatBytes(added(), first.bytes) }, ...rest];
+      });
+    },
+  }),
+
+  junk: fault({
+    does: 'Sends n random bytes in place of the frame. The device executes the request.',
+    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
+    apply: (plan, length, context) => withOneFrame(plan, randomBytes(context, length)),
+  }),
+};
+
+/**
+ * The bytes as sent; a CRC is sent low byte first. An LRC is one byte: its two digits are swapped, and the low byte of a
+ * value is used.
+ */
+function wrongCheck(wrong: z.infer<typeof wrongCrc>, check: readonly number[]): readonly number[] {
+  switch (wrong) {
+    case 'invert':
+      return check.map((byte) => byte ^ 0xff);
+    case 'zero':
+      return check.map(() => 0);
+    case 'swap':
+      return check.length > 1 ? check.toReversed() : check.map((byte) => ((byte << 4) | (byte >> 4)) & 0xff);
+    default:
+      return check.map((_, i) => (wrong >> (8 * i)) & 0xff);
+  }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { packWords } from '../../protocol/bytes.js';
+import type { AduContent } from '../../protocol/framing.js';
+import { MAX_REGISTERS_READ } from '../../protocol/limits.js';
+import { dataOffset, hasByteCount } from '../../protocol/pdu.js';
+import type { ReplyPlan } from '../../protocol/reply-plan.js';
+import { numberFrom, probability, section, wholeNumber } from '../../schema/parts.js';
+import { type Applied, type FaultContext, fault } from '../kind.js';
+import { mapFrames } from '../plan.js';
+import { pick } from '../random.js';
+
+const percent = numberFrom(0, 100, 'percent');
+
+/** Faults that change a field of a frame. The check value or the length is computed anew, so the frame is valid. */
+export const FIELDS = {
+  unit: fault({
+    does: 'Sends another unit identifier. The CRC fits the frame that is sent.',
+    schema: wholeNumber(0, 255, 'a unit identifier'),
+    apply: (plan, unitId, context) => changeFields(plan, context, 'no frame to change', () => ({ unitId })),
+  }),
+
+  function: fault({
+    does: 'Sends another function code. The CRC fits the frame that is sent.',
+    schema: wholeNumber(0, 255, 'a function code'),
+    apply: (plan, code, context) =>
+      changePdu(plan, context, 'no frame to change', (pdu) => withByte(pdu, 0, code)),
+  }),
+
+  byteCount: fault({
+    does: 'Sends a wrong byte count. The data stay as they are, and the CRC fits the frame that is sent.',
+    schema: wholeNumber(0, 255, 'a byte count'),
+    apply: (plan, count, context) =>
+      changePdu(plan, context, 'a response without a byte count', (pdu) =>
+        hasByteCount(pdu) ? withByte(pdu, 1, count) : undefined,
+      ),
+  }),
+
+  transaction: fault({
+    does: 'Sends another transaction identifier (Modbus TCP).',
+    schema: wholeNumber(0, 0xffff, 'a transaction identifier'),
+    needs: 'transaction',
+    apply: (plan, transactionId, context) =>
+      changeFields(plan, context, 'no frame to change', () => ({ transactionId })),
+  }),
+
+  values: fault({
+    does: 'Sends these words in place of the true ones. The frame is valid.',
+    schema: z
+      .array(wholeNumber(0, 0xffff, 'a word'), { error: 'a list of words' })
+      .min(1, { error: 'at least one word' })
+      .max(MAX_REGISTERS_READ, { error: `at most ${MAX_REGISTERS_READ} words` }),
+    apply: (plan, words, context) =>
+      changePdu(plan, context, 'no values to replace', (pdu) => {
+        const first = dataOffset(pdu);
+        if (first === pdu.length) return undefined;
+        const changed = pdu.slice();
+        changed.set(packWords(words).subarray(0, pdu.length - first), first);
+        return changed;
+      }),
+  }),
+
+  change: fault({
+    does: 'Alters this share of the data bytes, at least one. The frame is valid: only a client that checks values notices.',
+    schema: z.union(
+      [
+        percent.transform((percent) => ({ percent, probability: 1 })),
+        section({
+          percent: percent.describe('Share of the data bytes.'),
+          probability: probability.describe('Chance that a reply is altered.'),
+        }),
+      ],
+      { error: 'percent from 0 to 100, or {percent, probability}' },
+    ),
+    apply(plan, { percent, probability }, context) {
+      const { random } = context;
+      if (random.next() >= probability) return 'spared this time, by its probability';
+      return changePdu(plan, context, 'no data to change', (pdu) => {
+        const first = dataOffset(pdu);
+        const length = pdu.length - first;
+        const count = Math.ceil((length * percent) / 100);
+        if (count === 0) return undefined;
+        const changed = pdu.slice();
+        for (const index of pick(context, count, length)) {
+          // XOR with 1 to 255 always changes the byte.
+          changed[first + index] = (changed[first + index] as number) ^ (1 + random.below(255));
+        }
+        return changed;
+      });
+    },
+  }),
+};
+
+/**
+ * The plan with some fields of its frames changed. `change` returns undefined where it can't act, and `cannot` is the
+ * reason to report when it acted on no frame.
+ */
+function changeFields(
+  plan: ReplyPlan,
+  context: FaultContext,
+  cannot: string,
+  change: (fields: AduContent) => Partial<AduContent> | undefined,
+): Applied {
+  return mapFrames(plan, context, cannot, (frame) => {
+    const fields = context.framing.fields(frame);
+    const changes = fields && change(fields);
+    return changes && context.framing.encode({ ...fields, ...changes });
+  });
+}
+
+/** Like `changeFields`, for the PDU alone. */
+function changePdu(
+  plan: ReplyPlan,
+  context: FaultContext,
+  cannot: string,
+  change: (pdu: Uint8Array) => Uint8Array | undefined,
+): Applied {
+  return changeFields(plan, context, cannot, (fields) => {
+    const pdu = change(fields.pdu);
+    return pdu && { pdu };
+  });
+}
+
+/** A copy with another byte at `at`, where there is one: an earlier fault may have cut the PDU. */
+function withByte(pdu: Uint8Array, at: number, byte: number): Uint8Array {
+  const changed = pdu.slice();
+  changed[at] = byte;
+  return changed;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { exceptionResponse } from '../../protocol/pdu.js';
+import type { SendStep, Step } from '../../protocol/reply-plan.js';
+import { silence } from '../../protocol/reply-plan.js';
+import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
+import { fault } from '../kind.js';
+import { repeatFrames, stepsOf, withOneFrame, withSteps } from '../plan.js';
+
+const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
+
+/** Faults that send something else than the reply, more than the reply, or nothing. */
+export const REPLIES = {
+  exception: fault({
+    does: 'Sends an exception response with this code. The device does not execute the request.',
+    schema: wholeNumber(0, 255, 'an exception code'),
+    prevents: true,
+    apply: (plan, code, { framing, requestPdu, unitId, transactionId }) => {
+      const pdu = exceptionResponse(requestPdu[0] as number, code);
+      return withOneFrame(plan, framing.encode({ unitId, transactionId, pdu }));
+    },
+  }),
+
+  silence: fault({
+    does: 'Sends no reply. The device does not execute the request.',
+    schema: z.literal(true, { error: 'true' }),
+    prevents: true,
+    apply: () => silence('fault'),
+  }),
+
+  duplicate: fault({
+    does: 'Sends copies of the frame after it.',
+    schema: section({
+      times: wholeNumber(1, UNLIMITED, 'a number of copies').describe('Number of copies.'),
+      gap: duration().default(0).describe('Pause before each copy.'),
+    }),
+    apply: (plan, { times, gap }, context) => repeatFrames(plan, context, 'no frame to repeat', times, gap),
+  }),
+
+  stale: fault({
+    does: 'Sends the reply to this client’s previous request once more, byte for byte.',
+    schema: z.literal(true, { error: 'true' }),
+    apply: (plan, _, { previousReply }) =>
+      previousReply ? withOneFrame(plan, previousReply) : 'no earlier reply to this client',
+  }),
+
+  /** The echo is encoded anew from the request, so on an ASCII line it has upper-case digits, whatever the client wrote. */
+  echo: fault({
+    does: 'Sends the bytes of the request right before the reply, like a two-wire adapter that hears what it sends.',
+    schema: z.literal(true, { error: 'true' }),
+    apply(plan, _, { framing, unitId, transactionId, requestPdu }) {
+      const bytes = framing.encode({ unitId, transactionId, pdu: requestPdu });
+      const steps = stepsOf(plan);
+      const index = steps.findIndex(({ kind }) => kind === 'bytes');
+      const first = steps[index];
+      if (!first) return withOneFrame(plan, bytes);
+      // The echo is a separate frame at the time of the reply. The reply follows without a pause.
+      const heard: SendStep = { kind: 'bytes', waitMs: first.waitMs, bytes, continues: false };
+      return withSteps(plan, steps.toSpliced(index, 1, heard, { ...first, waitMs: 0 }));
+    },
+  }),
+
+  break: fault({
+    does: 'Holds the line in the break state for this time, before the reply or in place of it (real serial ports).',
+    schema: duration(),
+    needs: 'break',
+    apply(plan, ms) {
+      const [first, ...rest] = stepsOf(plan);
+      const step = { kind: 'break', waitMs: first?.waitMs ?? 0, ms } as const;
+      return withSteps(plan, first ? [step, { ...first, waitMs: 0 }, ...rest] : [step]);
+    },
+  }),
+
+  close: fault({
+    does: 'Closes the connection after the reply, or after some bytes of it (TCP).',
+    schema: z.union(
+      [
+        how.transform((how) => ({ how, after: Number.POSITIVE_INFINITY })),
+        section({
+          how: how.describe('`end` closes it in an orderly way, `reset` with a TCP reset.'),
+          after: wholeNumber(0, UNLIMITED, 'a number of bytes').describe('Bytes of the reply to send first.'),
+        }),
+      ],
+      { error: '"end", "reset" or {how, after: bytes}' },
+    ),
+    needs: 'close',
+    apply(plan, { how, after }) {
+      const steps = stepsOf(plan);
+      const kept = firstBytes(steps, after);
+      // When no byte is sent first, the connection is closed at the time of the reply.
+      const waitMs = kept.length === 0 ? (steps[0]?.waitMs ?? 0) : 0;
+      return withSteps(plan, [...kept, { kind: 'close', waitMs, how }]);
+    },
+  }),
+};
+
+function firstBytes(steps: readonly Step[], count: number): Step[] {
+  const kept: Step[] = [];
+  let left = count;
+  for (const step of steps) {
+    if (step.kind === 'bytes' && step.bytes.length >= left) {
+      return left > 0 ? [...kept, { ...step, bytes: step.bytes.subarray(0, left) }] : kept;
+    }
+    kept.push(step);
+    if (step.kind === 'bytes') left -= step.bytes.length;
+  }
+  return kept;
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
+import { fault } from '../kind.js';
+import { cutFrames, stepsOf, withSteps } from '../plan.js';
+
+/** Faults that change when the bytes of a reply leave, and no byte of it. */
+export const TIMING = {
+  delay: fault({
+    does: 'Delays the reply.',
+    schema: z.union(
+      [
+        duration().transform((ms) => ({ ms, jitter: 0 })),
+        section({
+          ms: duration().describe('How long to delay the reply.'),
+          jitter: duration()
+            .default(0)
+            .describe('Varies the delay at random, by up to this much in both directions.'),
+        }),
+      ],
+      { error: 'a number of milliseconds, 0 or more, or {ms, jitter}' },
+    ),
+    apply(plan, { ms, jitter }, { random }) {
+      const [first, ...rest] = stepsOf(plan);
+      if (!first) return 'nothing is sent that could be late';
+      const late = Math.max(0, ms + jitter * (2 * random.next() - 1));
+      return withSteps(plan, [{ ...first, waitMs: first.waitMs + late }, ...rest]);
+    },
+  }),
+
+  early: fault({
+    does: 'Sends the reply at once, before t3.5 is over.',
+    schema: z.literal(true, { error: 'true' }),
+    needs: 'turnaround',
+    apply(plan) {
+      const steps = stepsOf(plan);
+      return steps.length > 0 ? { kind: 'send', early: true, steps } : 'nothing is sent that could be early';
+    },
+  }),
+
+  split: fault({
+    does: 'Sends the frame in pieces, with pauses between them.',
+    schema: section({
+      at: z
+        .union([wholeNumber(1, UNLIMITED, 'a byte index'), z.enum(['middle', 'each'])], {
+          error: 'a byte index, "middle" or "each"',
+        })
+        .describe('Where to cut the frame: before this byte, in the middle, or before each byte.'),
+      gap: duration().describe('Pause between two pieces.'),
+    }),
+    apply(plan, { at, gap }, context) {
+      const cannot = typeof at === 'number' ? `no frame with a byte ${at}` : 'no frame to split';
+      const cuts = (length: number): readonly [number, number] => {
+        if (at === 'each') return [1, length - 1];
+        const offset = at === 'middle' ? length >> 1 : at;
+        return [offset, offset];
+      };
+      return cutFrames(plan, context, cannot, cuts, gap);
+    },
+  }),
+
+  gap: fault({
+    does: 'Pauses inside the frame. A pause that is longer than t1.5 breaks the frame.',
+    schema: section({
+      after: wholeNumber(1, UNLIMITED, 'a number of bytes').describe('Number of bytes before the pause.'),
+      characters: numberFrom(0, UNLIMITED, 'character times').describe(
+        'Length of the pause, in character times.',
+      ),
+    }),
+    needs: 'characterTime',
+    apply(plan, { after, characters }, context) {
+      const cannot = `no frame with a byte ${after}`;
+      return cutFrames(plan, context, cannot, () => [after, after], characters * context.characterTime);
+    },
+  }),
+};

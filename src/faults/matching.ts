@@ -1,0 +1,159 @@
+import { functionOf } from '../protocol/function-table.js';
+import type { AddressRange } from '../protocol/pdu.js';
+import { type FaultLine, lackOf } from './ability.js';
+import { type Condition, includes } from './condition.js';
+import type { FaultRule, NamedValue } from './rule.js';
+
+/** The facts that a rule checks to decide whether it applies to a request. */
+export interface RequestFacts {
+  readonly line: FaultLine;
+  readonly unitId: number;
+  /** The name of the device that the request is for. */
+  readonly device: string;
+  readonly functionCode: number;
+  /** The addresses that the request touches; none for functions without any. */
+  readonly ranges: readonly AddressRange[];
+}
+
+/**
+ * True when the request meets the conditions, before the time, `after`, `every`, `count` and `probability` are
+ * considered.
+ * @param values what the names in the condition stand for; undefined when there are none
+ */
+export function matchesRequest(
+  { line, unit, function: code, address, quantity }: Condition,
+  values: readonly NamedValue[] | undefined,
+  facts: RequestFacts,
+): boolean {
+  return (
+    includes(line, facts.line.name) &&
+    includes(unit, facts.unitId) &&
+    includes(code, facts.functionCode) &&
+    (address === undefined ||
+      pairs(address).some(([first, last]) => facts.ranges.some((range) => touches(range, first, last)))) &&
+    (values === undefined || values.some((value) => touchesValue(facts, value))) &&
+    (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
+  );
+}
+
+type Addresses = NonNullable<Condition['address']>;
+
+function pairs(wanted: Addresses): readonly (readonly [number, number])[] {
+  if (typeof wanted === 'number') return [[wanted, wanted]];
+  return isPair(wanted) ? [wanted] : wanted;
+}
+
+function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] {
+  return typeof wanted[0] === 'number';
+}
+
+/** True when the request reads or writes at least one register of the value. */
+function touchesValue(
+  { device, functionCode, ranges }: RequestFacts,
+  { address, quantity, ...value }: NamedValue,
+): boolean {
+  if (device !== value.device || functionOf(functionCode)?.table !== value.table) return false;
+  return ranges.some((range) => touches(range, address, address + quantity - 1));
+}
+
+/** True when a range has an address from `first` to `last`. */
+function touches({ address, quantity }: AddressRange, first: number, last: number): boolean {
+  return quantity > 0 && address <= last && address + quantity > first;
+}
+
+/** Something that belongs to a rule. */
+interface OfRule {
+  readonly rule: FaultRule;
+}
+
+/** The rules for the requests to one unit with one function, and those of them for each request that was seen. */
+interface Group<Entry> {
+  readonly device: string;
+  readonly entries: readonly Entry[];
+  /** By `rangesKey`. Undefined when the addresses and the quantities of a request change nothing. */
+  readonly byRanges: Map<number | string, readonly Entry[]> | undefined;
+}
+
+/**
+ * How many answers are kept for all lines and units together. Masters ask for the same again and again. One that asks
+ * for something else each time fills the memory no further than this, with a reference to each of 256 rules in an answer at
+ * the most.
+ */
+const MAX_KEPT = 16_384;
+
+/**
+ * Finds the rules that are for a request without asking each of them: what a rule says about a request is the same
+ * each time (time, counts and probability are no part of it), so the answers are kept by line, unit, function and
+ * addresses. Asking each of 256 rules would take longer than all the rest of a reply.
+ */
+export class RuleMatcher<Entry extends OfRule> {
+  readonly #entries: readonly Entry[];
+  /** By unit and function. A line that is defined anew is another object, and may support other faults. */
+  #lines = new WeakMap<RequestFacts['line'], Map<number, Group<Entry>>>();
+  /** How many groups and answers there are. */
+  #kept = 0;
+
+  /** @param entries in the order in which their rules act */
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries;
+  }
+
+  /** Those that are for the request, in order. A line need support only one of the faults of a rule. */
+  matching(facts: RequestFacts): readonly Entry[] {
+    const { entries, byRanges } = this.#groupOf(facts);
+    if (byRanges === undefined) return entries;
+    const key = rangesKey(facts);
+    const kept = byRanges.get(key);
+    if (kept !== undefined) return kept;
+    const found = entries.filter(({ rule }) => matchesRequest(rule.when, rule.values, facts));
+    byRanges.set(key, found);
+    this.#countKept();
+    return found;
+  }
+
+  #countKept(): void {
+    this.#kept++;
+    if (this.#kept < MAX_KEPT) return;
+    this.#lines = new WeakMap();
+    this.#kept = 0;
+  }
+
+  #groupOf(facts: RequestFacts): Group<Entry> {
+    let groups = this.#lines.get(facts.line);
+    if (groups === undefined) {
+      groups = new Map();
+      this.#lines.set(facts.line, groups);
+    }
+    const key = (facts.unitId << 8) | facts.functionCode;
+    const present = groups.get(key);
+    // Another device may have got the unit identifier.
+    if (present !== undefined && present.device === facts.device) return present;
+    const group = this.#makeGroup(facts);
+    groups.set(key, group);
+    this.#countKept();
+    return group;
+  }
+
+  #makeGroup(facts: RequestFacts): Group<Entry> {
+    const entries = this.#entries.filter(({ rule }) => {
+      const { line, unit, function: code } = rule.when;
+      // If the line supports none of the rule's faults, the request must not use up the rule's count.
+      const isAble = rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
+      return isAble && matchesRequest({ line, unit, function: code }, undefined, facts);
+    });
+    const readsRanges = entries.some(
+      ({ rule: { when, values } }) =>
+        when.address !== undefined || when.quantity !== undefined || values !== undefined,
+    );
+    return { device: facts.device, entries, byRanges: readsRanges ? new Map() : undefined };
+  }
+}
+
+/** The same for two requests when their ranges are. Only function 23 has two, and only it pays for a text. */
+function rangesKey({ ranges }: RequestFacts): number | string {
+  const [first, second] = ranges;
+  if (first === undefined) return -1;
+  const key = first.address * 0x10000 + first.quantity;
+  if (second === undefined) return key;
+  return ranges.map(({ address, quantity }) => `${address} ${quantity}`).join();
+}

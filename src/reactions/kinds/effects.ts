@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { isMapping, section } from '../../schema/parts.js';
+import { expectedMessage, type Path } from '../../schema/problem.js';
+import { duration } from '../../schema/units.js';
+import { type Expression, parseExpression } from '../../signals/expression/parse.js';
+import { MAX_DELAY, MIN_PERIOD, type Signal } from '../../signals/signal.js';
+import { reaction, type Use, unlessCoil, unlessWritable } from '../reaction.js';
+
+const LATCH = 'true, or how often the signal is looked at, as in {every: 1s}';
+
+/** How often the signal of a latch is looked at unless the entry says otherwise, in ms. */
+const EVERY = 1000;
+
+/** A value that is set: a number, or an expression whose names are looked up at that moment. */
+type Target = readonly [name: string, value: number | Expression];
+
+const MAX_STEPS = 100;
+
+const SET = 'names with numbers or expressions, as in {ready: 1, level: "setpoint / 2"}';
+const VALUE = 'a number, or an expression in quotes';
+
+const targets = z.unknown().transform((input, context): readonly Target[] => {
+  const refuse = (path: Path, message: string) => {
+    context.issues.push({ code: 'custom', input, path: [...path], message });
+  };
+  const entries = isMapping(input) ? Object.entries(input) : [];
+  if (entries.length === 0) refuse([], expectedMessage(SET, input));
+  return entries.flatMap(([name, value]): Target[] => {
+    if (typeof value === 'number' && Number.isFinite(value)) return [[name, value]];
+    if (typeof value === 'boolean') return [[name, Number(value)]];
+    if (typeof value !== 'string') {
+      refuse([name], expectedMessage(VALUE, value));
+      return [];
+    }
+    const parsed = parseExpression(value);
+    if (!('error' in parsed)) return [[name, parsed]];
+    refuse([name], parsed.error);
+    return [];
+  });
+});
+
+/** Reactions that let a write have consequences. */
+export const EFFECTS = {
+  pulse: reaction({
+    schema: duration(MIN_PERIOD, MAX_DELAY),
+    doc: {
+      entry: '`pulse: 500ms`',
+      effect: 'a coil that was set falls back after so long; setting it again begins the time anew',
+    },
+    whyUnfit: (entry) =>
+      unlessCoil(entry) ??
+      (entry.movedBy && `expected no ${entry.movedBy} beside it: a pulse is a coil that is written`),
+    start: (ms, context) => {
+      let callOff: (() => void) | undefined;
+      return {
+        written() {
+          callOff?.();
+          callOff = context.value === 0 ? undefined : context.later(ms, () => context.show(0));
+        },
+      };
+    },
+  }),
+
+  latch: reaction({
+    schema: z.union(
+      [
+        z.literal(true, { error: LATCH }).transform(() => ({ every: EVERY })),
+        section({ every: duration(MIN_PERIOD, MAX_DELAY) }),
+      ],
+      { error: LATCH },
+    ),
+    doc: {
+      entry: '`latch: true`, `latch: {every: 100ms}`',
+      effect:
+        'a coil that its signal or another reaction has set stays set until it is written. Its signal is looked at `every` so often (default 1s)',
+    },
+    whyUnfit: (entry) => {
+      if (entry.movedBy === 'follows' || entry.movedBy === 'action') {
+        return `expected no ${entry.movedBy} beside it: a latch has a signal, or is set by onWrite`;
+      }
+      if (entry.reactions.includes('pulse')) return 'expected no pulse beside it: a latch does not fall back';
+      return unlessCoil(entry) ?? unlessWritable(entry);
+    },
+    start: ({ every }, context) => ({
+      kept: (next) => (context.value === 0 ? next : 1),
+      around: (signal) => latched(signal, every),
+    }),
+  }),
+
+  busyFor: reaction({
+    schema: duration(MIN_PERIOD, MAX_DELAY),
+    doc: {
+      entry: '`busyFor: 500ms`',
+      effect:
+        'after a write, the device refuses all writes for so long with exception 06; reads are answered',
+    },
+    whyUnfit: unlessWritable,
+    start: (ms, { busy }) => ({ written: () => busy(ms) }),
+  }),
+
+  onWrite: reaction({
+    schema: z
+      .array(section({ set: targets, after: duration(0, MAX_DELAY).default(0) }), {
+        error: 'a list of changes, as in [{set: {ready: 1}, after: 2s}]',
+      })
+      .min(1, { error: 'at least one change' })
+      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} changes` }),
+    doc: {
+      entry: '`onWrite: [{set: {ready: 1, level: "setpoint / 2"}, after: 2s}]`',
+      effect:
+        'each write sets other values of the device, `after` that time (default 0). An expression is computed when its value is set',
+    },
+    whyUnfit: unlessWritable,
+    uses: (steps) =>
+      steps.flatMap(({ set }, i) =>
+        set.flatMap(([name, value]): Use[] => {
+          const path = [i, 'set', name];
+          const read = typeof value === 'number' ? [] : value.names;
+          return [
+            { as: 'set', place: name, path },
+            ...read.map((place): Use => ({ as: 'read', place, path })),
+          ];
+        }),
+      ),
+    start: (steps, { named, now, set, later }) => {
+      const computed = (value: number | Expression) =>
+        typeof value === 'number' ? () => value : value.bind(named);
+      const ready = steps.map((step) => ({
+        after: step.after,
+        targets: step.set.map(([name, value]) => ({ name, valueAt: computed(value) })),
+      }));
+      return {
+        written() {
+          for (const { after, targets } of ready) {
+            later(after, () => {
+              // All expressions of a change are computed before the first value is set.
+              const values = targets.map(({ valueAt }) => valueAt(now()));
+              targets.forEach(({ name }, i) => {
+                set(name, values[i] as number);
+              });
+            });
+          }
+        },
+      };
+    },
+  }),
+};
+
+/**
+ * 1 from the first moment on at which `signal` is set, 0 before. The signal is looked at on a fixed grid, as a controller
+ * does in its cycle, so earlier reads never change the result.
+ */
+function latched(signal: Signal, every: number): Signal {
+  let since = Number.POSITIVE_INFINITY;
+  /** The grid line that is looked at next. */
+  let line = 0;
+  const lookUntil = (time: number) => {
+    for (; line * every <= time && since === Number.POSITIVE_INFINITY; line++) {
+      if (Math.round(signal.valueAt(line * every)) >= 1) since = line * every;
+    }
+  };
+  return {
+    valueAt(time) {
+      lookUntil(time);
+      return Number(time >= since);
+    },
+    accumulator: {
+      settle: lookUntil,
+      preset(time, value) {
+        since = value >= 1 ? time : Number.POSITIVE_INFINITY;
+        line = Math.floor(time / every) + 1;
+      },
+      reached: () =>
+        since === Number.POSITIVE_INFINITY
+          ? { time: (line - 1) * every, value: 0 }
+          : { time: since, value: 1 },
+    },
+  };
+}

@@ -1,0 +1,111 @@
+const PAGE_BITS = 8;
+const PAGE_SIZE = 1 << PAGE_BITS;
+
+/** Something for each cell, in pages of 256: most cells of a large device stay unused, and take no memory. */
+class Pages<Page> {
+  readonly #pages = new Map<number, Page>();
+  readonly #newPage: () => Page;
+  readonly #most: number;
+
+  /** @param most where more pages than this are used, the page begun first is forgotten */
+  constructor(newPage: () => Page, most = Number.POSITIVE_INFINITY) {
+    this.#newPage = newPage;
+    this.#most = most;
+  }
+
+  get(address: number): Page | undefined {
+    return this.#pages.get(address >>> PAGE_BITS);
+  }
+
+  begun(address: number): Page {
+    const number = address >>> PAGE_BITS;
+    const known = this.#pages.get(number);
+    if (known) return known;
+    const [oldest] = this.#pages.size >= this.#most ? this.#pages.keys() : [];
+    if (oldest !== undefined) this.#pages.delete(oldest);
+    const page = this.#newPage();
+    this.#pages.set(number, page);
+    return page;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pages.size === 0;
+  }
+
+  clear(): void {
+    this.#pages.clear();
+  }
+}
+
+const indexOf = (address: number) => address & (PAGE_SIZE - 1);
+
+/** A counter per cell. */
+export class Counters {
+  readonly #pages = new Pages(() => new Uint32Array(PAGE_SIZE));
+
+  get(address: number): number {
+    return this.#pages.get(address)?.[indexOf(address)] ?? 0;
+  }
+
+  /** The counters of `count` cells from `address` on. */
+  block(address: number, count: number): Uint32Array {
+    const counts = new Uint32Array(count);
+    if (this.#pages.isEmpty) return counts;
+    for (let i = 0; i < count; i++) counts[i] = this.get(address + i);
+    return counts;
+  }
+
+  increment(address: number): void {
+    this.incrementAll(address, 1);
+  }
+
+  /** Adds one to the counters of `count` cells from `address` on. */
+  incrementAll(address: number, count: number): void {
+    for (let done = 0; done < count; ) {
+      const page = this.#pages.begun(address + done);
+      const first = indexOf(address + done);
+      const end = Math.min(PAGE_SIZE, first + count - done);
+      for (let index = first; index < end; index++) page[index] = (page[index] as number) + 1;
+      done += end - first;
+    }
+  }
+
+  clear(): void {
+    this.#pages.clear();
+  }
+}
+
+/** Who writes: a line with the address of its client, where it has one; REST; or the reaction of another value. */
+export interface Writer {
+  readonly by: 'line' | 'REST' | 'reaction';
+  readonly line?: string | undefined;
+  readonly client?: string | undefined;
+}
+
+/** One write, which may have changed many cells. */
+export interface Write {
+  readonly writer: Writer;
+  readonly at: Date;
+}
+
+/** Cells whose last write is remembered: 64 pages. */
+const MAX_PAGES = 64;
+
+/** The last write of each cell. */
+export class LastWrites {
+  readonly #pages = new Pages<Write[]>(() => [], MAX_PAGES);
+
+  /** The write that changed the cell last; undefined when there was none, or when it was forgotten. */
+  get(address: number): Write | undefined {
+    return this.#pages.get(address)?.[indexOf(address)];
+  }
+
+  /** Notes a write of `count` cells from `address`. */
+  note(address: number, count: number, write: Write): void {
+    for (let cell = address; cell < address + count; cell++) this.#pages.begun(cell)[indexOf(cell)] = write;
+  }
+
+  clear(): void {
+    this.#pages.clear();
+  }
+}

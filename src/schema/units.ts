@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { DURATION, milliseconds } from './milliseconds.js';
+import { UNLIMITED } from './parts.js';
+
+/**
+ * A duration of the range, ends included, in ms: a plain number of milliseconds, or text with a unit.
+ * `error` is what was expected, where the duration is a part of something else.
+ */
+export function duration(min = 0, max = UNLIMITED, error = durationText(min, max)) {
+  const atLeast = z.number({ error }).min(min, { error });
+  return z
+    .union([z.number(), z.string().regex(DURATION, { error }).transform(milliseconds)], { error })
+    .pipe(max === UNLIMITED ? atLeast : atLeast.max(max, { error }));
+}
+
+function durationText(min: number, max: number): string {
+  const range = max === UNLIMITED ? `${min} or more` : `from ${min} to ${max}`;
+  return `a number of milliseconds${max === UNLIMITED ? ',' : ''} ${range}, or a time such as 250ms, 20s, 5m, 1h`;
+}
+
+/** Bytes of each unit that a size can be written in. */
+const UNITS: Readonly<Record<string, number>> = { KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 };
+
+const SIZE = /^(\d+(?:\.\d+)?)(KB|MB|GB)$/;
+
+/** A number of bytes from `min` to `max`, both in MB: a plain number of bytes, or text such as `64MB`. */
+export function size(min: number, max: number) {
+  const error = `a size from ${min}MB to ${max}MB, such as ${min}MB, 64MB or 1GB`;
+  const MB = UNITS.MB as number;
+  return z.union([z.number(), z.string().transform(bytesOf)], { error }).pipe(
+    z
+      .int({ error })
+      .min(min * MB, { error })
+      .max(max * MB, { error }),
+  );
+}
+
+/** NaN for other text. A fraction of a byte is rounded off. */
+function bytesOf(text: string): number {
+  const [, digits, unit] = SIZE.exec(text) ?? [];
+  return unit === undefined ? Number.NaN : Math.round(Number(digits) * (UNITS[unit] as number));
+}

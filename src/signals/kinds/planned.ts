@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { flag, number, numberFrom, oneOf, section, text } from '../../schema/parts.js';
+import { duration } from '../../schema/units.js';
+import { lastBefore } from '../recording/scan.js';
+import { MIN_PERIOD, type Signal, signal, type Track, type TrackSource } from '../signal.js';
+
+type Then = 'hold' | 'repeat' | 'bounce';
+
+interface Step {
+  readonly value: number;
+  readonly for?: number | undefined;
+}
+
+/** For more steps than this, use a recording with `playback`. */
+const MAX_STEPS = 10_000;
+
+interface Playback extends TrackSource {
+  readonly loop: boolean;
+  readonly speed: number;
+}
+
+/** Signals whose course is written down in advance, as a line, a list or a recording. */
+export const PLANNED = {
+  ramp: signal({
+    schema: section({
+      from: number,
+      to: number,
+      over: duration(MIN_PERIOD),
+      then: oneOf(['hold', 'repeat', 'bounce']).default('hold'),
+    }),
+    fits: 'numbers',
+    doc: {
+      entry: '`ramp: {from, to, over, then}`',
+      value:
+        'a straight line; `then: hold` (the default) stays at the end, `repeat` begins again, `bounce` goes back the same way',
+    },
+    start: ({ from, to, over, then }) => ({
+      valueAt: (time) => from + (to - from) * positionAt(time / over, then),
+      integral(start, end) {
+        const area = areaOf(end / over, then) - areaOf(start / over, then);
+        return (from * (end - start) + (to - from) * over * area) / 1000;
+      },
+    }),
+  }),
+
+  steps: signal({
+    schema: z
+      .array(section({ value: number, for: duration(MIN_PERIOD).optional() }), {
+        error: 'a list of steps, as in [{value: 1, for: 20s}, {value: 0, for: 1m}]',
+      })
+      .min(1, { error: 'at least one step' })
+      .max(MAX_STEPS, { error: `at most ${MAX_STEPS} steps; a longer list is a file for playback` })
+      .superRefine((list, context) => {
+        list.slice(0, -1).forEach((step, i) => {
+          if (step.for !== undefined) return;
+          const message = 'missing, expected a time: only the last step may last forever';
+          context.addIssue({ code: 'custom', path: [i, 'for'], message });
+        });
+      }),
+    fits: 'numbers and bits',
+    doc: {
+      entry: '`steps: [{value, for}, …]`',
+      value: 'one value after the other, again and again; a last step without `for` lasts forever',
+    },
+    start: staircase,
+  }),
+
+  playback: signal({
+    schema: section({
+      file: text('the path of a CSV file'),
+      column: text('the name of a column'),
+      time: text('the name of the column with the times').default('time'),
+      loop: flag.default(false),
+      speed: numberFrom(0, 1_000_000, 'a speed').default(1),
+    }),
+    fits: 'numbers and bits',
+    doc: {
+      entry: '`playback: {file, column, time, loop, speed}`',
+      value:
+        'the values of a column of a CSV file, each from the time (seconds, or ISO 8601) in its column `time` on; holds the last one, or begins again with `loop: true`; `speed: 10` plays ten times as fast',
+    },
+    plays: ({ file, time, column }) => ({ file, time, column }),
+    start: (parameters, context) => player(parameters, context.trackOf(parameters)),
+  }),
+};
+
+/** The completed share of the way, 0 to 1, after `lengths` lengths of the ramp. */
+function positionAt(lengths: number, then: Then): number {
+  if (then === 'hold') return Math.min(lengths, 1);
+  const share = lengths - Math.floor(lengths);
+  return then === 'bounce' && Math.floor(lengths) % 2 === 1 ? 1 - share : share;
+}
+
+/** The integral of {@link positionAt} from 0 on. */
+function areaOf(lengths: number, then: Then): number {
+  if (then === 'hold') return lengths < 1 ? lengths ** 2 / 2 : lengths - 0.5;
+  const whole = Math.floor(lengths);
+  const share = lengths - whole;
+  const isBack = then === 'bounce' && whole % 2 === 1;
+  return whole / 2 + (isBack ? share - share ** 2 / 2 : share ** 2 / 2);
+}
+
+function staircase(list: readonly Step[]): Signal {
+  const starts: number[] = [];
+  /** For each step, the integral of all steps before it. */
+  const areas: number[] = [];
+  let length = 0;
+  let area = 0;
+  for (const { value, for: duration = Number.POSITIVE_INFINITY } of list) {
+    starts.push(length);
+    areas.push(area);
+    length += duration;
+    area += value * duration;
+  }
+  const roundsAt = (time: number) => Math.floor(time / length);
+  const indexAt = (time: number) => lastBefore(starts, time);
+  const areaOf = (time: number) => {
+    const rounds = roundsAt(time);
+    const rest = rounds === 0 ? time : time - rounds * length;
+    const i = indexAt(rest);
+    const partial = (areas[i] as number) + (list[i] as Step).value * (rest - (starts[i] as number));
+    return rounds === 0 ? partial : rounds * area + partial;
+  };
+  return {
+    valueAt(time) {
+      const rounds = roundsAt(time);
+      return (list[indexAt(rounds === 0 ? time : time - rounds * length)] as Step).value;
+    },
+    integral: (from, to) => (areaOf(to) - areaOf(from)) / 1000,
+  };
+}
+
+/** Plays a track. While rows can't be read, the value stays at the last one that was read. */
+function player({ loop, speed }: Playback, track: Track): Signal {
+  let lastRead = 0;
+  let trouble: string | undefined;
+  return {
+    valueAt(time) {
+      const played = loop ? (time * speed) % track.length : Math.min(time * speed, track.length);
+      const rows = track.rowsAt(played);
+      if (typeof rows === 'string') {
+        trouble = rows;
+        return lastRead;
+      }
+      trouble = undefined;
+      lastRead = rows.values[lastBefore(rows.times, played)] as number;
+      return lastRead;
+    },
+    trouble: () => trouble,
+  };
+}

@@ -1,0 +1,194 @@
+import type { TrafficEvent } from '../event.js';
+import {
+  addressOf,
+  type Endpoint,
+  endpointOf,
+  MAX_DATAGRAM,
+  TCP_FLAGS,
+  tcpPacket,
+  udpPacket,
+} from './ip-packet.js';
+import {
+  type CaptureLine,
+  doneSteps,
+  type Packet,
+  packetOf,
+  receivedComments,
+  silenceComments,
+} from './packet.js';
+
+/**
+ * What passed a line on TCP, or what a TLS line has decrypted, as the TCP of its connections. Sequence numbers,
+ * handshakes and acknowledgements are made up; addresses, bytes and times are those of the line.
+ */
+export function tcpPackets(
+  event: TrafficEvent,
+  line: CaptureLine,
+  connections: CapturedConnections,
+): Packet[] {
+  if (!('client' in event) || event.client === undefined) return [];
+  const { clientId, client } = event;
+  const connection = connections.of(line, clientId, client);
+  const packets = (at: number, all: readonly Uint8Array[], comments: readonly string[] = []): Packet[] =>
+    all.map((bytes, i) => packetOf(event, 'raw', at, bytes, i === 0 ? comments : []));
+  switch (event.kind) {
+    case 'reply': {
+      const steps = doneSteps(event);
+      if (steps.length === 0)
+        return packets(event.at, connection.data('server', NOTHING), silenceComments(event));
+      return steps.flatMap(({ step, at, comments }) => {
+        if (step.kind === 'bytes') return packets(at, connection.data('server', step.bytes), comments);
+        // Sockets have no breaks.
+        if (step.kind === 'break') return [];
+        return packets(at, connection.close('server', step.how), comments);
+      });
+    }
+    case 'client':
+      return packets(event.at, connection.open(), textOf('role', event.text));
+    case 'client rejected':
+      return packets(event.at, connection.close('server', 'reset'), textOf('turned away', event.text));
+    case 'client gone':
+      connections.forget(line, clientId);
+      return packets(event.at, connection.close('client', 'end'), textOf('gone', event.text));
+    default:
+      return packets(event.startedAt, connection.data('client', event.bytes), receivedComments(event));
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+function textOf(what: string, text: string): string[] {
+  return text === '' ? [] : [`${what}: ${text}`];
+}
+
+/** What passed a line on UDP, a packet for each datagram. Where there is no reply, there is no packet. */
+export function udpPackets(event: TrafficEvent, line: CaptureLine): Packet[] {
+  if (!('client' in event) || event.client === undefined) return [];
+  const client = endpointOf(event.client);
+  const server = serverOf(line, client);
+  switch (event.kind) {
+    case 'reply':
+      return doneSteps(event).flatMap(({ step, at, comments }) => {
+        if (step.kind !== 'bytes') return [];
+        const sent = udpPacket(server, client, step.bytes.subarray(0, MAX_DATAGRAM));
+        return packetOf(event, 'raw', at, sent, comments);
+      });
+    // UDP has no connections.
+    case 'client':
+    case 'client gone':
+    case 'client rejected':
+      return [];
+    default: {
+      const received = udpPacket(client, server, event.bytes);
+      return [packetOf(event, 'raw', event.startedAt, received, receivedComments(event))];
+    }
+  }
+}
+
+/** More connections than a line may have. Of the oldest ones the sequence numbers are forgotten. */
+const MAX_CONNECTIONS = 65_536;
+/** 2^32 divided by the golden ratio: multiples of it are far from each other. */
+const SPREAD = 0x9e37_79b1;
+
+/** The TCP connections of all lines of a capture. */
+export class CapturedConnections {
+  readonly #byClient = new Map<string, CapturedConnection>();
+
+  of(line: CaptureLine, clientId: number, client: string): CapturedConnection {
+    const key = `${clientId} ${line.name}`;
+    const known = this.#byClient.get(key);
+    if (known) return known;
+    const [oldest] = this.#byClient.size >= MAX_CONNECTIONS ? this.#byClient.keys() : [];
+    if (oldest !== undefined) this.#byClient.delete(oldest);
+    const from = endpointOf(client);
+    const initial = Math.imul(clientId - 1, SPREAD) >>> 0;
+    const connection = new CapturedConnection(from, serverOf(line, from), initial);
+    this.#byClient.set(key, connection);
+    return connection;
+  }
+
+  forget(line: CaptureLine, clientId: number): void {
+    this.#byClient.delete(`${clientId} ${line.name}`);
+  }
+}
+
+/**
+ * Where a line listens, as its client sees it: the address of the line, if it has one of the client's kind. Otherwise
+ * it is the client's own address for a client on this machine, and else the address that means any.
+ */
+function serverOf({ host = '', port = 0 }: CaptureLine, client: Endpoint): Endpoint {
+  const address = addressOf(host);
+  const fits = address.length === client.address.length && address.some((byte) => byte !== 0);
+  if (fits) return { address, port };
+  return { address: isLoopback(client) ? client.address : new Uint8Array(client.address.length), port };
+}
+
+function isLoopback({ address }: Endpoint): boolean {
+  return address.length === 4 ? address[0] === 127 : address.every((byte, i) => byte === (i === 15 ? 1 : 0));
+}
+
+const { ack, fin, psh, rst, syn } = TCP_FLAGS;
+
+type Side = 'client' | 'server';
+
+/** A longer piece goes into several segments. */
+const MAX_SEGMENT = 32 * 1024;
+
+/**
+ * One TCP connection as packets. Both directions begin with the same sequence number. A connection whose beginning is not in
+ * the capture begins with data.
+ */
+export class CapturedConnection {
+  readonly #ends: Readonly<Record<Side, Endpoint>>;
+  /** The next sequence number of each side: the one behind its SYN. */
+  readonly #next: Record<Side, number>;
+  /** Sides that have sent a FIN or a RST. */
+  readonly #closed = new Set<Side>();
+
+  /** @param initial the initial sequence number. A client may use a port again: then it has to be another one. */
+  constructor(client: Endpoint, server: Endpoint, initial: number) {
+    this.#ends = { client, server };
+    this.#next = { client: (initial + 1) >>> 0, server: (initial + 1) >>> 0 };
+  }
+
+  open(): Uint8Array[] {
+    const { client, server } = this.#ends;
+    const behind = this.#next.client;
+    const first = { sequence: (behind - 1) >>> 0, acknowledgement: 0, payload: NOTHING };
+    return [
+      tcpPacket(client, server, { ...first, flags: syn }),
+      tcpPacket(server, client, { ...first, acknowledgement: behind, flags: syn | ack }),
+      this.#packet('client', ack),
+    ];
+  }
+
+  /** Bytes that one side has sent; without bytes, an acknowledgement alone. */
+  data(from: Side, bytes: Uint8Array): Uint8Array[] {
+    if (bytes.length === 0) return [this.#packet(from, ack)];
+    const packets = [];
+    for (let at = 0; at < bytes.length; at += MAX_SEGMENT) {
+      packets.push(this.#packet(from, psh | ack, bytes.subarray(at, at + MAX_SEGMENT)));
+    }
+    return packets;
+  }
+
+  close(from: Side, how: 'end' | 'reset'): Uint8Array[] {
+    if (this.#closed.has(from)) return [];
+    this.#closed.add(from);
+    if (how === 'reset') {
+      this.#closed.add('client').add('server');
+      return [this.#packet(from, rst | ack)];
+    }
+    const packet = this.#packet(from, fin | ack);
+    this.#next[from] = (this.#next[from] + 1) >>> 0;
+    return [packet];
+  }
+
+  #packet(from: Side, flags: number, payload: Uint8Array = NOTHING): Uint8Array {
+    const to = from === 'client' ? 'server' : 'client';
+    const sequence = this.#next[from];
+    this.#next[from] = (sequence + payload.length) >>> 0;
+    const segment = { sequence, acknowledgement: this.#next[to], flags, payload };
+    return tcpPacket(this.#ends[from], this.#ends[to], segment);
+  }
+}

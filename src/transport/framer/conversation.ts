@@ -1,0 +1,73 @@
+import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
+import { hasQuantityOf } from '../../protocol/pdu.js';
+import { BROADCAST } from '../../protocol/rtu.js';
+import type { Carrier, Role } from './framer.js';
+import { UnansweredRequests } from './unanswered-requests.js';
+
+const REQUEST: readonly Role[] = ['request'];
+const REQUEST_OR_RESPONSE: readonly Role[] = ['request', 'response'];
+const RESPONSE_OR_REQUEST: readonly Role[] = ['response', 'request'];
+
+/** Who asked whom in RTU: requests and responses look alike, and only what came before tells them apart. */
+export class Conversation {
+  readonly #owns: (unitId: number) => boolean;
+  readonly #carrier: Carrier;
+  /** The last frame, if it was a request that somebody may answer: a device, or another one that has a unit of ours. */
+  #asked: Uint8Array | undefined;
+  readonly #unanswered = new UnansweredRequests();
+
+  /** @param owns whether a unit identifier is ours */
+  constructor(owns: (unitId: number) => boolean, carrier: Carrier) {
+    this.#owns = owns;
+    this.#carrier = carrier;
+  }
+
+  forget(): void {
+    this.#asked = undefined;
+    this.#unanswered.clear();
+  }
+
+  isOurs(unitId: number): boolean {
+    return unitId === BROADCAST || this.#owns(unitId);
+  }
+
+  /**
+   * What a frame at `start` may be, the likeliest first. One to a unit of ours is a request, unless another device on the wire
+   * may have the same unit identifier and be answering the last request.
+   */
+  rolesAt(bytes: Uint8Array, start: number): readonly Role[] {
+    const unitId = bytes[start] as number;
+    const mayAnswer = this.#hasAsked(unitId, bytes[start + 1]);
+    if (!this.isOurs(unitId)) return mayAnswer ? RESPONSE_OR_REQUEST : REQUEST_OR_RESPONSE;
+    return mayAnswer && this.#mayBeDuplicate(bytes, start) ? REQUEST_OR_RESPONSE : REQUEST;
+  }
+
+  /** A valid frame was found that looks like a `supposed`. Returns what it is. */
+  settle(frame: Uint8Array, supposed: Role): Role {
+    const unitId = frame[0] as number;
+    const role = this.isOurs(unitId) ? supposed : this.#roleBetweenOthers(frame, supposed);
+    this.#asked = role === 'request' && unitId !== BROADCAST ? frame : undefined;
+    return role;
+  }
+
+  #hasAsked(unitId: number, functionCode: number | undefined): boolean {
+    if (this.#asked?.[0] !== unitId) return false;
+    return functionCode === undefined || (functionCode & ~EXCEPTION_FLAG) === this.#asked[1];
+  }
+
+  /** A stream has no other devices. */
+  #mayBeDuplicate(bytes: Uint8Array, start: number): boolean {
+    if (this.#carrier === 'stream' || this.#asked === undefined) return false;
+    const response = bytes.subarray(start + 1);
+    return response.length < 2 || hasQuantityOf(response, this.#asked.subarray(1));
+  }
+
+  /** While a request to us waits for its answer, a frame that may be another device's late response counts as one. */
+  #roleBetweenOthers(frame: Uint8Array, supposed: Role): Role {
+    const asked = this.#asked?.[0];
+    const mayAnswer = supposed === 'response' || (asked !== undefined && this.isOurs(asked));
+    const isAnswer = mayAnswer && this.#unanswered.answeredBy(frame);
+    this.#unanswered.remember(frame, isAnswer);
+    return isAnswer ? 'response' : supposed;
+  }
+}

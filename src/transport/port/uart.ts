@@ -1,0 +1,91 @@
+import { getSystemErrorName } from 'node:util';
+import {
+  type Libc,
+  TCGETS2,
+  TCSETS2,
+  TIOCGICOUNT,
+  TIOCM_RTS,
+  TIOCMBIC,
+  TIOCMBIS,
+  TIOCOUTQ,
+  TIOCSER_TEMT,
+  TIOCSERGETLSR,
+} from './libc.js';
+import { TERMIOS2_BYTES } from './termios.js';
+
+/**
+ * How far a driver has got with what was written to it.
+ * 'handed over': its buffer is empty, but a FIFO behind it may not be, and it does not say.
+ */
+export type TransmitterState = 'sending' | 'handed over' | 'empty';
+
+/** Asks the driver. One that is gone sends nothing more, and is 'empty'. */
+export function transmitterState(libc: Libc, fd: number): TransmitterState {
+  const word = new Uint8Array(4);
+  const view = new DataView(word.buffer);
+  if (libc.ioctl(fd, TIOCOUTQ, word) < 0) return 'empty';
+  if (view.getInt32(0, true) > 0) return 'sending';
+  if (libc.ioctl(fd, TIOCSERGETLSR, word) < 0) return 'handed over';
+  return view.getInt32(0, true) & TIOCSER_TEMT ? 'empty' : 'sending';
+}
+
+/**
+ * Sets RTS and leaves the other modem lines as they are, before this call returns.
+ * @returns what is wrong; some ports, pseudo-terminals among them, have no modem lines.
+ */
+export function setRts(libc: Libc, fd: number, level: 'high' | 'low'): string | undefined {
+  const lines = new Uint8Array(4);
+  new DataView(lines.buffer).setInt32(0, TIOCM_RTS, true);
+  const result = libc.ioctl(fd, level === 'high' ? TIOCMBIS : TIOCMBIC, lines);
+  return result < 0 ? `RTS can't be set ${level} (${getSystemErrorName(result)})` : undefined;
+}
+
+/** What the driver of a UART has counted since the port exists. */
+export interface ErrorCounts {
+  /** Characters without a stop bit. */
+  readonly framing: number;
+  /** Characters that the UART lost because nobody fetched those before them in time. */
+  readonly overrun: number;
+  readonly parity: number;
+  readonly break: number;
+  /** Times that characters were lost because the kernel's buffer was full. */
+  readonly bufferOverrun: number;
+}
+
+/** Of struct serial_icounter_struct (linux/serial.h), twenty ints: after cts, dsr, rng, dcd, rx and tx come these. */
+export function parseErrorCounts(struct: Uint8Array): ErrorCounts {
+  const view = new DataView(struct.buffer, struct.byteOffset, struct.byteLength);
+  const count = (offset: number) => view.getUint32(offset, true);
+  return {
+    framing: count(24),
+    overrun: count(28),
+    parity: count(32),
+    break: count(36),
+    bufferOverrun: count(40),
+  };
+}
+
+/** Asks the driver; undefined where it does not count (pseudo-terminals, some USB adapters). */
+export function readErrorCounts(libc: Libc, fd: number): ErrorCounts | undefined {
+  const struct = new Uint8Array(80);
+  return libc.ioctl(fd, TIOCGICOUNT, struct) < 0 ? undefined : parseErrorCounts(struct);
+}
+
+/** @returns the structure of termios.ts, or the negative errno. */
+export function readTermios2(libc: Libc, fd: number): Uint8Array | number {
+  const bytes = new Uint8Array(TERMIOS2_BYTES);
+  const result = libc.ioctl(fd, TCGETS2, bytes);
+  return result < 0 ? result : bytes;
+}
+
+/** Changes the settings of a terminal. @returns why it did not work. */
+export function changeTermios2(
+  libc: Libc,
+  fd: number,
+  change: (before: Uint8Array) => Uint8Array,
+): string | undefined {
+  const before = readTermios2(libc, fd);
+  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
+  const written = libc.ioctl(fd, TCSETS2, change(before));
+  return written < 0 ? `TCSETS2: ${getSystemErrorName(written)}` : undefined;
+}

@@ -1,0 +1,221 @@
+import type { Socket } from 'node:net';
+import { putBytes } from '../../protocol/bytes.js';
+import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
+import type { Step } from '../../protocol/reply-plan.js';
+import type { Channel } from './channel.js';
+import type { ReplyWriter, StepFailure } from './reply-queue.js';
+
+/** Room for a few replies. */
+const FIRST_ROOM = 512;
+/** Room that is kept for later replies: a few kB for each of many clients. */
+const MAX_KEPT_ROOM = 4096;
+/** Plans with more steps than this are too rare to keep room for them. */
+const MANY_STEPS = 64;
+/** The longest array of bytes that V8 keeps on its heap. */
+const MAX_ON_HEAP = 64;
+/** A reply on V8's heap is copied here and written at once: the system can't be given bytes that may move. */
+const offHeap = Buffer.allocUnsafeSlow(MAX_ON_HEAP);
+
+const NOTHING = new Uint8Array(0);
+
+type Reported = (report: PlayReport) => void;
+
+/** A plan that was played, while the operating system has not taken all of its bytes. */
+interface Untaken {
+  readonly report: PlayReport;
+  readonly reported: Reported;
+  /**
+   * For each step played: how many bytes of the connection the operating system must have taken until it is achieved.
+   */
+  readonly needs: readonly number[];
+  /** The same for the whole plan and all plans before it. */
+  readonly end: number;
+}
+
+/**
+ * The sending side of one connection.
+ *
+ * Replies that have to wait are joined here: for other replies of the same turn, or for a client that does not read. A
+ * stream would keep each reply as objects of many times its length, and the limit for unread replies is in bytes.
+ */
+export class TcpWriter implements ReplyWriter {
+  readonly #channel: Channel;
+  readonly #socket: Socket;
+  readonly #raw: Socket;
+  readonly #taken: (error?: Error | null) => void;
+  /** Bytes that the socket was not given yet, at the beginning of `#room`. */
+  #held = 0;
+  #room = NOTHING;
+  #holds = false;
+  /** Number of all bytes so far, including those held here. */
+  #length = 0;
+  /** How many of them the operating system had taken when last known. */
+  #takenLength = 0;
+  /** As `Untaken.needs`, for the first `#steps` steps of the current plan. Reused for the next plan. */
+  #needs: number[] = [];
+  #steps = 0;
+  /** In their order. */
+  readonly #untaken: Untaken[] = [];
+  /** A plan has closed the connection. A TLS socket learns only later of the reset below it. */
+  #isClosed = false;
+  #isAbandoned = false;
+
+  /**
+   * @param channel takes the replies
+   * @param raw the connection below the channel's socket where that is a TLS one, which can't reset; otherwise the same
+   * @param taken called when the operating system has taken what was written
+   */
+  constructor(channel: Channel, raw: Socket, taken: () => void) {
+    this.#channel = channel;
+    this.#socket = channel.socket;
+    this.#raw = raw;
+    this.#taken = (error) => {
+      if (error) return;
+      this.#countTaken();
+      if (!this.#holds) this.flush();
+      this.#reportTaken();
+      taken();
+    };
+  }
+
+  get open(): boolean {
+    return !this.#isClosed && this.#socket.writable;
+  }
+
+  /** Bytes that the operating system has not taken. */
+  get unsent(): number {
+    return this.#held + this.#socket.writableLength;
+  }
+
+  /** Plans that were played, and of whose bytes the operating system has not taken all. */
+  get untaken(): number {
+    return this.#untaken.length;
+  }
+
+  /** Holds bytes back from now on, so that they leave together at `release`. */
+  hold(): void {
+    this.#holds = true;
+  }
+
+  /** Ends `hold`. */
+  release(): void {
+    this.#holds = false;
+    // Otherwise the bytes leave when earlier ones have left.
+    if (this.#held > 0 && this.#socket.writableLength === 0) this.flush();
+  }
+
+  play(step: Step): StepFailure {
+    switch (step.kind) {
+      case 'bytes':
+        this.#length += step.bytes.length;
+        this.#needs[this.#steps++] = this.#length;
+        if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
+        else this.#write(step.bytes);
+        return undefined;
+      case 'close':
+        // A reset does not wait for earlier bytes.
+        this.#needs[this.#steps++] = step.how === 'end' ? this.#length : 0;
+        this.#close(step.how);
+        return undefined;
+      case 'break':
+        this.#needs[this.#steps++] = 0;
+        return 'a TCP connection has no break state';
+    }
+  }
+
+  complete(report: PlayReport, reported: Reported): void {
+    if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
+    else {
+      const needs = this.#needs.slice(0, this.#steps);
+      this.#untaken.push({ report, reported, needs, end: this.#length });
+    }
+    if (this.#steps > MANY_STEPS) this.#needs = [];
+    this.#steps = 0;
+  }
+
+  flush(): void {
+    this.#holds = false;
+    if (this.#held === 0 || !this.#socket.writable) return;
+    const [room, held] = [this.#room, this.#held];
+    const written = this.#writeNow(room, held);
+    this.#held = 0;
+    // The stream keeps what it gets until the system takes it.
+    if (written < held || room.length > MAX_KEPT_ROOM) this.#room = NOTHING;
+    if (written < held) this.#socket.write(room.subarray(written, held), this.#taken);
+    this.#countTaken();
+    this.#reportTaken();
+  }
+
+  /** The connection ends. Steps whose bytes the operating system has not taken are not achieved, for `reason`. */
+  abandon(reason: string): void {
+    this.#isAbandoned = true;
+    this.#countTaken();
+    const taken = this.#takenLength;
+    const gaveUpAt = performance.now();
+    for (const { report, reported, needs, end } of this.#untaken.splice(0)) {
+      if (end <= taken) reported(report);
+      else {
+        const steps = report.steps.map((step, i) =>
+          step.outcome === 'achieved' && (needs[i] ?? 0) > taken
+            ? notAchieved(step.plannedAt, gaveUpAt, reason)
+            : step,
+        );
+        reported({ steps, ended: 'disconnected' });
+      }
+    }
+  }
+
+  #write(bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (length > MAX_ON_HEAP) {
+      const written = this.#writeNow(bytes, length);
+      if (written < length) this.#socket.write(bytes.subarray(written), this.#taken);
+    } else {
+      putBytes(offHeap, 0, bytes);
+      const written = this.#writeNow(offHeap, length);
+      if (written < length) this.#socket.write(Buffer.from(offHeap.subarray(written, length)), this.#taken);
+    }
+    this.#countTaken();
+  }
+
+  /** Writes what the system takes at once, unless earlier bytes wait in the stream. @returns how many bytes it took */
+  #writeNow(bytes: Uint8Array, length: number): number {
+    return this.#socket.writableLength === 0 ? this.#channel.writeNow(bytes, length) : 0;
+  }
+
+  /** Node reports that nothing is left of a write even if it failed or was called off. */
+  #countTaken(): void {
+    if (this.#socket.errored || this.#raw.destroyed) return;
+    this.#takenLength = this.#length - this.unsent;
+  }
+
+  #reportTaken(): void {
+    if (this.#untaken.length === 0) return;
+    const taken = this.#takenLength;
+    for (let first = this.#untaken[0]; first && first.end <= taken; first = this.#untaken[0]) {
+      this.#untaken.shift();
+      first.reported(first.report);
+    }
+  }
+
+  #close(how: 'end' | 'reset'): void {
+    this.flush();
+    this.#isClosed = true;
+    if (how === 'end') this.#socket.end();
+    // For a TLS socket, Node reports one turn late that the operating system has taken the bytes, even if it did at
+    // once.
+    else if (this.#socket !== this.#raw && this.unsent > 0) setImmediate(() => this.#raw.resetAndDestroy());
+    else this.#raw.resetAndDestroy();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const length = this.#held + bytes.length;
+    if (length > this.#room.length) {
+      const room = new Uint8Array(Math.max(FIRST_ROOM, length, 2 * this.#held));
+      room.set(this.#room.subarray(0, this.#held));
+      this.#room = room;
+    }
+    this.#room.set(bytes, this.#held);
+    this.#held = length;
+  }
+}
