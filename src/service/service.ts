@@ -1,24 +1,18 @@
-import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.js';
 import type { LoadResult } from '../config/load.js';
 import type { Room } from '../control/room.js';
 import { formatWarnings } from '../schema/problem.js';
 import { reload } from './reload.js';
 import { answerReloads, type ReloadAnswer } from './reload-socket.js';
-import type { ServiceManager } from './service-manager.js';
-import { supervise } from './supervision.js';
+import { type Supervised, supervise } from './supervision.js';
 
-export interface Service {
+export interface Service extends Supervised {
   /** As its owner sees it. */
   readonly room: Room;
   /** The configuration that the simulator was built from. */
   readonly configuration: Configuration;
-  readonly manager: ServiceManager;
   /** Where it is asked to read the configuration again; undefined where the service has no such directory. */
   readonly runtimeDirectory: string | undefined;
-  readonly log: Logger;
-  /** Where REST is, for the status text; undefined where its user has named the port. */
-  readonly rest: string | undefined;
   /** Name of the configuration, for messages. */
   readonly file: string;
   /** Reads the configuration again. */

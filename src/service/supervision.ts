@@ -1,8 +1,17 @@
+import type { Logger } from 'pino';
 import { lineStatus } from '../simulator/line-status.js';
 import type { Simulator } from '../simulator/simulator.js';
-import type { Service } from './service.js';
+import type { ServiceManager } from './service-manager.js';
 import { statusText } from './status-text.js';
 import { StuckLines } from './stuck-lines.js';
+
+/** What is supervised, and how that is reported. */
+export interface Supervised {
+  readonly manager: ServiceManager;
+  readonly log: Logger;
+  /** Where REST is, for the status text; undefined where its user has named the port. */
+  readonly rest: string | undefined;
+}
 
 export interface Supervision {
   /** Sets the text that follows the state of the lines in the status text. */
@@ -20,7 +29,7 @@ const LOOK_MS = 1000;
  */
 export function supervise(
   simulator: Simulator,
-  { manager, log, rest }: Pick<Service, 'manager' | 'log' | 'rest'>,
+  { manager, log, rest }: Supervised,
 ): Supervision {
   const stuckLines = new StuckLines();
   let noted: string | undefined;

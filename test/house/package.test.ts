@@ -55,16 +55,13 @@ describe('the completion of bash', () => {
 });
 
 describe('the units', () => {
-  it('are one service and one for each bus, which differ in the name of the configuration alone', () => {
+  it('are one service and one for each bus, which differ in names, directories and the usual port alone', () => {
     const body = (file: string) =>
       readFileSync(`systemd/${file}`, 'utf8')
         .split('\n')
-        .filter((line) => !line.startsWith('#'));
+        .filter((line) => !/^(#|Environment=|RuntimeDirectory|StateDirectory=)/.test(line));
     const instance = body('modbus-sim@.service').map((line) =>
-      line
-        .replace(' for %i', '')
-        .replace('%i.yaml', 'config.yaml')
-        .replace(/modbus-sim[@/]%i/, 'modbus-sim'),
+      line.replace(' for %i', '').replace('%i.yaml', 'config.yaml'),
     );
     expect(instance).toEqual(body('modbus-sim.service'));
   });
