@@ -12,8 +12,8 @@ import { nativeSetup } from '../../support/configuration.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { FAULTLESS, type Habits } from './habits.js';
 import { ModelClient } from './model-client.js';
-import { VirtualSerial } from './virtual-port.js';
-import { type Lateness, VirtualTcp } from './virtual-tcp.js';
+import { type Lateness, VirtualSerial } from './virtual-port.js';
+import { VirtualTcp } from './virtual-tcp.js';
 
 /** The register that a model client writes back to. */
 export const SEEN = 100;
@@ -63,14 +63,16 @@ export interface VirtualBench {
 
 /**
  * Opens a line named `bus` with the units 1 and 2.
- * @param lateness TCP: of bytes on each way, as on a busy machine
+ * @param lateness of bytes on each way, as on a busy machine
+ * @param seed of the lateness
  */
 export async function virtualBench(
   on: keyof typeof LINES = 'serial',
   lateness?: Lateness,
+  seed?: number,
 ): Promise<VirtualBench> {
   const time = clock;
-  const serial = new VirtualSerial(time);
+  const serial = new VirtualSerial(time, lateness, seed);
   let tcp: VirtualTcp | undefined;
   const simulator = new Simulator(
     nativeSetup({ devices: DEVICES, lines: { bus: LINES[on] } }),
@@ -79,7 +81,7 @@ export async function virtualBench(
       clock: time,
       newTransport: (definition, framing, handler) => {
         if (definition.kind !== 'serial') {
-          tcp = new VirtualTcp(handler, time, lateness);
+          tcp = new VirtualTcp(handler, time, lateness, seed);
           return tcp;
         }
         const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
@@ -109,7 +111,7 @@ interface Wanted {
   /** Checks to choose from; those of the program when absent. */
   readonly table?: readonly Check[];
   readonly unitId?: number;
-  /** TCP: of bytes on each way, as on a busy machine. */
+  /** Of bytes on each way, as on a busy machine. */
   readonly lateness?: Lateness;
   readonly limitMs?: number;
   readonly seed?: number;
@@ -129,8 +131,8 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
   /** The finding of a check. */
   readonly finding: (id: string) => Finding;
 }> {
-  const { on, habits, lateness } = wanted;
-  const bench = await virtualBench(on, lateness);
+  const { on, habits, lateness, seed } = wanted;
+  const bench = await virtualBench(on, lateness, seed);
   const client = bench.client(habits);
   const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
   void client.poll();
