@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { orderSchema } from '../../testing/examine/read-order.js';
+import { orderSchema } from '../../testing/examine/order-schema.js';
 import { examinationShape } from '../../testing/report/examination-json.js';
 import { CHECK, EXAMINATION } from './examples.js';
 

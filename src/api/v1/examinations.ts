@@ -4,7 +4,7 @@ import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { CHECKS } from '../../testing/examine/checks.js';
 import { ExaminationRuns, type KnownExamination } from '../../testing/examine/examination-runs.js';
-import { checksFor } from '../../testing/examine/plan.js';
+import { checksFor } from '../../testing/examine/checks.js';
 import type { LineLeases } from '../../testing/line-leases.js';
 import { examinationSummary } from '../../testing/report/examination-json.js';
 import { viewOnDemand } from '../../testing/report/view.js';

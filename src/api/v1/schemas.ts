@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ruleSchema } from '../../faults/rule.js';
-import { orderSchema } from '../../testing/examine/read-order.js';
+import { orderSchema } from '../../testing/examine/order-schema.js';
 import { JSON_TYPE, madeOnce } from '../openapi/made.js';
 import { Components, type JsonSchema } from '../openapi/schema-json.js';
 import { errorBody, errorSchema } from './problem.js';

@@ -29,6 +29,8 @@ export type ExamineRequest =
       readonly seed?: number;
       /** The command that starts the client. */
       readonly dut?: string;
+      /** The client is started again when it has ended. */
+      readonly restart?: boolean;
       /** What was written of a witness; empty when there is none. */
       readonly witness: WrittenWitness;
       /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
@@ -58,6 +60,7 @@ export const EXAMINE_OPTIONS = {
   limit: { type: 'string' },
   seed: { type: 'string' },
   dut: { type: 'string' },
+  restart: { type: 'boolean' },
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
   'witness-register': { type: 'string' },
@@ -98,6 +101,9 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
   }
   const remote = remoteProblem(values);
   if (remote !== undefined) return remote;
+  if (values.restart && (values.dut === undefined || values.url !== undefined)) {
+    return '--restart needs --dut, without --url';
+  }
   const source = sourceOf(values);
   if (typeof source === 'string') return source;
   const { dut, junit, html, json, url } = values;
@@ -114,6 +120,7 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
       command: values['witness-command'],
     }),
     ...compact({ unitId, seed, dut, junit, html, json, url }),
+    ...(values.restart !== undefined && { restart: true }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   };
 }

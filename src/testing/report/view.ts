@@ -29,7 +29,7 @@ export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
 }
 
 function onDemand(finding: Finding, read: ReadEvent): FindingView {
-  const { id, title, verdict, summary, durationMs, about } = finding;
+  const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
   return {
     id,
     title,
@@ -39,6 +39,8 @@ function onDemand(finding: Finding, read: ReadEvent): FindingView {
       return finding.frames.map((event) => trafficView(event, read));
     },
     durationMs,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence }),
     ...(about && { about }),
     get strip() {
       return stripOf(finding.frames, read);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../../src/testing/examine/check.js';
-import { inOrder } from '../../../src/testing/examine/plan.js';
+import { inTurns } from '../../../src/testing/examine/examination-order.js';
+import type { Check } from '../../../src/testing/examine/trial/check.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();
@@ -90,7 +90,10 @@ describe('an examination', () => {
   it('stops when it is told to, also in the middle of a check', async () => {
     const bench = await virtualBench();
     const told: string[] = [];
-    const { examination } = newExamination(bench, { checks: CORE, told: ({ id }) => void told.push(id) });
+    const { examination } = newExamination(bench, {
+      checks: CORE,
+      onFinding: ({ id }) => void told.push(id),
+    });
     void bench.client().poll();
     const over = examination.run();
     while (bench.simulator.faults.rules.isEmpty) await bench.clock.advanceAsync(10);
@@ -121,7 +124,7 @@ describe('an examination', () => {
     const client = bench.client();
     const { examination } = newExamination(bench, {
       checks: CORE,
-      told: ({ id }) => {
+      onFinding: ({ id }) => {
         if (id === 'poll-period') client.stop();
       },
     });
@@ -136,8 +139,8 @@ describe('the order of checks', () => {
     ({ id, group, needs }) as unknown as Check;
   const table = [check('a', ['d']), check('b'), check('c'), check('d'), check('e', [], 'watching')];
   const order = (seed: number) =>
-    inOrder(table, seed)
-      .map(({ id }) => id)
+    inTurns(table, seed, 1)
+      .map(([check]) => check?.id)
       .join('');
 
   it('begins with those that watch, then those that others need, and depends on the seed alone', () => {

@@ -1,7 +1,7 @@
 import type { Report } from '../../../src/testing/report/report.js';
+import { written } from './observers.js';
 import { habitsOf, type Subject } from './subjects.js';
 import { examineModel } from './virtual-bench.js';
-import { written } from './witnesses.js';
 
 /** Timers, rounds and bytes are late by up to so much, in ms: one of these in each examination. */
 const JITTERS = [0, 1, 2, 5, 10, 20, 35, 50];
@@ -38,16 +38,28 @@ export async function examineSubject(subject: Subject, seed: number): Promise<Re
     limitMs: LIMIT_MS,
     seed,
     ...(checks && { checks }),
-    ...(isObserved && { witness: written }),
+    ...(isObserved && { observer: written }),
   });
   return report;
 }
 
 /** Adds what an examination has said to what others have said. */
-export function count({ byCheck, wrong }: Rates, subject: Subject, report: Pick<Report, 'findings'>, seed: number): void {
+export function count(
+  { byCheck, wrong }: Rates,
+  subject: Subject,
+  report: Pick<Report, 'findings'>,
+  seed: number,
+): void {
   for (const { id, verdict, summary } of report.findings) {
     const rate = byCheck.get(id) ?? {
-      examined: 0, falsePasses: 0, falseFailures: 0, inconclusive: 0, faultless: 0, passed: 0, mistaken: 0, failed: 0,
+      examined: 0,
+      falsePasses: 0,
+      falseFailures: 0,
+      inconclusive: 0,
+      faultless: 0,
+      passed: 0,
+      mistaken: 0,
+      failed: 0,
     };
     byCheck.set(id, rate);
     const isWrong = subject.wrong.includes(id);
@@ -59,12 +71,15 @@ export function count({ byCheck, wrong }: Rates, subject: Subject, report: Pick<
     if (verdict === 'inconclusive') rate.inconclusive++;
     if (verdict === 'pass' && !isWrong) rate.passed++;
     if (verdict === 'fail' && isWrong) rate.failed++;
-    const isFalse = verdict === 'error' || (verdict === 'pass' && isWrong) || (verdict === 'fail' && !isWrong);
+    const isFalse =
+      verdict === 'error' || (verdict === 'pass' && isWrong) || (verdict === 'fail' && !isWrong);
     if (!isFalse) continue;
     if (verdict === 'pass') rate.falsePasses++;
     else rate.falseFailures++;
     const observed = subject.isObserved ? ', observed' : '';
-    wrong.push(`${id}: ${verdict} for "${subject.name}" on ${subject.on}${observed}, seed ${seed}: ${summary}`);
+    wrong.push(
+      `${id}: ${verdict} for "${subject.name}" on ${subject.on}${observed}, seed ${seed}: ${summary}`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Habits, Mistake, ModelQuestion } from './habits.js';
+import { WRITES_BACK } from './observers.js';
 import { ONE, SEVERAL } from './shapes.js';
-import { WRITES_BACK } from './witnesses.js';
 
 /** A model client and what an examination may say of it. */
 export interface Subject {
@@ -47,8 +47,8 @@ const FAULTLESS: Readonly<Record<string, Partial<Habits>>> = {
   'connects anew after a time-out': { questions: SEVERAL, reconnectsOnTimeout: true },
   'backs off': { questions: SEVERAL, attempts: 4, pausesMs: [100, 200, 400] },
   'shows nothing': { rhythm: 'grid', periodMs: 2000, attempts: 1, reconnectsOnGivingUp: false },
-  'uneven': { questions: SEVERAL, rhythm: 'uneven', periodMs: 300 },
-  'queue': {
+  uneven: { questions: SEVERAL, rhythm: 'uneven', periodMs: 300 },
+  queue: {
     questions: TWO_UNITS,
     rhythm: 'queue',
     periodMs: 500,
@@ -93,19 +93,27 @@ interface Mutant {
   readonly open?: readonly string[];
 }
 
-const BAD_REPLIES = [
-  'wrong-unit',
-  'wrong-function',
-  'wrong-byte-count',
-  'fewer-registers',
-] as const;
+const BAD_REPLIES = ['wrong-unit', 'wrong-function', 'wrong-byte-count', 'fewer-registers'] as const;
 
-const TAKES_ANYTHING: readonly Mistake[] = ['ignores the byte count', 'ignores the unit', 'ignores the function'];
+const TAKES_ANYTHING: readonly Mistake[] = [
+  'ignores the byte count',
+  'ignores the unit',
+  'ignores the function',
+];
 
 const MUTANTS: Readonly<Record<string, Mutant>> = {
   'no CRC check': { mistakes: ['no CRC check'], on: ['serial'], checks: ['damaged'], wrong: ['wrong-crc'] },
-  'ignores the unit': { mistakes: ['ignores the unit'], checks: ['damaged'], wrong: ['wrong-unit'], open: ['duplicate-reply', 'late-reply'] },
-  'ignores the function': { mistakes: ['ignores the function'], checks: ['damaged'], wrong: ['wrong-function'] },
+  'ignores the unit': {
+    mistakes: ['ignores the unit'],
+    checks: ['damaged'],
+    wrong: ['wrong-unit'],
+    open: ['duplicate-reply', 'late-reply'],
+  },
+  'ignores the function': {
+    mistakes: ['ignores the function'],
+    checks: ['damaged'],
+    wrong: ['wrong-function'],
+  },
   'ignores the byte count': {
     mistakes: ['ignores the byte count'],
     checks: ['damaged'],
@@ -260,7 +268,13 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     wrong: ['poll-period'],
   },
   'gives broadcasts no time': {
-    habits: { questions: [...ONE, ask(0, 6, 0, 0, 0, 1)], attempts: 1, betweenMs: 0, timeoutMs: 10, periodMs: 0 },
+    habits: {
+      questions: [...ONE, ask(0, 6, 0, 0, 0, 1)],
+      attempts: 1,
+      betweenMs: 0,
+      timeoutMs: 10,
+      periodMs: 0,
+    },
     on: ['serial'],
     rhythms: ['one question'],
     checks: ['broadcast-pause'],

@@ -1,11 +1,10 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import type { Check } from '../../../src/testing/examine/check.js';
-import { CHECKS } from '../../../src/testing/examine/checks.js';
+import { CHECKS, chosenChecks } from '../../../src/testing/examine/checks.js';
 import { Examination } from '../../../src/testing/examine/examination.js';
-import { chosenChecks } from '../../../src/testing/examine/plan.js';
-import type { Witness } from '../../../src/testing/examine/witness/witness.js';
+import type { Observer } from '../../../src/testing/examine/observer/observer.js';
+import type { Check } from '../../../src/testing/examine/trial/check.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { SerialLine } from '../../../src/transport/serial/serial-line.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -115,10 +114,13 @@ interface Wanted {
   readonly lateness?: Lateness;
   readonly limitMs?: number;
   readonly seed?: number;
-  /** Makes the witness for the client that is examined. */
-  readonly witness?: (client: ModelClient, bench: VirtualBench) => Witness;
+  /** Makes the observer of the client that is examined. */
+  readonly observer?: (client: ModelClient, bench: VirtualBench) => Observer;
   /** Called when a check is over. */
-  readonly told?: (finding: Finding) => void;
+  readonly onFinding?: (finding: Finding) => void;
+  /** Called with what is waited for. */
+  readonly onNote?: (text: string) => void;
+  readonly restart?: () => Promise<string | undefined>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -134,7 +136,7 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
   const { on, habits, lateness, seed } = wanted;
   const bench = await virtualBench(on, lateness, seed);
   const client = bench.client(habits);
-  const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
+  const { examination } = newExamination(bench, wanted, wanted.observer?.(client, bench));
   void client.poll();
   const report = await untilOver(bench.clock, examination.run());
   client.stop();
@@ -148,15 +150,16 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
 
 export function newExamination(
   { simulator, clock }: Pick<VirtualBench, 'simulator' | 'clock'>,
-  { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, told }: Wanted,
-  witness?: Witness,
+  { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, onFinding, onNote, restart }: Wanted,
+  observer?: Observer,
 ): { readonly examination: Examination } {
   const line = simulator.lines.get('bus');
   const chosen = line && chosenChecks(checks, line, table);
   if (!line || chosen === undefined) throw new Error('no line');
   if (typeof chosen === 'string') throw new Error(chosen);
-  const order = { line, unitId, checks: chosen, limitMs, seed, witness };
-  return { examination: new Examination(simulator, order, told, clock) };
+  const order = { line, unitId, checks: chosen, limitMs, seed, observer, restart };
+  const audience = { ...(onFinding && { found: onFinding }), ...(onNote && { note: onNote }) };
+  return { examination: new Examination(simulator, order, audience, clock) };
 }
 
 /** Goes on in virtual time until something is over. */
