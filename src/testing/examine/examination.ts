@@ -171,6 +171,7 @@ export class Examination {
       log: this.#log,
       found: this.found,
       known: this.#known,
+      isBeside: false,
       rules: this.#rules,
       outage: this.#outage,
       onEvent: this.#onEvent,
@@ -205,7 +206,9 @@ export class Examination {
     parts: ExamParts,
     targets: readonly Question[],
   ): Promise<End | undefined> {
-    const runs = turn.map((check, i) => this.#begin(check, { ...parts, target: targets[i] ?? parts.target }));
+    const runs = turn.map((check, i) =>
+      this.#begin(check, { ...parts, target: targets[i] ?? parts.target, isBeside: turn.length > 1 }),
+    );
     const outcomes = await Promise.race([
       Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
       this.#crashed,
@@ -245,7 +248,8 @@ export class Examination {
       this.#finish(running, ended);
       return undefined;
     }
-    const text = `asked nothing more after ${check.what}`;
+    const since = exam.hasDisturbed ? `after ${check.what}` : 'although nothing was disturbed';
+    const text = `asked nothing more ${since}`;
     const before = 'evidence' in ended ? ended.evidence : [];
     this.#finish(running, sure('wrong', `${ended.summary}; afterwards the client ${text}`, before));
     this.#fates.push(`the client is gone: it ${text}`);

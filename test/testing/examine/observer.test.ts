@@ -42,7 +42,7 @@ describe('the options of an observer', () => {
     expect(read({})).toEqual({ ok: true, observer: undefined });
     expect(read({ register: 'meter.setpoint' })).toMatchObject({ observer: { register: 'meter.setpoint' } });
     expect(read({ url: 'http://localhost:1/x', path: 'a[1]' })).toMatchObject({
-      witness: { path: ['a', 1] },
+      observer: { path: ['a', 1] },
     });
     expect(read({ command: 'cat value' })).toMatchObject({ observer: { kind: 'command' } });
   });

@@ -4,6 +4,7 @@ import { readingOf } from '../heard/question.js';
 import type { Check } from '../trial/check.js';
 import { type Contrast, type Meaning, spoilt } from '../trial/contrast.js';
 import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
 import { type ContrastRow, contrastCheck } from './contrast-check.js';
 import { lateReply } from './late-reply.js';
 
@@ -56,7 +57,7 @@ const DAMAGE: readonly Damage[] = [
     matters: 'A client that takes what has come so far shows values that nobody has sent.',
     fix: 'Take a reply only when all its bytes are there, and empty the buffer before the next request.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1: an incomplete message is discarded',
-    faults: (exam) => [{ truncate: replyLength(exam) >> 1 }],
+    faults: halfOf,
   },
   {
     id: 'extended-reply',
@@ -202,6 +203,10 @@ function replyLength({ target }: Exam): number {
   return sentBytes(reply.plan, reply.report).reduce((sum, { length }) => sum + length, 0);
 }
 
+function halfOf(exam: Exam): readonly object[] {
+  return [{ truncate: replyLength(exam) >> 1 }];
+}
+
 /** A client that goes on as if the last request had been answered has taken another reply for it. */
 const TAKES_NONE: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
 const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
@@ -222,9 +227,9 @@ const duplicate = contrastCheck('damaged', {
   blame: 'takes a duplicate reply for the next one: dangerous',
   meaning: TAKES_NONE,
   contrast: ({ line }): Contrast => ({
-    shown: [[{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], 'lost'],
+    shown: [[{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
     ifTaken: ['good', 'good'],
-    ifLeft: ['good', 'lost'],
+    ifLeft: ['good', LOST],
     isVoid: ([first]) =>
       first?.reply?.report.ended === 'complete'
         ? undefined
@@ -240,17 +245,23 @@ const split = contrastCheck('damaged', {
   matters:
     'Adapters and networks cut replies as they like. A client that takes one read for one reply fails with them now and then.',
   fix: 'Read on until the whole reply is there or the time-out is over, however many reads that takes.',
-  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when both look the same for this client and there is no observer.',
+  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no observer.',
   source:
     'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',
   transports: ['serial', 'tcp', 'tls'],
+  needs: ['truncated-reply'],
   blame: 'throws away a reply that comes in two pieces',
   meaning: TAKES_IT,
   values: { sent: 'right', kept: 'wrong', other: 'wrong' },
-  contrast: ({ line }) => {
+  contrast: (exam) => {
+    const { line } = exam;
     const isRtu = line.framing === 'rtu';
     return {
-      ...spoilt([{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]),
+      shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
+      ifTaken: ['good'],
+      ifLeft: [LOST],
+      // A client that takes half a reply need not have taken the whole one.
+      alsoUsual: [halfOf(exam)],
       isVoid: ([first]) =>
         isRtu && pauseIn(first) > line.t15
           ? 'this computer made the pause longer than t1.5, and then the reply is no longer valid'

@@ -120,6 +120,9 @@ async function run(exam: Exam, code: number): Promise<Judged> {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
   const text = `${asked}${againText(exam, since)}`;
+  // Beside other exceptions, one that is asked without end keeps the client from this question.
+  const isAsUsual = spoilt.length >= usual / 2 && spoilt.length <= usual * 1.5 + 1 && !early.includes(true);
+  if (exam.parts.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!(await exam.recover())) {
     return sure(

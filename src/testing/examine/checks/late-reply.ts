@@ -6,6 +6,7 @@ import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { type Contrast, decide, learn, lineTrial, type Meaning } from '../trial/contrast.js';
 import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
 import { type Judged, sure } from '../trial/verdict.js';
 
 const SHORTEST_GAP_MS = 1;
@@ -29,7 +30,7 @@ export const lateReply: Check = {
   source:
     'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
   async run(exam) {
-    const missing = await learn(exam, ['lost']);
+    const missing = await learn(exam, [LOST]);
     if (isBroken(missing))
       return sure('wrong', missing.why, missing.asked, 'stops after a request without a reply');
     const [sample] = missing.samples;
@@ -58,9 +59,9 @@ function isAlike({ target, line }: Exam, { request, pdu }: Exchange): boolean {
 /** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
 function behind({ line }: Exam): Contrast {
   return {
-    shown: ['lost', [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], 'lost'],
-    ifTaken: ['lost', 'good', 'good'],
-    ifLeft: ['lost', 'good', 'lost'],
+    shown: [LOST, [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
+    ifTaken: [LOST, 'good', 'good'],
+    ifLeft: [LOST, 'good', LOST],
     isVoid: ([, second]) =>
       second?.reply?.report.ended === 'complete'
         ? undefined
@@ -71,21 +72,24 @@ function behind({ line }: Exam): Contrast {
 /** The next request gets the late reply alone. */
 async function taken(exam: Exam): Promise<Judged> {
   const contrast: Contrast = {
-    shown: ['lost', [{ stale: true }]],
-    ifTaken: ['lost', 'good'],
-    ifLeft: ['lost', 'lost'],
+    shown: [LOST, [{ stale: true }]],
+    ifTaken: [LOST, 'good'],
+    ifLeft: [LOST, LOST],
+    isVoid: ([, second]) =>
+      second && isAlike(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
   };
+  const fits = ({ before }: Exchange) => before !== undefined && isAlike(exam, before);
   const late = (mark: object) => [{ stale: true }, mark];
   const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, MEANING, BLAME));
   if (!exam.values) return onLine;
   if (onLine.verdict === 'fail') {
-    const { kind, text } = await acceptedValue(exam, late);
+    const { kind, text } = await acceptedValue(exam, late, fits);
     if (kind !== 'kept') return onLine;
     // It has thrown the late reply away, and its request with it.
     const conclusion = 'gives up a request when a late reply comes';
     return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
   }
   const meaning = { kept: 'right', sent: 'wrong', other: 'wrong' } as const;
-  const seen = await decide(exam, BLAME, () => valueTrial(exam, late, meaning, BLAME));
+  const seen = await decide(exam, BLAME, () => valueTrial(exam, late, meaning, { ...BLAME, isVoid: fits }));
   return seen.verdict === 'inconclusive' ? onLine : seen;
 }

@@ -3,7 +3,7 @@ import { numberText } from '../heard/found.js';
 import { isBroken, runChain } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { decide, learn } from '../trial/contrast.js';
-import { behaviourAfter } from '../trial/observation.js';
+import { behaviourAfter, LOST } from '../trial/observation.js';
 import { sure, type Trial } from '../trial/verdict.js';
 
 /** Replies are delayed to this part of the time after which the client goes on without one. */
@@ -33,7 +33,7 @@ export const oneAtATime: Check = {
       const text = `asked while its device was answering at its usual pace, ${asked.length} times`;
       return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
     }
-    const missing = await learn(exam, ['lost']);
+    const missing = await learn(exam, [LOST]);
     if (isBroken(missing)) return sure('unclear', missing.why, missing.asked);
     const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
     if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');

@@ -1,10 +1,10 @@
 import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
+import { isReading } from '../heard/question.js';
 import type { Check } from '../trial/check.js';
 import type { Exam } from '../trial/exam.js';
-import { type Behaviour, behaviourAfter } from '../trial/observation.js';
-import { LOST } from '../trial/own-rules.js';
+import { type Behaviour, behaviourAfter, LOST } from '../trial/observation.js';
 import { sure, type Trial, verdictOf } from '../trial/verdict.js';
 
 /** How a client asks one question while it gets no reply to it. Times in ms. */
@@ -17,8 +17,11 @@ interface SilentRun {
   readonly intervals: readonly number[];
   /** The attempts of one poll; undefined where repetitions and polls look alike. */
   readonly attempts: number | undefined;
-  /** A repetition came over another connection, and no sooner than the next poll: it may be that poll. */
-  readonly isDoubtful: boolean;
+  /**
+   * A repetition came no sooner than the next poll, and may be that poll: this client does not always ask in the same
+   * order, or it came over another connection.
+   */
+  readonly doubt: 'another connection' | 'like a poll' | undefined;
 }
 
 /** So many askings without another question, or a pause as between polls, are without end. */
@@ -34,6 +37,8 @@ const FEWEST_POLLS = 3;
 /** Pauses that grow by less are equal. */
 const GROWTH = 1.3;
 const NO_PAUSE_MS = 3;
+/** A poll comes no sooner than after this part of its period. */
+const PART_OF_PERIOD = 0.75;
 /** One run is as good as two trials, unless it is doubtful. */
 const RUN = 2;
 
@@ -41,13 +46,15 @@ const RUN = 2;
 interface Habit {
   /** From a poll with a reply to the next request, in ms. */
   readonly usualMs: number | undefined;
+  /** Between two polls it always asks all that it asks as often. */
+  readonly isInOrder: boolean;
   readonly isSame: (one: number, other: number) => boolean;
 }
 
 /** Leaves one question without replies until it is known how often the client asks it for one poll. */
 async function silentRun(exam: Exam): Promise<SilentRun> {
   const usual = behaviourAfter(exam, ['good']);
-  const habit = { usualMs: usual.frequent?.afterMs, isSame: sameness(usual) };
+  const habit = { usualMs: usual.frequent?.afterMs, isInOrder: isInOrder(exam), isSame: sameness(usual) };
   await exam.recover(1);
   const { spoilt } = await exam.disturb(
     { faults: LOST },
@@ -58,6 +65,26 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
     LONGEST_MS,
   );
   return runOf(exam, spoilt, habit);
+}
+
+/** Questions that are asked so many times as often as the target come between two of its polls. */
+const AS_OFTEN = 0.9;
+
+function isInOrder({ log, questions, target }: Exam): boolean {
+  const others = questions.filter(
+    (each) =>
+      each.key !== target.key && isReading(each) && each.asked.length >= AS_OFTEN * target.asked.length,
+  );
+  let between: Set<string> | undefined;
+  for (const each of log.newest()) {
+    if (each.rule) between = undefined;
+    else if (each.question !== target.key) between?.add(each.question);
+    else {
+      if (between && others.some(({ key }) => !between?.has(key))) return false;
+      between = new Set();
+    }
+  }
+  return true;
 }
 
 function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun {
@@ -72,14 +99,14 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
     }
   }
   const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
-  const isAnew = (each: Exchange, i: number) => each.request.clientId !== asked[i]?.request.clientId;
-  const isDoubtful = asked
-    .slice(1)
-    .some((each, i) => isAnew(each, i) && (intervals[i] ?? 0) >= exam.periodMs);
+  const late = asked.slice(1).filter((_, i) => (intervals[i] ?? 0) >= PART_OF_PERIOD * exam.periodMs);
+  const isElsewhere = late.some((each) => each.request.clientId !== each.before?.request.clientId);
+  const isLike = after !== undefined && !habit.isInOrder && late.length > 0;
+  const doubt = isLike ? 'like a poll' : isElsewhere ? 'another connection' : undefined;
   const attempts = after
     ? asked.length
     : (attemptsByTransaction(exam, asked) ?? attemptsIn(exam, intervals, habit));
-  return { asked, after, intervals, attempts, isDoubtful };
+  return { asked, after, intervals, attempts: doubt === 'like a poll' ? undefined : attempts, doubt };
 }
 
 /** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
@@ -149,8 +176,11 @@ const attempts: Check = {
       const trial = attemptsTrial(exam, run);
       const { attempts: count } = run;
       first ??= count;
-      const isOther = count !== undefined && count !== first;
-      trials.push(isOther ? { ...trial, shows: 'unclear' } : trial);
+      if (count !== undefined && count !== first) {
+        const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: its repetitions look like its polls`;
+        return sure('unclear', text, trial.evidence);
+      }
+      trials.push(trial);
       const judged = verdictOf(trials);
       if (judged?.verdict === 'inconclusive' || count === undefined) {
         return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
@@ -163,7 +193,7 @@ const attempts: Check = {
   },
 };
 
-function attemptsTrial(exam: Exam, { asked, after, attempts: count, isDoubtful }: SilentRun): Trial {
+function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: SilentRun): Trial {
   const evidence = after ? [...asked, after] : asked;
   if (count === undefined) {
     const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
@@ -173,7 +203,7 @@ function attemptsTrial(exam: Exam, { asked, after, attempts: count, isDoubtful }
     const conclusion = 'asks without end where there is no reply';
     return { shows: 'wrong', text: `${text} and nothing else`, evidence, conclusion };
   }
-  const weight = isDoubtful ? 1 : RUN;
+  const weight = doubt ? 1 : RUN;
   if (count > 1) return { shows: 'right', text: `asked ${timesText(count)}`, evidence, weight };
   const conclusion = 'does not ask again where a reply is lost';
   return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };

@@ -5,6 +5,7 @@ import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { learn, type Meaning, spoilt } from '../trial/contrast.js';
 import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
 import { sure } from '../trial/verdict.js';
 import { type ContrastRow, contrastCheck } from './contrast-check.js';
 import { silentRuns } from './silent-run.js';
@@ -100,7 +101,7 @@ const deadUnit: Check = {
       return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);
     });
     if (others.length === 0) return sure('unclear', 'the client reads from one unit only');
-    const missing = await learn(exam, ['lost']);
+    const missing = await learn(exam, [LOST]);
     if (isBroken(missing)) return sure('unclear', missing.why, missing.asked);
     const longest = deadFor(exam, others);
     const begin = exam.clock.now();

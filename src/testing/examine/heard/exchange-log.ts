@@ -10,6 +10,7 @@ const MOST_NEWEST = 2_000;
 export class ExchangeLog {
   readonly #exchanges: Exchange[] = [];
   readonly #others: TrafficEvent[] = [];
+  readonly #spoilt: Exchange[] = [];
   /** Exchanges that may still get their replies. */
   readonly #open = new Map<number, Exchange>();
   /** The newest exchange of each connection. */
@@ -54,6 +55,11 @@ export class ExchangeLog {
     return this.#exchanges.slice(-MOST_NEWEST);
   }
 
+  /** The exchanges whose replies were spoilt, the oldest of them first. */
+  get spoilt(): readonly Exchange[] {
+    return this.#spoilt;
+  }
+
   /** What is no request and no reply, after this sequence number: damage, clients that come and go, notices. */
   othersAfter(seq: number): readonly TrafficEvent[] {
     return behind(this.#others, seq);
@@ -84,6 +90,7 @@ export class ExchangeLog {
     }
     this.#latest.set(clientId, exchange);
     for (const old of keep(this.#exchanges, exchange)) forget(old);
+    if (exchange.rule) keep(this.#spoilt, exchange);
     if (exchange.request.kind === 'request') this.#open.set(exchange.seq, exchange);
   }
 

@@ -6,8 +6,8 @@ import { sentFrames } from '../../../traffic/sent-bytes.js';
 /** A fault rule that an examination has put in. */
 export interface OwnRule {
   readonly name: string;
-  /** It loses replies and does nothing else. */
-  readonly isLoss: boolean;
+  /** What it does, as `do` of a fault rule. */
+  readonly faults: readonly object[];
   /** False for a rule that gives replies another value, and leaves them good replies. */
   readonly isSpoiling: boolean;
 }

@@ -59,10 +59,11 @@ export async function watchClient(
   const startedAt = clock.now();
   const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
   let lookAt = startedAt + SHORTEST_MS;
-  const isKnown = (polls: number) => () => {
+  const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
+  const isKnown = (least: number) => () => {
     if (clock.now() < lookAt) return false;
     lookAt = clock.now() + LOOK_EVERY_MS;
-    return (targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0) >= polls;
+    return polls() >= least;
   };
   const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
   const asked = () => {
@@ -70,7 +71,7 @@ export async function watchClient(
     return each.slice(0, 4).join(', ');
   };
   await wait(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
-  if (!isKnown(FEWEST_POLLS)() && longest > ENOUGH_MS) {
+  if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
     note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
     await wait(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
   }

@@ -17,8 +17,6 @@ export interface AcceptedValue {
 
 /** A client that reads less than comes falls behind further with each reply, so it may have kept many. */
 const MANY_REQUESTS = 100;
-/** The client is given time for so many rounds of attempts while its replies are spoilt. */
-const ROUNDS = 2;
 /** A client whose time-out and attempts are not known yet is taken for this one. */
 const USUAL_TIMEOUT_MS = 1_000;
 const USUAL_ATTEMPTS = 3;
@@ -41,10 +39,12 @@ export async function seesGoodReplies(exam: Exam): Promise<void> {
  * Asks the observer whether the client takes spoilt replies for good ones. All replies to the question are spoilt for a
  * while, and carry a value of their own: an observer that is slow to follow would miss a single one.
  * @param faults what spoils the replies, or makes it for the mark that they carry
+ * @param isVoid any client would take the spoilt reply to this request, so nothing is shown
  */
 export async function acceptedValue(
   exam: Exam,
   faults: readonly object[] | ((mark: object) => readonly object[]),
+  isVoid: (spoilt: Exchange) => boolean = () => false,
 ): Promise<AcceptedValue> {
   const { values } = exam;
   if (!values) return unknown('there is no observer of its values');
@@ -57,9 +57,10 @@ export async function acceptedValue(
     return unknown('the observer did not follow the values of good replies');
   }
   values.mark(sent);
-  const { timeoutMs, attempts = USUAL_ATTEMPTS } = exam.found;
-  const round = exam.periodMs + attempts * (timeoutMs?.value ?? USUAL_TIMEOUT_MS);
-  const limit = values.patienceMs + ROUNDS * round;
+  const { found, parts, periodMs } = exam;
+  const wait = parts.known.waitMs ?? found.timeoutMs?.value ?? USUAL_TIMEOUT_MS;
+  // Time for one poll with all its attempts.
+  const limit = values.patienceMs + periodMs + (found.attempts ?? USUAL_ATTEMPTS) * wait;
   let seen: Seen | undefined;
   void values.watch(exam, { before, sent }, limit).then((result) => {
     seen = result;
@@ -71,6 +72,7 @@ export async function acceptedValue(
     (await exam.recover()) && ((await values.settles(exam, after)) || (await values.settles(exam, after)));
   values.rest();
   if (spoilt.length === 0) return unknown('no request came while the observer was watched');
+  if (spoilt.some(isVoid)) return unknown('a spoilt reply fitted its request');
   if (seen?.kind === 'sent' && spoilt.some(isUnspoilt)) {
     return unknown('the fault could not act on one of the replies, so that one was good');
   }
@@ -84,14 +86,23 @@ export type ValueMeaning = Readonly<Record<Seen['kind'], Trial['shows']>>;
 /** A value that was seen counts as two trials on the line. */
 const SEEN = 2;
 
-/** One trial that looks at the values. @param what the client was shown @param blame what is wrong with it, for the first page */
+interface ValueBlame {
+  /** What the client was shown. */
+  readonly what: string;
+  /** What is wrong with one that takes it, for the first page. */
+  readonly blame: string;
+  /** See `acceptedValue`. */
+  readonly isVoid?: (spoilt: Exchange) => boolean;
+}
+
+/** One trial that looks at the values. */
 export async function valueTrial(
   exam: Exam,
   faults: Parameters<typeof acceptedValue>[1],
   meaning: ValueMeaning,
-  { what, blame }: { readonly what: string; readonly blame: string },
+  { what, blame, isVoid }: ValueBlame,
 ): Promise<Trial> {
-  const { kind, text, isForEver, evidence } = await acceptedValue(exam, faults);
+  const { kind, text, isForEver, evidence } = await acceptedValue(exam, faults, isVoid);
   const trial = { text, evidence, isOfValues: true };
   if (kind === 'unknown') return { ...trial, shows: 'unclear' };
   const shows = meaning[kind];

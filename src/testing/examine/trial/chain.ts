@@ -1,7 +1,6 @@
 import type { Exchange } from '../heard/exchange.js';
 import type { Exam } from './exam.js';
-import { type Continuation, continuationOf, type Treatment } from './observation.js';
-import { LOST } from './own-rules.js';
+import { type Continuation, continuationOf, LOST, type Treatment } from './observation.js';
 
 /** Requests that the client sent one after the other, each treated as was wanted, and how it went on after them. */
 export interface Chain {
@@ -11,8 +10,8 @@ export interface Chain {
 
 /** Why a chain did not come about. */
 export interface BrokenChain {
-  /** The client asked nothing any more. */
-  readonly isEnd: boolean;
+  /** `gone`: the client asked nothing any more. `stuck`: it did not poll as usual, so nothing was tried. */
+  readonly kind: 'gone' | 'stuck' | 'other';
   readonly why: string;
   readonly asked: readonly Exchange[];
 }
@@ -40,9 +39,9 @@ export async function runChain(
   treatments: readonly Treatment[],
   moreMs = 0,
 ): Promise<Chain | BrokenChain> {
-  const broken = (why: string, isEnd = false): BrokenChain => ({ isEnd, why, asked });
+  const broken = (why: string, kind: BrokenChain['kind'] = 'other'): BrokenChain => ({ kind, why, asked });
   const asked: Exchange[] = [];
-  if (!(await exam.recover(1))) return broken('the client did not poll as usual');
+  if (!(await exam.recover(1))) return broken('did not poll as usual', 'stuck');
   const limit = patienceOf(exam, LONG_WAIT_MS) + moreMs;
   const { last } = exam.log;
   const find = () => {
@@ -50,14 +49,17 @@ export async function runChain(
     return before ? exam.log.nextOf(before) : exam.askedAfter(last)[0];
   };
   for (const treatment of treatments) {
-    const faults = treatment === 'lost' ? LOST : treatment;
     const scope = asked.length === 0 ? 'question' : 'line';
     const done =
-      faults === 'good'
+      treatment === 'good'
         ? undefined
-        : await exam.disturb({ faults, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
+        : await exam.disturb({ faults: treatment, count: 1, scope }, ({ spoilt: [first] }) => first, limit);
     const came = await exam.until(find, done ? 0 : limit);
-    if (!came) return broken(`asked nothing more for ${Math.round(limit / 1000)} s`, asked.length > 0);
+    if (!came)
+      return broken(
+        `asked nothing more for ${Math.round(limit / 1000)} s`,
+        asked.length > 0 ? 'gone' : 'stuck',
+      );
     if (done && done.result !== came) return broken('another client asked in between');
     asked.push(came);
   }
@@ -69,7 +71,7 @@ export async function runChain(
   if (failed[0] !== undefined) return broken(`the fault could not act: ${failed[0]}`);
   return continuation
     ? { asked, continuation }
-    : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, true);
+    : broken(`asked nothing more for ${Math.round(limit / 1000)} s`, 'gone');
 }
 
 function whyNotActed({ rule, reply }: Exchange): string | undefined {

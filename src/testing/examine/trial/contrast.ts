@@ -2,8 +2,16 @@ import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
 import { median } from '../heard/question.js';
 import { type BrokenChain, isBroken, quiet, runChain } from './chain.js';
 import type { Exam } from './exam.js';
-import { type Behaviour, behaviourAfter, type Reaction, reactionTo, type Treatment } from './observation.js';
-import { DECIDES, type Judged, type Trial, verdictOf } from './verdict.js';
+import {
+  ALIKE,
+  type Behaviour,
+  behaviourAfter,
+  LOST,
+  type Reaction,
+  reactionTo,
+  type Treatment,
+} from './observation.js';
+import { type Bounds, DECIDES, DISTURBED, type Judged, type Trial, verdictOf } from './verdict.js';
 
 /**
  * Two behaviours that a check tells apart, by what becomes of requests that follow each other. What the client does when it
@@ -13,13 +21,15 @@ export interface Contrast {
   readonly shown: readonly Treatment[];
   readonly ifTaken: readonly Treatment[];
   readonly ifLeft: readonly Treatment[];
+  /** A client that goes on as usual after this, too, shows nothing by going on as usual. */
+  readonly alsoUsual?: readonly Treatment[];
   /** Why these requests show nothing, as a part of a sentence. */
   readonly isVoid?: (asked: readonly Exchange[]) => string | undefined;
 }
 
 /** One reply that is spoilt, against a good one and none. */
 export function spoilt(faults: readonly object[]): Contrast {
-  return { shown: [faults], ifTaken: ['good'], ifLeft: ['lost'] };
+  return { shown: [faults], ifTaken: ['good'], ifLeft: [LOST] };
 }
 
 /** What the reactions to `shown` say of a client. */
@@ -48,7 +58,7 @@ export async function learn(
     questions,
   }: { readonly times?: number; readonly questions?: readonly string[] | undefined } = {},
 ): Promise<Behaviour | BrokenChain> {
-  const isLoss = treatments.length === 1 && treatments[0] === 'lost';
+  const isLoss = treatments.length === 1 && treatments[0] === LOST;
   const wanted = isLoss ? Math.max(times, LEARNT_MISSING) : times;
   let failed = 0;
   for (;;) {
@@ -58,7 +68,7 @@ export async function learn(
     if (known >= wanted) return behaviour;
     const chain = await runChain(exam, treatments);
     const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
-    if (isBroken(chain) && chain.isEnd) return chain;
+    if (isBroken(chain) && chain.kind !== 'other') return chain;
     if (!isMore && ++failed > MOST_FAILED) return behaviour;
   }
 }
@@ -69,7 +79,7 @@ async function reactionIn(
   contrast: Contrast,
 ): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
   // Before it is shown anything: what it does afterwards may come from that.
-  const missing = await learn(exam, ['lost']);
+  const missing = await learn(exam, [LOST]);
   if (isBroken(missing)) return missing;
   const chain = await runChain(exam, contrast.shown);
   if (isBroken(chain)) return chain;
@@ -83,7 +93,12 @@ async function reactionIn(
   if (isBroken(taken)) return taken;
   const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
   const laterMs = Math.max(0, sent || 0);
-  return { ...reactionTo(chain.continuation, { usual: taken, missing: left, laterMs }), asked };
+  const compared = { usual: taken, missing: left, laterMs };
+  const reaction = reactionTo(chain.continuation, compared);
+  const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
+  const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
+  if (reaction.kind === 'usual' && isAlike) return { kind: 'unclear', text: ALIKE, asked };
+  return { ...reaction, asked };
 }
 
 /** One trial on the line. */
@@ -95,19 +110,25 @@ export async function lineTrial(
 ): Promise<Trial> {
   const seen = await reactionIn(exam, contrast);
   if ('why' in seen) {
-    const { isEnd, why: text, asked: evidence } = seen;
-    if (!isEnd) return { shows: 'unclear', text, evidence };
-    const isShown = contrast.shown.length > 0 && evidence.some(({ rule }) => rule && !rule.isLoss);
+    const { kind, why: text, asked: evidence } = seen;
+    if (kind !== 'gone') return { shows: 'unclear', text, evidence, isLast: kind === 'stuck' };
+    const isShown = contrast.shown.length > 0 && evidence.some(({ rule }) => rule && rule.faults !== LOST);
     const stopped = `stops after ${isShown ? what : 'a request without a reply'}`;
     return { shows: 'wrong', text, evidence, weight: DECIDES, conclusion: stopped };
   }
-  const { kind, text, asked: evidence } = seen;
+  const { kind, text, wasAway = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that has not gone on as without a reply may have kept what was sent.
   if (kind !== 'missing' && hasSpoiltBytes(evidence)) await quiet(exam, 1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
-  return { shows, text: `${text}${more}`, evidence, ...(shows === 'wrong' && { conclusion: blame }) };
+  return {
+    shows,
+    text: `${text}${more}`,
+    evidence,
+    wasAway,
+    ...(shows === 'wrong' && { conclusion: blame }),
+  };
 }
 
 function hasSpoiltBytes(exchanges: readonly Exchange[]): boolean {
@@ -118,6 +139,9 @@ function hasSpoiltBytes(exchanges: readonly Exchange[]): boolean {
 function sentFor(exchange: Exchange): number {
   return (repliedUntil(exchange) ?? 0) - (repliedFrom(exchange) ?? 0);
 }
+
+/** No more trials can be made. */
+const LAST: Bounds = { ...DISTURBED, most: 0 };
 
 /**
  * Makes trials until they decide, and then waits for the client to poll as before: one that does not has failed, whatever
@@ -135,7 +159,7 @@ export async function decide(
     const trial = await next(trials);
     trials.push(trial);
     if (trial.shows === 'wrong') exam.suspicion = trial.text;
-    judged = verdictOf(trials);
+    judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
   }
   if (judged.verdict === 'fail' || (await exam.recover())) return judged;
   const last = trials.at(-1) as Trial;

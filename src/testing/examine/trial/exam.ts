@@ -58,6 +58,8 @@ export interface ExamParts {
   readonly log: ExchangeLog;
   readonly found: Found;
   readonly known: Known;
+  /** Another check disturbs another question at the same time. */
+  readonly isBeside: boolean;
   readonly rules: OwnRules;
   readonly outage: Outage;
   /** All questions that the client asks, as watching has shown them. */

@@ -3,7 +3,7 @@ import { median } from '../heard/question.js';
 import { isBroken, quiet, runChain } from './chain.js';
 import { learn } from './contrast.js';
 import type { Exam } from './exam.js';
-import { type Behaviour, behaviourAfter } from './observation.js';
+import { type Behaviour, behaviourAfter, LOST } from './observation.js';
 import type { Evidence } from './verdict.js';
 
 /** What comes after a poll: a question, and when it comes after the request of the poll, in ms. */
@@ -53,7 +53,7 @@ export async function paceOf(exam: Exam): Promise<Pace | string> {
   const began = exam.clock.now();
   let missing: Behaviour | undefined;
   for (let times = SILENCES; times <= MOST_SILENCES; times++) {
-    const learned = await learn(exam, ['lost'], { times });
+    const learned = await learn(exam, [LOST], { times });
     if (isBroken(learned)) return `${learned.why} after a poll without a reply`;
     if (learned.samples.length < times) break;
     missing = learned;

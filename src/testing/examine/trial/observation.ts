@@ -2,8 +2,11 @@ import { type Exchange, repliedFrom, transactionOf, wentWell } from '../heard/ex
 import { median } from '../heard/question.js';
 import type { Exam } from './exam.js';
 
-/** What becomes of the reply to a request: it comes as it should, or it is lost, or faults act on it. */
-export type Treatment = 'good' | 'lost' | readonly object[];
+/** What becomes of the reply to a request: it comes as it should, or faults act on it. */
+export type Treatment = 'good' | readonly object[];
+
+/** The reply is lost on its way, although the device has executed the request. */
+export const LOST: readonly object[] = [{ truncate: 0 }];
 
 /** How a client went on after a request. */
 export interface Continuation {
@@ -118,8 +121,11 @@ export function behaviourAfter(
   treatments: readonly Treatment[],
   questions?: readonly string[],
 ): Behaviour {
-  const isUndisturbed = treatments.every((each) => each === 'good');
-  const samples = exam.log.newest().flatMap((first): Continuation[] => {
+  const spoilt = treatments.findIndex((each) => each !== 'good');
+  const isUndisturbed = spoilt < 0;
+  const firsts = isUndisturbed ? exam.log.newest() : exam.log.spoilt.map((each) => backFrom(each, spoilt));
+  const samples = firsts.flatMap((first): Continuation[] => {
+    if (!first) return [];
     const { before, request } = first;
     if (first.question !== exam.target.key || !before || !wentWell(before)) return [];
     // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
@@ -133,6 +139,12 @@ export function behaviourAfter(
   return new Behaviour(samples);
 }
 
+function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
+  let first: Exchange | undefined = exchange;
+  for (let i = 0; i < steps; i++) first = first?.before;
+  return first;
+}
+
 function lastOf(
   first: Exchange,
   treatments: readonly Treatment[],
@@ -142,9 +154,18 @@ function lastOf(
   for (const [i, treatment] of treatments.entries()) {
     if (i > 0) exchange = exchange?.next;
     if (!exchange || (questions && exchange.question !== questions[i])) return undefined;
-    if (!(treatment === 'good' ? wentWell(exchange) : exchange.rule?.isLoss)) return undefined;
+    if (!wasTreated(exchange, treatment)) return undefined;
   }
   return exchange;
+}
+
+function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
+  if (treatment === 'good') return wentWell(exchange);
+  const { rule } = exchange;
+  return (
+    rule !== undefined &&
+    (rule.faults === treatment || JSON.stringify(rule.faults) === JSON.stringify(treatment))
+  );
 }
 
 /**
@@ -156,6 +177,8 @@ export interface Reaction {
   readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
   /** As a part of a sentence. */
   readonly text: string;
+  /** It was away for a time, as a program is that was started again. */
+  readonly wasAway?: boolean;
 }
 
 /** What a client does after a good reply, and where no reply comes. */
@@ -172,7 +195,8 @@ const LEAST_APART_MS = 25;
 const AWAY = 1.5;
 const AWAY_MS = 250;
 
-const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
+/** Why a reaction is unclear. */
+export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
 
 /** What a client did about a reply. */
 export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
@@ -182,7 +206,7 @@ export function reactionTo(continuation: Continuation, compared: Compared): Reac
   const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
   const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
   if (afterMs > AWAY * missing.longest + AWAY_MS && !isInTime) {
-    return unclear(`came back only after ${Math.round(afterMs)} ms, as a program that was started again`);
+    return away(`came back only after ${Math.round(afterMs)} ms`);
   }
   if (isAnew && good === undefined) {
     const reconnected = reconnection(continuation, compared, apart);
@@ -213,6 +237,10 @@ function again(afterMs: number): Reaction {
 
 function unclear(text: string): Reaction {
   return { kind: 'unclear', text };
+}
+
+function away(text: string): Reaction {
+  return { kind: 'unclear', text: `${text}, as a program that was started again`, wasAway: true };
 }
 
 /** Both behaviours go on with the same question, at other times. */
@@ -248,8 +276,7 @@ function reconnection(
   if (isAsMissing && (goesOn || !counts || missing.samples.some((each) => stepOf(each) > FEW)))
     return undefined;
   const ms = `${Math.round(afterMs)} ms`;
-  if (!goesOn)
-    return unclear(`came back over another connection after ${ms}, as a program that was started again`);
+  if (!goesOn) return away(`came back over another connection after ${ms}`);
   const what = next.question === of.question ? 'asked again' : 'went on';
   return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
 }

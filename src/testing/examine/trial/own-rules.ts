@@ -11,9 +11,6 @@ interface Wanted {
   readonly isSpoiling?: boolean;
 }
 
-/** The reply is lost on its way, although the device has executed the request. */
-export const LOST: readonly object[] = [{ truncate: 0 }];
-
 interface Held extends OwnRule {
   /** How often it had acted when the last request came. */
   hits: number;
@@ -35,7 +32,7 @@ export class OwnRules {
     do name = `examine-${about}-${++this.#number}`;
     while (this.#rules.has(name));
     this.#rules.set(ruleSchema.parse({ name, when, do: faults, seed }), { passing: true });
-    const rule: Held = { name, isSpoiling, isLoss: faults === LOST, hits: 0 };
+    const rule: Held = { name, faults, isSpoiling, hits: 0 };
     this.#held.add(rule);
     return rule;
   }

@@ -15,9 +15,16 @@ export interface Trial {
   readonly weight?: number;
   /** It was seen which value the client has taken, which says more than what it did on the line. */
   readonly isOfValues?: boolean;
+  /** The client was away for a time, as a program is that was started again: not what passes. */
+  readonly wasAway?: boolean;
+  /** No more trials can be made. */
+  readonly isLast?: boolean;
   /** What is wrong with the client, for the first page. */
   readonly conclusion?: string;
 }
+
+/** That a client was away counts against a pass like so many trials. */
+const AWAY = 2;
 
 /** What trials have come to. */
 export interface Judged {
@@ -58,7 +65,8 @@ export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Ju
     trials.reduce((sum, each) => sum + (each.shows === shows ? (each.weight ?? 1) : 0), 0);
   const [right, wrong, unclear] = [weigh('right'), weigh('wrong'), weigh('unclear')];
   if (wrong >= DECIDES && wrong >= bounds.wrong * (right + wrong)) return judged('fail', 'wrong', trials);
-  if (right >= DECIDES && right >= bounds.right * (right + wrong)) return judged('pass', 'right', trials);
+  const against = wrong + AWAY * trials.filter(({ wasAway }) => wasAway).length;
+  if (right >= DECIDES && right >= bounds.right * (right + against)) return judged('pass', 'right', trials);
   if (unclear >= DECIDES && right + wrong === 0) return judged('inconclusive', 'unclear', trials);
   return all.length < bounds.most ? undefined : judged('inconclusive', undefined, trials);
 }
