@@ -36,8 +36,10 @@ export async function examine(request: ExamineRequest): Promise<number> {
 }
 
 function list(): number {
-  for (const { id, group, title, does, matters, rule, source } of CHECKS) {
-    say(`${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    Source: ${source}`);
+  for (const { id, group, title, does, matters, rule, fix, source } of CHECKS) {
+    say(
+      `${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    To mend: ${fix}\n    Source: ${source}`,
+    );
   }
   return OK;
 }
@@ -55,15 +57,20 @@ function examineThere(
   return examineRemotely(wanted, { url, token }, { told: printFinding, stop });
 }
 
-function conclude({ junit, html, json }: ExaminationWanted, report: ReportView, isStopped: boolean): number {
+function conclude(
+  { junit, html, json, inconclusive }: ExaminationWanted,
+  report: ReportView,
+  isStopped: boolean,
+): number {
   for (const text of report.conclusions) say(text);
   const files = [
-    [junit, junitReport],
+    [junit, (reports: readonly ReportView[]) => junitReport(reports, inconclusive)],
     [html, htmlReport],
     [json, () => examinationJson(report)],
   ] as const;
   const problem = writeReports(files, [report]);
   if (problem !== undefined) return complain(problem, WRONG);
   if (isStopped || report.verdict === 'error') return WRONG;
-  return report.verdict === 'fail' ? FAILED : OK;
+  const isFailure = report.verdict === 'inconclusive' && inconclusive === 'failure';
+  return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

@@ -40,7 +40,7 @@ export async function test(command: TestCommand): Promise<number> {
     isWrong = true;
   }
   const files = [
-    [junit, junitReport],
+    [junit, (all: readonly ReportView[]) => junitReport(all, command.inconclusive)],
     [html, htmlReport],
     [json, testsJson],
   ] as const;

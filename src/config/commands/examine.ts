@@ -5,7 +5,15 @@ import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Given, Values } from './scan.js';
 import { sourceOf } from './source.js';
-import { REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem, wholeNumber } from './values.js';
+import {
+  type Inconclusive,
+  inconclusiveProblem,
+  isInconclusive,
+  REMOTE_OPTIONS,
+  REPORT_OPTIONS,
+  urlProblem,
+  wholeNumber,
+} from './values.js';
 
 /** Find out how a client behaves. */
 export interface ExamineCommand {
@@ -40,6 +48,8 @@ export type ExamineRequest =
       readonly junit?: string;
       readonly html?: string;
       readonly json?: string;
+      /** What an inconclusive check is in JUnit and for the exit code; skipped when absent. */
+      readonly inconclusive?: Inconclusive;
     };
 
 /** The examination that a user asks for. */
@@ -99,7 +109,7 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
   if (!(limitMs >= SHORTEST_LIMIT_MS && limitMs <= LONGEST_LIMIT_MS)) {
     return `--limit: expected a time from 1s to 24h, such as 10m, got ${quote(values.limit ?? '')}`;
   }
-  const remote = remoteProblem(values);
+  const remote = remoteProblem(values) ?? inconclusiveProblem(values.inconclusive);
   if (remote !== undefined) return remote;
   if (values.restart && (values.dut === undefined || values.url !== undefined)) {
     return '--restart needs --dut, without --url';
@@ -121,6 +131,7 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
     }),
     ...compact({ unitId, seed, dut, junit, html, json, url }),
     ...(values.restart !== undefined && { restart: true }),
+    ...(isInconclusive(values.inconclusive) && { inconclusive: values.inconclusive }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   };
 }

@@ -18,8 +18,8 @@ export interface ExaminationOrder {
   readonly restart?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** The most telling checks come first. */
-const GROUPS: readonly Check['group'][] = ['watching', 'damaged', 'exceptions', 'connections', 'time'];
+/** The most telling checks come first, and last those that some clients do not survive. */
+const GROUPS: readonly Check['group'][] = ['watching', 'damaged', 'time', 'exceptions', 'connections'];
 
 /**
  * The turns in which checks are run: the most telling ones first, in the order of the seed, each after those that it

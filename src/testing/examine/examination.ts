@@ -68,6 +68,7 @@ export class Examination {
     waitMs: undefined,
     isWithoutRhythm: false,
     isDisturbed: false,
+    disturbedUntil: 0,
     run: undefined,
   };
   readonly #ended: Promise<End>;
@@ -288,7 +289,7 @@ export class Examination {
     this.#awaitCrash();
     this.#audience.note?.('the client is started again');
     const problem = await restart();
-    this.#known.isDisturbed = true;
+    [this.#known.isDisturbed, this.#known.disturbedUntil] = [true, this.#log.last];
     if (problem === undefined) return undefined;
     this.#fates.push(`the client could not be started again: ${problem}`);
     return { verdict: 'not run', text };
@@ -325,9 +326,10 @@ export class Examination {
   /** Ends a check from outside: what its trials have shown by then is not lost. */
   #breakOff(running: Running, why: string): void {
     const { check, exam } = running;
-    const known = check.beside === 'watches' ? undefined : soFar(check, exam, why.replace(/ before$/, ''));
+    const known = soFar(check, exam, why.replace(/ before$/, ''));
     if (known) this.#finish(running, known);
-    if (known?.verdict === 'fail') this.#fates.push(`the client is gone: it ${known.summary}`);
+    if (known?.verdict === 'fail' && check.beside !== 'watches')
+      this.#fates.push(`the client is gone: it ${known.summary}`);
     this.#drop(running);
   }
 

@@ -12,7 +12,7 @@ export function findingHtml(finding: FindingView, number: number): string {
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
     `<header><h3>${escaped(name)}${about ? ` <code>${escaped(id)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
-    about === undefined ? '' : aboutHtml(about),
+    about === undefined ? '' : aboutHtml(about, verdict),
     strip.length === 0 ? '' : `<div class="scroll">${stripSvg(strip)}</div>`,
     frames.length === 0 ? '' : framesHtml(frames, verdict),
     '</section>',
@@ -28,11 +28,12 @@ export function verdictHtml(verdict: Verdict): string {
   return `<span class="verdict ${className(verdict)}">${verdict}</span>`;
 }
 
-function aboutHtml({ does, matters, rule, source }: CheckAbout): string {
+function aboutHtml({ does, matters, rule, fix, source }: CheckAbout, verdict: Verdict): string {
   const rows = [
     ['What was done', does],
     ['Why it matters', matters],
     ['Rule', rule],
+    ...(verdict === 'fail' ? [['To mend', fix]] : []),
     ['Source', source],
   ].map(([name = '', text = '']) => `<div><dt>${name}</dt><dd>${escaped(text)}</dd></div>`);
   return `<dl class="about">${rows.join('\n')}</dl>`;
@@ -68,4 +69,6 @@ const COLOURS = [
 /** What the colours of the strips mean. */
 export const LEGEND = `<p class="soft legend">${COLOURS.map(
   ([colour, text]) => `<span><i style="background:var(--${colour})"></i>${text}</span>`,
-).join('')}<em>To scale; long pauses are broken. Times are UTC.</em></p>`;
+).join(
+  '',
+)}<em>To scale between two breaks (⫽); what is between the strokes of a break is not. Times are UTC.</em></p>`;

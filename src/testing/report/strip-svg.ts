@@ -16,11 +16,14 @@ const AXIS_Y = 70;
 const LEAST_BAR = 3;
 const LABEL_WIDTH = 34;
 
-/** A timing strip as inline SVG: what passed the line, to scale, with long pauses broken. Empty without pieces. */
+/**
+ * A timing strip as inline SVG: what passed the line, to scale, with a mark where the axis is broken.
+ * Empty without pieces.
+ */
 export function stripSvg(pieces: readonly StripPiece[]): string {
   if (pieces.length === 0) return '';
   const axis = axisOf(pieces, WIDTH - LEFT - RIGHT).map((stretch) => ({ ...stretch, x: stretch.x + LEFT }));
-  const title = `Timing of ${pieces.length} pieces within ${durationLabel(spanOf(pieces))}`;
+  const title = `What passed the line within ${durationLabel(spanOf(pieces))}`;
   return [
     `<svg class="strip" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">`,
     `<text x="0" y="${REQUEST_Y + 12}">client</text><text x="0" y="${REPLY_Y + 12}">server</text>`,
@@ -66,13 +69,19 @@ function labels(pieces: readonly StripPiece[], axis: readonly Stretch[]): string
 
 function stretchSvg({ from, to, x, width, isPause }: Stretch): string {
   const middle = (x + width / 2).toFixed(1);
-  const text = `<text class="scale" x="${middle}" y="${AXIS_Y + 16}">${durationLabel(to - from)}</text>`;
+  const label = durationLabel(to - from);
+  const text = `<text class="scale" x="${middle}" y="${AXIS_Y + 16}">${label}</text>`;
   if (!isPause) {
     const line = `<path class="axis" d="M${x.toFixed(1)} ${AXIS_Y - 3}v6m0 -3h${width.toFixed(1)}m0 -3v6"/>`;
     return width > LABEL_WIDTH * 1.5 ? `${line}${text}` : line;
   }
-  const zigzag = `M${x.toFixed(1)} ${AXIS_Y}h${(width / 2 - 6).toFixed(1)}l4 -5l4 10l4 -5H${(x + width).toFixed(1)}`;
-  return `<path class="pause" d="${zigzag}"/>${text}`;
+  // Two strokes through all rows, where nothing is to scale.
+  const strokes = [x + width * 0.3, x + width * 0.7].map(
+    (at) => `M${(at - 4).toFixed(1)} ${AXIS_Y + 5}L${(at + 4).toFixed(1)} ${REQUEST_Y - 5}`,
+  );
+  const ends = `M${x.toFixed(1)} ${AXIS_Y}h${(width * 0.3).toFixed(1)}M${(x + width * 0.7).toFixed(1)} ${AXIS_Y}H${(x + width).toFixed(1)}`;
+  const title = `<title>${label} without anything, not to scale</title>`;
+  return `<path class="pause" d="${strokes.join('')}${ends}">${title}</path>${text}`;
 }
 
 /** `1.25 ms`, `2.05 s`. */

@@ -154,7 +154,7 @@ describe('the order of checks', () => {
       .join('');
 
   it('has the most telling ones first and the longest last, and depends on the seed alone', () => {
-    for (const seed of [1, 2, 3]) expect(order(seed)).toMatch(/^(cg|gc)dabfe$/);
+    for (const seed of [1, 2, 3]) expect(order(seed)).toMatch(/^(cg|gc)bdafe$/);
     expect(order(1)).toBe(order(1));
     expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].map(order)).size).toBe(2);
   });

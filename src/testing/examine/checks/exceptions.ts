@@ -13,7 +13,7 @@ const SHORTEST_MS = 2_000;
 const MOST_PER_POLL = 5;
 /** Asking on before its time, so many times on end, is asking without end. */
 const MOST_ON_END = 8;
-const BEFORE_ITS_TIME = 0.75;
+const BEFORE_ITS_TIME = 0.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
   readonly code: number;

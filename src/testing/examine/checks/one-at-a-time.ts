@@ -38,8 +38,11 @@ export const oneAtATime: Check = {
     const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
     if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
-    const isAlike = usual.question === silent.question && Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
-    const delay = isAlike ? PART_OF_GAP * usual.afterMs : PART_OF_WAIT * waitMs;
+    // Without a reply it goes on as with one, or with its next poll: perhaps it does not wait at all.
+    const isPoll = silent.question === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
+    const isNext = silent.question === usual.question && Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
+    const isAlike = isPoll || isNext;
+    const delay = isAlike ? PART_OF_GAP * silent.afterMs : PART_OF_WAIT * waitMs;
     if (!isAlike && delay <= dueMs) {
       const text = `its next request is due ${numberText(dueMs)} ms after the last one; by then it has a reply or is close to giving up`;
       return sure('right', text, exam.askedAfter(0).slice(-2));
@@ -51,7 +54,7 @@ export const oneAtATime: Check = {
       const pairs = overlapping([...chain.asked, chain.continuation.next]);
       const evidence = pairs.length > 0 ? pairs.flat() : chain.asked;
       if (pairs.length === 0) return { shows: 'right', text: `asked nothing ${about}`, evidence };
-      const isSure = !isAlike || usual.afterMs < SHORTEST_TIMEOUT_MS;
+      const isSure = !isAlike || silent.afterMs < SHORTEST_TIMEOUT_MS;
       if (isSure) return { shows: 'wrong', text: `asked ${about}`, evidence, conclusion: BLAME };
       return { shows: 'unclear', text: `asked ${about}, but may have given it up before`, evidence };
     });

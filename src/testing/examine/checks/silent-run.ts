@@ -67,16 +67,17 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
   return runOf(exam, spoilt, habit);
 }
 
-/** Questions that are asked so many times as often as the target come between two of its polls. */
-const AS_OFTEN = 0.9;
+/** Questions that are asked about as often as the target come between two of its polls. */
+const AS_OFTEN = 0.7;
 
 function isInOrder({ log, questions, target }: Exam): boolean {
+  const heard = log.newest();
+  const times = (key: string) => heard.filter(({ question }) => question === key).length;
   const others = questions.filter(
-    (each) =>
-      each.key !== target.key && isReading(each) && each.asked.length >= AS_OFTEN * target.asked.length,
+    (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
   );
   let between: Set<string> | undefined;
-  for (const each of log.newest()) {
+  for (const each of heard) {
     if (each.rule) between = undefined;
     else if (each.question !== target.key) between?.add(each.question);
     else {

@@ -41,7 +41,8 @@ const SURELY_SHORT = 0.8;
 const FEWEST_SHORT = 3;
 const SHORT_PART = 0.25;
 /** The true silence may be shorter than the shortest by so many times of what the shortest fourth of them differs. */
-const MARGIN = 3;
+const MARGIN = { few: 3, many: 1.5 };
+const MANY_PAUSES = 60;
 
 /** The specification gives devices 100 ms to 200 ms for a broadcast at 9600 baud. */
 const TYPICAL_MS = 100;
@@ -89,10 +90,10 @@ const WATCHED: readonly WatchRow[] = [
     matters:
       'A device finds the beginning of a frame by this silence; without it, the device may miss the request.',
     fix: 'Wait for 3.5 character times after a reply before the next request.',
-    rule: 'Passes when the shortest silence is at least t3.5 by more than three times of what the shortest fourth of them differs, fails when three, and a quarter of all, are shorter than 0.8 of it; inconclusive between the two.',
+    rule: 'Passes when the shortest silence is at least t3.5 by more than 1.5 times of what the shortest fourth of sixty differs (three times, of fewer), fails when three, and a quarter of all, are shorter than 0.8 of it; inconclusive between the two.',
     source: 'Modbus over Serial Line V1.02, 2.5.1.1',
     transports: ['serial'],
-    isEnough: (exam) => pausesIn(exam).length >= 3 * ENOUGH_POLLS,
+    isEnough: (exam) => pausesIn(exam).length >= MANY_PAUSES,
     longestMs: LONGEST_MS,
     judge: silences,
   },
@@ -133,6 +134,7 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
     ...described,
     group: 'watching',
     beside: 'watches',
+    soFar: judge,
     async run(exam) {
       const begin = exam.clock.now();
       while (!isEnough(exam) && exam.clock.now() - begin < longestMs) await exam.watch(LOOK_EVERY_MS);
@@ -263,7 +265,8 @@ function silences(exam: Exam): Judged {
   }
   // Where the machine is busy, silences look longer than they are, and then the short ones differ, too.
   const fourth = pauses[pauses.length >> 2]?.pause ?? 0;
-  if (shortest - MARGIN * (fourth - shortest) >= t35) return sure('right', text, evidence);
+  const margin = pauses.length < MANY_PAUSES ? MARGIN.few : MARGIN.many;
+  if (shortest - margin * (fourth - shortest) >= t35) return sure('right', text, evidence);
   return sure('unclear', `${text}, which is too close to decide on this machine`, evidence);
 }
 

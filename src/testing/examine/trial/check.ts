@@ -45,4 +45,6 @@ export interface Check extends CheckText, CheckPlace {
    */
   readonly beside?: 'watches' | 'one question';
   readonly run: (exam: Exam) => Promise<Judged>;
+  /** What is known before it is over; undefined where nothing is before its end. */
+  readonly soFar?: (exam: Exam) => Judged;
 }

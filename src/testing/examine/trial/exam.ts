@@ -39,8 +39,9 @@ export interface Known {
   waitMs: number | undefined;
   /** It was waited for in vain to poll in the rhythm that it had, so its rhythm is no longer looked at. */
   isWithoutRhythm: boolean;
-  /** Something was disturbed since it was last seen to poll as usual. */
+  /** Something was disturbed since it was last seen to poll as usual: up to this event. */
   isDisturbed: boolean;
+  disturbedUntil: number;
   /** How it asks a question that gets no reply: the askings, what came after them, and the times between them in ms. */
   run:
     | {
@@ -104,7 +105,7 @@ export class Exam {
   suspicion: string | undefined;
   readonly #name: string;
   readonly #waits = new Set<() => void>();
-  #hasDisturbed = false;
+  #hasClosed = false;
   #isOver = false;
 
   /** @param name of the check */
@@ -127,9 +128,9 @@ export class Exam {
     return this.target.periodMs ?? 0;
   }
 
-  /** A fault of this check has been put in. */
+  /** The client has met a fault of this check. */
   get hasDisturbed(): boolean {
-    return this.#hasDisturbed;
+    return this.#hasClosed || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
   }
 
   /** Ends all waiting. */
@@ -191,7 +192,6 @@ export class Exam {
     limitMs: number,
   ): Promise<Disturbed & { readonly result: Result | undefined }> {
     const { rules, log, known } = this.parts;
-    this.#hasDisturbed = true;
     known.isDisturbed = true;
     const when = { line: this.line.name, ...this.#conditions(scope), ...(count !== undefined && { count }) };
     const rule = rules.put(this.#name, { when, faults, seed: this.random.below(2 ** 31) });
@@ -211,6 +211,7 @@ export class Exam {
     };
     const result = await this.until(() => find(disturbed), limitMs);
     rules.remove(rule);
+    known.disturbedUntil = disturbed.spoilt.at(-1)?.seq ?? since;
     const { at, spoilt, notAchieved } = disturbed;
     return { at, since, spoilt, notAchieved, result };
   }
@@ -221,11 +222,12 @@ export class Exam {
    */
   async outage(ms: number): Promise<number> {
     const { outage, known } = this.parts;
-    this.#hasDisturbed = true;
+    this.#hasClosed = true;
     known.isDisturbed = true;
     await outage.begin();
     await this.watch(ms);
     const problem = await outage.end();
+    known.disturbedUntil = this.log.last;
     return problem === undefined ? this.clock.now() : new Promise(() => {});
   }
 
@@ -235,16 +237,18 @@ export class Exam {
   }
 
   /**
-   * Waits until the client polls as it did before: the disturbed question in its usual rhythm with good replies, and
+   * Waits until the client polls as it did before anything was disturbed: the disturbed question in its usual rhythm with good replies, and
    * each of the other regular questions at least once.
    * @param polls how many polls as usual are enough
    * @returns false when it does not within half a minute, or within twenty poll periods if these are longer
    */
   async recover(polls = POLLS_AS_USUAL): Promise<boolean> {
-    const since = this.log.last;
-    const limit = Math.max(RECOVERY_MS, RECOVERY_PERIODS * this.periodMs);
-    const recovered = await this.until(() => this.#pollsAsUsual(since, polls) || undefined, limit);
     const { known } = this.parts;
+    const limit = Math.max(RECOVERY_MS, RECOVERY_PERIODS * this.periodMs);
+    const { last } = this.log;
+    const polled = () =>
+      this.#pollsAsUsual(known.isWithoutRhythm ? last : known.disturbedUntil, polls) || undefined;
+    const recovered = await this.until(polled, limit);
     if (recovered && polls >= POLLS_AS_USUAL) [known.until, known.isDisturbed] = [this.log.last, false];
     return recovered === true;
   }
@@ -256,7 +260,8 @@ export class Exam {
     if (this.parts.known.isWithoutRhythm) return true;
     const longest = Math.max(...this.target.intervals);
     const most = Math.max(longest * LONGER, longest + LATER_MS);
-    if (asked.some(({ at }, i) => i > 0 && at - (asked[i - 1] as Exchange).at > most)) return false;
+    const times = [...asked.map(({ at }) => at), this.clock.now()];
+    if (times.some((at, i) => i > 0 && at - (times[i - 1] as number) > most)) return false;
     const heard = new Set(this.log.after(since).map(({ question }) => question));
     // Questions that are asked about as often as the disturbed one.
     const regular = this.questions.filter((each) => each.asked.length * 2 >= this.target.asked.length);

@@ -90,6 +90,7 @@ function longestSilence({ periodMs, parts: { known } }: Exam, leastMs: number): 
 
 /** What is known of a check that is ended from outside, by the limit; undefined when that is nothing. */
 export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
+  if (check.soFar) return check.soFar(exam);
   const silence = silenceOf(exam);
   if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
     const text = `asked nothing more for ${Math.round(silence / 1000)} s after ${check.what}, until ${why}`;
