@@ -4,19 +4,18 @@ import { At } from '../schema/at.js';
 import { fileFindings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
 import { Simulator } from '../simulator/simulator.js';
+import { chosenChecks } from '../testing/examine/checks.js';
 import { Examination } from '../testing/examine/examination.js';
 import type { ExaminationOrder } from '../testing/examine/examination-order.js';
-import { chosenChecks } from '../testing/examine/plan.js';
-import { newWitness } from '../testing/examine/witness/new-witness.js';
-import type { WitnessDefinition } from '../testing/examine/witness/read-witness.js';
+import { newObserver, type ObserverDefinition } from '../testing/examine/observer/read-observer.js';
 import { type ReportView, viewReport } from '../testing/report/view.js';
 import { Dut } from '../testing/scenario/dut.js';
 import { openPlaces, tellUnknownPlaces, withPlaces } from '../testing/scenario/places.js';
 import { durationText } from '../testing/scenario/words.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
+import { printFinding } from './print-finding.js';
 import { say } from './say.js';
-import { tellFinding } from './tell-finding.js';
 
 /**
  * Examines the client of a line on a bench of its own.
@@ -25,7 +24,7 @@ import { tellFinding } from './tell-finding.js';
  */
 export async function examineHere(
   wanted: ExaminationWanted,
-  definition: WitnessDefinition | undefined,
+  definition: ObserverDefinition | undefined,
   stop: Promise<unknown>,
 ): Promise<ReportView | string | undefined> {
   const configuration = load(wanted.source, {});
@@ -38,7 +37,7 @@ export async function examineHere(
   if (!started.ok) return started.error;
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   try {
-    return await examineLine(wanted.dut, simulator, order, stop);
+    return await examineLine(wanted, simulator, order, stop);
   } finally {
     await simulator.stop();
   }
@@ -47,7 +46,7 @@ export async function examineHere(
 /** @returns what is wrong, as a sentence */
 function orderOf(
   { line: name, unitId, checks: names, limitMs, dut, seed }: ExaminationWanted,
-  definition: WitnessDefinition | undefined,
+  definition: ObserverDefinition | undefined,
   simulator: Simulator,
 ): ExaminationOrder | string {
   const line = simulator.lines.get(name);
@@ -64,22 +63,22 @@ function orderOf(
   }
   const checks = chosenChecks(names, line);
   if (typeof checks === 'string') return `--checks: ${checks}`;
-  const witness = definition && newWitness(definition, simulator.devices);
+  const observer = definition && newObserver(definition, simulator.devices);
   // The names of pages and commands are taken as they are; only that of a register can be unknown.
-  if (typeof witness === 'string') return `--witness-register: ${witness}`;
+  if (typeof observer === 'string') return `--witness-register: ${observer}`;
   return {
     line,
     unitId,
     checks,
     limitMs,
     seed: seed ?? Math.floor(Math.random() * (MAX_SEED + 1)),
-    witness,
+    observer,
   };
 }
 
 /** @returns why the client could not be started, as lines for a terminal */
 async function examineLine(
-  command: string | undefined,
+  { dut: command, restart }: ExaminationWanted,
   simulator: Simulator,
   order: ExaminationOrder,
   stop: Promise<unknown>,
@@ -87,12 +86,22 @@ async function examineLine(
   const { line, checks, limitMs, seed } = order;
   const many = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
   say(`line ${line.name}: watching the client, then ${many}, ${durationText(limitMs)} at most, seed ${seed}`);
-  const dut = command === undefined ? undefined : await startDut(command, simulator, stop);
-  if (typeof dut === 'string') return dut;
+  let dut: Dut | undefined;
+  const startClient = async (): Promise<string | undefined> => {
+    if (command === undefined) return undefined;
+    await dut?.stop();
+    const started = await startDut(command, simulator, stop);
+    if (typeof started === 'string') return started;
+    dut = started;
+    void started.died().then((how) => examination.clientEnded(how));
+    return undefined;
+  };
+  const restarted = { ...order, ...(restart && { restart: startClient }) };
+  const examination = new Examination(simulator, restarted, { found: printFinding, note: say });
+  const problem = await startClient();
+  if (problem !== undefined) return problem;
   try {
-    const examination = new Examination(simulator, order, tellFinding);
     void stop.then(() => examination.stop());
-    void dut?.died().then((how) => examination.end('fail', how));
     const report = await examination.run();
     return viewReport(report, (seq) => simulator.traffic.read(seq));
   } finally {

@@ -1,6 +1,6 @@
 import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
 import { CHECKS } from '../testing/examine/checks.js';
-import { readWitness, type WitnessDefinition } from '../testing/examine/witness/read-witness.js';
+import { type ObserverDefinition, readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
 import { htmlReport } from '../testing/report/html.js';
 import { junitReport } from '../testing/report/junit.js';
@@ -8,9 +8,9 @@ import type { ReportView } from '../testing/report/view.js';
 import { durationText } from '../testing/scenario/words.js';
 import { examineHere } from './examine-here.js';
 import { examineRemotely } from './examine-remote.js';
+import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
-import { tellFinding } from './tell-finding.js';
 import { reportsProblem, writeReports } from './write-reports.js';
 
 /** The command, the configuration or the line is wrong, nobody polls, or the examination was stopped. */
@@ -19,7 +19,7 @@ const WRONG = 2;
 /** Examines the client that polls a line, and says how it behaves. */
 export async function examine(request: ExamineRequest): Promise<number> {
   if (request.what === 'list') return list();
-  const read = readWitness(request.witness, (part) => `--witness-${part}`);
+  const read = readObserver(request.witness, (part) => `--witness-${part}`);
   if (!read.ok) return complain(read.error, WRONG);
   const unwritable = reportsProblem([request.junit, request.html, request.json]);
   if (unwritable !== undefined) return complain(unwritable, WRONG);
@@ -28,16 +28,18 @@ export async function examine(request: ExamineRequest): Promise<number> {
     isStopped = true;
   });
   const report = await (request.url === undefined
-    ? examineHere(request, read.witness, stop)
-    : examineThere(request, request.url, read.witness, stop));
+    ? examineHere(request, read.observer, stop)
+    : examineThere(request, request.url, read.observer, stop));
   if (report === undefined) return WRONG;
   if (typeof report === 'string') return complain(report, WRONG);
   return conclude(request, report, isStopped);
 }
 
 function list(): number {
-  for (const { id, group, title, does, matters, rule, source } of CHECKS) {
-    say(`${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    Source: ${source}`);
+  for (const { id, group, title, does, matters, rule, fix, source } of CHECKS) {
+    say(
+      `${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    To mend: ${fix}\n    Source: ${source}`,
+    );
   }
   return OK;
 }
@@ -46,24 +48,29 @@ function list(): number {
 function examineThere(
   { line, unitId, checks, limitMs, seed, dut, token }: ExaminationWanted,
   url: string,
-  witness: WitnessDefinition | undefined,
+  observer: ObserverDefinition | undefined,
   stop: Promise<unknown>,
 ): Promise<ReportView | string> {
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
-  const register = witness?.kind === 'register' ? witness.register : undefined;
+  const register = observer?.kind === 'register' ? observer.register : undefined;
   const wanted = { line, unitId, checks, limitMs, seed, register, dut };
-  return examineRemotely(wanted, { url, token }, { told: tellFinding, stop });
+  return examineRemotely(wanted, { url, token }, { told: printFinding, stop });
 }
 
-function conclude({ junit, html, json }: ExaminationWanted, report: ReportView, isStopped: boolean): number {
+function conclude(
+  { junit, html, json, inconclusive }: ExaminationWanted,
+  report: ReportView,
+  isStopped: boolean,
+): number {
   for (const text of report.conclusions) say(text);
   const files = [
-    [junit, junitReport],
+    [junit, (reports: readonly ReportView[]) => junitReport(reports, inconclusive)],
     [html, htmlReport],
     [json, () => examinationJson(report)],
   ] as const;
   const problem = writeReports(files, [report]);
   if (problem !== undefined) return complain(problem, WRONG);
   if (isStopped || report.verdict === 'error') return WRONG;
-  return report.verdict === 'fail' ? FAILED : OK;
+  const isFailure = report.verdict === 'inconclusive' && inconclusive === 'failure';
+  return report.verdict === 'fail' || isFailure ? FAILED : OK;
 }

@@ -7,9 +7,9 @@ import { type ReportView, viewReport } from '../testing/report/view.js';
 import { runScenario } from '../testing/scenario/run-scenario.js';
 import { loadScenarioFile, type ScenarioFile } from '../testing/scenario/scenario-file.js';
 import { warningLog } from './log.js';
+import { printFinding } from './print-finding.js';
 import { complain, FAILED, OK, say } from './say.js';
 import { stopSignal } from './stop-signal.js';
-import { tellFinding } from './tell-finding.js';
 import { type Ended, runRemotely } from './test-remote.js';
 import { reportsProblem, writeReports } from './write-reports.js';
 
@@ -40,7 +40,7 @@ export async function test(command: TestCommand): Promise<number> {
     isWrong = true;
   }
   const files = [
-    [junit, junitReport],
+    [junit, (all: readonly ReportView[]) => junitReport(all, command.inconclusive)],
     [html, htmlReport],
     [json, testsJson],
   ] as const;
@@ -56,7 +56,7 @@ async function runOne(
   { url, token, freePorts }: TestCommand,
   stop: Promise<void>,
 ): Promise<Ended> {
-  const audience = { say, warn: (text: string) => void complain(text), told: tellFinding, stop };
+  const audience = { say, warn: (text: string) => void complain(text), told: printFinding, stop };
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
   const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);
   if (!ended.ok) return ended;

@@ -27,10 +27,7 @@ const LOOK_MS = 1000;
  * Reports to the service manager that the simulator is ready, then the state of its lines, and feeds the watchdog as
  * long as the event loop runs and no line is stuck.
  */
-export function supervise(
-  simulator: Simulator,
-  { manager, log, rest }: Supervised,
-): Supervision {
+export function supervise(simulator: Simulator, { manager, log, rest }: Supervised): Supervision {
   const stuckLines = new StuckLines();
   let noted: string | undefined;
   let told = '';

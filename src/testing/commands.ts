@@ -6,9 +6,9 @@ import { inSlices } from '../control/slices.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { packEvents } from '../traffic/packed-events.js';
-import { CHECKS } from './examine/checks.js';
+import { CHECKS, checksFor } from './examine/checks.js';
 import { ExaminationRuns, type KnownExamination } from './examine/examination-runs.js';
-import { checksFor } from './examine/plan.js';
+
 import { LineLeases } from './line-leases.js';
 import type { Finding, Report } from './report/report.js';
 import { type KnownTest, TestRuns } from './scenario/test-runs.js';

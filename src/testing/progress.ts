@@ -25,6 +25,11 @@ export class Progress {
     this.#tell('step', `${number} ${title}: ${verdict}${why}`);
   }
 
+  /** @param text what is waited for, as a sentence */
+  waits(text: string): void {
+    this.#tell('step', text);
+  }
+
   over({ name, verdict }: Pick<Report, 'name' | 'verdict'>): void {
     this.#tell('over', `${name}: ${verdict}`);
   }

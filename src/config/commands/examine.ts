@@ -5,7 +5,16 @@ import { compact } from '../compact.js';
 import type { ConfigurationSource } from '../load.js';
 import type { Given, Values } from './scan.js';
 import { FREE_PORTS_OPTION, sourceOf } from './source.js';
-import { FREE_PORTS_REMOTE, REMOTE_OPTIONS, REPORT_OPTIONS, urlProblem, wholeNumber } from './values.js';
+import {
+  FREE_PORTS_REMOTE,
+  type Inconclusive,
+  inconclusiveProblem,
+  isInconclusive,
+  REMOTE_OPTIONS,
+  REPORT_OPTIONS,
+  urlProblem,
+  wholeNumber,
+} from './values.js';
 
 /** Find out how a client behaves. */
 export interface ExamineCommand {
@@ -29,6 +38,8 @@ export type ExamineRequest =
       readonly seed?: number;
       /** The command that starts the client. */
       readonly dut?: string;
+      /** The client is started again when it has ended. */
+      readonly restart?: boolean;
       /** What was written of a witness; empty when there is none. */
       readonly witness: WrittenWitness;
       /** REST of a simulator that runs already; without it, the examination has a bench of its own. */
@@ -38,6 +49,8 @@ export type ExamineRequest =
       readonly junit?: string;
       readonly html?: string;
       readonly json?: string;
+      /** What an inconclusive check is in JUnit and for the exit code; skipped when absent. */
+      readonly inconclusive?: Inconclusive;
     };
 
 /** The examination that a user asks for. */
@@ -59,6 +72,7 @@ export const EXAMINE_OPTIONS = {
   limit: { type: 'string' },
   seed: { type: 'string' },
   dut: { type: 'string' },
+  restart: { type: 'boolean' },
   ...REPORT_OPTIONS,
   ...REMOTE_OPTIONS,
   'witness-register': { type: 'string' },
@@ -97,8 +111,11 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
   if (!(limitMs >= SHORTEST_LIMIT_MS && limitMs <= LONGEST_LIMIT_MS)) {
     return `--limit: expected a time from 1s to 24h, such as 10m, got ${quote(values.limit ?? '')}`;
   }
-  const remote = remoteProblem(values);
+  const remote = remoteProblem(values) ?? inconclusiveProblem(values.inconclusive);
   if (remote !== undefined) return remote;
+  if (values.restart && (values.dut === undefined || values.url !== undefined)) {
+    return '--restart needs --dut, without --url';
+  }
   const source = sourceOf(values);
   if (typeof source === 'string') return source;
   const { dut, junit, html, json, url } = values;
@@ -115,6 +132,8 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
       command: values['witness-command'],
     }),
     ...compact({ unitId, seed, dut, junit, html, json, url }),
+    ...(values.restart !== undefined && { restart: true }),
+    ...(isInconclusive(values.inconclusive) && { inconclusive: values.inconclusive }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   };
 }

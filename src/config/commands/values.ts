@@ -21,9 +21,23 @@ export const FREE_PORTS_REMOTE = '--free-ports has no effect with --url: the sim
 /** The options that name a simulator which runs already. */
 export const REMOTE_OPTIONS = { url: { type: 'string' }, token: { type: 'string' } } as const;
 
-/** The options that name the files of reports. */
+/** The options that name the files of reports, and what an inconclusive step or check is in JUnit. */
 export const REPORT_OPTIONS = {
   junit: { type: 'string' },
   html: { type: 'string' },
   json: { type: 'string' },
+  inconclusive: { type: 'string' },
 } as const;
+
+/** What an inconclusive step or check is in JUnit: skipped unless the user wants a failure. */
+export type Inconclusive = 'skipped' | 'failure';
+
+/** What is wrong with `--inconclusive`, as a sentence; undefined when nothing is. */
+export function inconclusiveProblem(text: string | undefined): string | undefined {
+  if (text === undefined || isInconclusive(text)) return undefined;
+  return `--inconclusive: expected skipped or failure, got ${quote(text)}`;
+}
+
+export function isInconclusive(text: string | undefined): text is Inconclusive {
+  return text === 'skipped' || text === 'failure';
+}

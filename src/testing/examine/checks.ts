@@ -1,88 +1,55 @@
-import type { Check } from './check.js';
-import { closedAfterReply } from './checks/connections/closed-after-reply.js';
-import { halfOpen } from './checks/connections/half-open.js';
-import { listenerGone } from './checks/connections/listener-gone.js';
-import { resetInReply } from './checks/connections/reset-in-reply.js';
-import { duplicate } from './checks/damaged/duplicate-reply.js';
-import { extended } from './checks/damaged/extended-reply.js';
-import { fewerRegisters } from './checks/damaged/fewer-registers.js';
-import { junk } from './checks/damaged/junk.js';
-import { lateReply } from './checks/damaged/late-reply.js';
-import { noiseBefore } from './checks/damaged/noise-before.js';
-import { split } from './checks/damaged/split-reply.js';
-import { truncated } from './checks/damaged/truncated-reply.js';
-import { wrongByteCount } from './checks/damaged/wrong-byte-count.js';
-import { wrongCrc } from './checks/damaged/wrong-crc.js';
-import { wrongFunction } from './checks/damaged/wrong-function.js';
-import { wrongTransaction } from './checks/damaged/wrong-transaction.js';
-import { wrongUnit } from './checks/damaged/wrong-unit.js';
-import { exception1 } from './checks/exceptions/exception-1.js';
-import { exception2 } from './checks/exceptions/exception-2.js';
-import { exception3 } from './checks/exceptions/exception-3.js';
-import { exception4 } from './checks/exceptions/exception-4.js';
-import { exception5 } from './checks/exceptions/exception-5.js';
-import { exception6 } from './checks/exceptions/exception-6.js';
-import { exception10 } from './checks/exceptions/exception-10.js';
-import { exception11 } from './checks/exceptions/exception-11.js';
-import { attempts } from './checks/time/attempts.js';
-import { deadUnit } from './checks/time/dead-unit.js';
-import { outage5, outage60 } from './checks/time/outage.js';
-import { pauses } from './checks/time/pauses.js';
-import { timeOut } from './checks/time/time-out.js';
-import { timeOutMargins } from './checks/time/time-out-margins.js';
-import { trickleGaps, trickleSlow } from './checks/time/trickle.js';
-import { broadcastPause } from './checks/watching/broadcast-pause.js';
-import { connectionsReused } from './checks/watching/connections-reused.js';
-import { legalRequests } from './checks/watching/legal-requests.js';
-import { oneAtATime } from './checks/watching/one-at-a-time.js';
-import { pollPeriod } from './checks/watching/poll-period.js';
-import { silenceBeforeRequests } from './checks/watching/silence-before-requests.js';
+import { lackOf } from '../../faults/ability.js';
+import { unknownName } from '../../schema/nearest.js';
+import type { Line } from '../../simulator/line.js';
+import { connections } from './checks/connections.js';
+import { damaged } from './checks/damaged.js';
+import { exceptions } from './checks/exceptions.js';
+import { oneAtATime } from './checks/one-at-a-time.js';
+import { time } from './checks/time.js';
+import { watched } from './checks/watching.js';
+import type { Check } from './trial/check.js';
 
 /** All checks, in the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
-  // watching
-  pollPeriod,
-  legalRequests,
-  silenceBeforeRequests,
+  ...watched,
   oneAtATime,
-  broadcastPause,
-  connectionsReused,
-  // time
-  timeOut,
-  timeOutMargins,
-  outage5,
-  outage60,
-  attempts,
-  pauses,
-  deadUnit,
-  trickleSlow,
-  trickleGaps,
-  // damaged
-  wrongCrc,
-  truncated,
-  extended,
-  noiseBefore,
-  junk,
-  wrongUnit,
-  wrongFunction,
-  wrongByteCount,
-  fewerRegisters,
-  duplicate,
-  split,
-  wrongTransaction,
-  lateReply,
-  // exceptions
-  exception1,
-  exception2,
-  exception3,
-  exception4,
-  exception5,
-  exception6,
-  exception10,
-  exception11,
-  // connections
-  closedAfterReply,
-  resetInReply,
-  listenerGone,
-  halfOpen,
+  ...time,
+  ...damaged,
+  ...exceptions,
+  ...connections,
 ];
+
+/** The checks that a line can carry. */
+export function checksFor({ definition, bus }: Line, checks = CHECKS): Check[] {
+  return checks.filter(
+    ({ transports, abilities = [] }) =>
+      (transports === undefined || transports.includes(definition.kind)) &&
+      abilities.every((ability) => lackOf(bus.line, ability) === undefined),
+  );
+}
+
+/**
+ * The checks that are to be run on a line: the named ones with those that they need, all that fit without names.
+ * @param names identifiers of checks or names of groups
+ * @returns what is wrong with the names, as a sentence
+ */
+export function chosenChecks(names: readonly string[], line: Line, checks = CHECKS): Check[] | string {
+  const fitting = checksFor(line, checks);
+  if (names.length === 0) return fitting;
+  const chosen = new Set<Check>();
+  const add = (check: Check) => {
+    chosen.add(check);
+    for (const each of fitting) if (check.needs?.includes(each.id) && !chosen.has(each)) add(each);
+  };
+  for (const name of names) {
+    const named = ({ id, group }: Check) => id === name || group === name;
+    const known = checks.filter(named);
+    if (known.length === 0) {
+      return unknownName('check', name, [...new Set(checks.flatMap(({ id, group }) => [id, group]))]);
+    }
+    const found = fitting.filter(named);
+    if (found.length === 0) return `check ${name} can't be run on line ${line.name}`;
+    for (const check of found) add(check);
+  }
+  return fitting.filter((check) => chosen.has(check));
+}

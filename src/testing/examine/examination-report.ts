@@ -1,36 +1,57 @@
 import type { Simulator } from '../../simulator/simulator.js';
 import { configurationText } from '../../simulator/written/written-configuration.js';
+import type { TrafficEvent } from '../../traffic/event.js';
 import { overallVerdict } from '../report/overall.js';
-import type { Report } from '../report/report.js';
+import type { Finding, Report, Verdict } from '../report/report.js';
 import { versions } from '../report/versions.js';
 import type { ExaminationOrder } from './examination-order.js';
-import { type Found, foundText, parametersOf } from './found.js';
+import { type Found, foundText, parametersOf } from './heard/found.js';
+import type { Check } from './trial/check.js';
+import type { Ended } from './trial/run-check.js';
+import type { Evidence } from './trial/verdict.js';
 
-interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'conclusions' | 'findings'> {
+interface KnownByNow extends Pick<Report, 'startedAt' | 'durationMs' | 'findings'> {
   /** Why the examination could not begin, as a sentence. */
   readonly refusal: string | undefined;
+  /** What the client did to the examination itself, as sentences: it has crashed, or is gone. */
+  readonly fates: readonly string[];
+  /** It is over, so what has no verdict gets none any more. */
+  readonly isOver: boolean;
   readonly found: Found;
 }
 
+/** From this part of the checks on that were not run, an examination without a failure says nothing. */
+const TOO_MANY = 0.5;
+
 /** The report on what an examination has found by now. */
 export function examinationReport(
-  { line, seed }: ExaminationOrder,
+  { line, seed, checks }: ExaminationOrder,
   bench: Simulator,
-  { startedAt, durationMs, refusal, found, conclusions, findings }: KnownByNow,
+  { startedAt, durationMs, refusal, fates, isOver, found, findings }: KnownByNow,
 ): Report {
-  const first = refusal ?? (foundText(found) || 'No time was measured');
+  const verdicts = findings.map(({ verdict }) => verdict);
+  const notRun = verdicts.filter((verdict) => verdict === 'not run').length;
+  const overall = refusal === undefined ? overallVerdict(verdicts) : 'error';
+  const isTooLittle = isOver && overall !== 'fail' && notRun >= TOO_MANY * Math.max(1, checks.length);
+  const conclusions = findings.flatMap(({ verdict, conclusion }) => (verdict === 'fail' && conclusion) || []);
+  const many = `${notRun} of ${checks.length} checks were not run, so this examination says too little`;
   return {
     kind: 'examination',
     name: `the client on line ${line.name}`,
     startedAt,
     durationMs,
-    verdict: refusal === undefined ? overallVerdict(findings.map(({ verdict }) => verdict)) : 'error',
+    verdict: isTooLittle ? 'error' : overall,
     line: line.name,
     seed,
-    conclusions: [first, ...conclusions].map(sentence),
+    conclusions: [
+      ...fates,
+      refusal ?? (foundText(found) || 'No time was measured'),
+      ...new Set(conclusions),
+      ...(isTooLittle ? [many] : []),
+    ].map(sentence),
     parameters: parametersOf(found),
     found: { ...found },
-    findings,
+    findings: findings.toSorted((a, b) => checkIndex(checks, a) - checkIndex(checks, b)),
     // It may be long, and not everybody who looks at a report wants it.
     get configuration() {
       return [...configurationText(bench.running)].join('');
@@ -39,6 +60,52 @@ export function examinationReport(
   };
 }
 
+function checkIndex(checks: readonly Check[], { id }: Finding): number {
+  return checks.findIndex((check) => check.id === id);
+}
+
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}
+
+/** What became of a check, also of one that was not run. */
+export type CheckEnd = Ended | { readonly verdict: Verdict; readonly summary: string };
+
+/** What became of a check, for a report. @param durationMs how long it took */
+export function findingOf(
+  { id, group, title, does, matters, rule, fix, source }: Check,
+  ended: CheckEnd,
+  durationMs: number,
+): Finding {
+  const evidence = 'evidence' in ended ? ended.evidence : [];
+  return {
+    id,
+    title,
+    verdict: ended.verdict,
+    summary: ended.summary,
+    ...('conclusion' in ended && ended.conclusion !== undefined && { conclusion: ended.conclusion }),
+    ...('confidence' in ended && { confidence: ended.confidence }),
+    // Replies to the frames may still come after the check.
+    get frames() {
+      return framesOf(evidence);
+    },
+    durationMs,
+    about: { group, does, matters, rule, fix, source },
+  };
+}
+
+/** More frames would be read by nobody; the first and the last ones show the most. */
+const MOST_FRAMES = 60;
+
+/** The events that show what a check has found, in their order: of exchanges the request and the reply. */
+function framesOf(evidence: Evidence): TrafficEvent[] {
+  const events = new Map<number, TrafficEvent>();
+  for (const each of evidence) {
+    for (const event of 'question' in each ? [each.request, each.reply] : [each]) {
+      if (event) events.set(event.seq, event);
+    }
+  }
+  const frames = [...events.values()].sort((a, b) => a.seq - b.seq);
+  if (frames.length <= MOST_FRAMES) return frames;
+  return [...frames.slice(0, MOST_FRAMES / 2), ...frames.slice(-MOST_FRAMES / 2)];
 }

@@ -5,29 +5,41 @@ import { type Clock, systemClock } from '../../transport/clock.js';
 import { closedText, lastReplies } from '../line-watch.js';
 import type { Finding, Report, Verdict } from '../report/report.js';
 import { durationText } from '../scenario/words.js';
-import type { Check } from './check.js';
-import { Exam } from './exam.js';
-import type { ExamParts } from './exam-parts.js';
-import type { ExaminationOrder } from './examination-order.js';
-import { examinationReport } from './examination-report.js';
-import { examinedLine } from './examined-line.js';
-import { ExchangeLog } from './exchange-log.js';
-import { type CheckEnd, findingOf } from './finding.js';
-import type { Found } from './found.js';
-import { Outage } from './outage.js';
-import { OwnRules } from './own-rules.js';
-import { inOrder } from './plan.js';
-import { runCheck } from './run-check.js';
-import { watchClient } from './watching.js';
-import { Testimony } from './witness/testimony.js';
+import { type ExaminationOrder, inTurns } from './examination-order.js';
+import { type CheckEnd, examinationReport, findingOf } from './examination-report.js';
+import { ExchangeLog } from './heard/exchange-log.js';
+import type { Found } from './heard/found.js';
+import { isReading, type Question } from './heard/question.js';
+import { watchClient } from './heard/watching.js';
+import type { Check } from './trial/check.js';
+import { Exam, type ExamParts, type Known } from './trial/exam.js';
+import { examinedLine } from './trial/examined-line.js';
+import { Outage } from './trial/outage.js';
+import { OwnRules } from './trial/own-rules.js';
+import { crashOf, type Ended, isGone, runCheck, soFar } from './trial/run-check.js';
+import { ValueOracle } from './trial/value-oracle.js';
+import { sure } from './trial/verdict.js';
 
-/** Called when a check is over. */
-type Told = (finding: Finding, number: number) => void;
+/** Who follows an examination. */
+export interface Audience {
+  /** Called when a check is over. @param number counts them from 1 */
+  readonly found?: (finding: Finding, number: number) => void;
+  /** Called with a sentence that says what is waited for. */
+  readonly note?: (text: string) => void;
+}
 
 /** Why an examination ends early. */
 interface End {
-  readonly verdict: Extract<Verdict, 'not run' | 'error' | 'fail'>;
+  readonly verdict: Extract<Verdict, 'not run' | 'error'>;
+  /** As a sentence. */
   readonly text: string;
+}
+
+/** A check that runs. */
+interface Running {
+  readonly check: Check;
+  readonly exam: Exam;
+  readonly startedAt: number;
 }
 
 /**
@@ -36,46 +48,51 @@ interface End {
  */
 export class Examination {
   readonly order: ExaminationOrder;
-  /** The checks in the order in which they are run. */
-  readonly checks: readonly Check[];
   readonly found: Found = {};
   readonly startedAt = Date.now();
   readonly #bench: Simulator;
   readonly #clock: Clock;
-  readonly #told: Told;
+  readonly #audience: Audience;
   readonly #begun: number;
   readonly #log: ExchangeLog;
   readonly #outage: Outage;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   readonly #findings: Finding[] = [];
-  readonly #conclusions: string[] = [];
+  /** What has become of the client, as sentences: it has crashed, or is gone. */
+  readonly #fates: string[] = [];
   readonly #rules: OwnRules;
+  readonly #running = new Set<Running>();
+  readonly #known: Known = {
+    until: 0,
+    waitMs: undefined,
+    isWithoutRhythm: false,
+    isDisturbed: false,
+    disturbedUntil: 0,
+    run: undefined,
+  };
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
-  #exam: Exam | undefined;
+  /** Resolves with a sentence when the program of the client has ended. */
+  #crashed: Promise<string> = new Promise(() => {});
+  #crash: (how: string) => void = () => {};
   #refusal: string | undefined;
   #endedAt: number | undefined;
 
-  constructor(bench: Simulator, order: ExaminationOrder, told: Told = () => {}, clock = systemClock) {
+  constructor(bench: Simulator, order: ExaminationOrder, audience: Audience = {}, clock = systemClock) {
     this.order = order;
-    this.checks = inOrder(order.checks, order.seed);
     this.#bench = bench;
     this.#clock = clock;
-    this.#told = told;
+    this.#audience = audience;
     this.#begun = clock.now();
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#rules = new OwnRules(bench.faults.rules);
-    this.#log = new ExchangeLog(() => this.#rules.hits());
+    this.#log = new ExchangeLog(() => this.#rules.acted());
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.#awaitCrash();
     this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
-  }
-
-  /** The checks that are over. */
-  get findings(): readonly Finding[] {
-    return this.#findings;
   }
 
   get isOver(): boolean {
@@ -87,9 +104,9 @@ export class Examination {
     return this.#refusal;
   }
 
-  /** Ends the examination; what was found so far stays, and the check that runs gets this verdict. */
-  end(verdict: 'fail' | 'error', text: string): void {
-    this.#end({ verdict, text });
+  /** The program of the client has ended. @param how as a sentence, with its last output on further lines */
+  clientEnded(how: string): void {
+    this.#crash(how);
   }
 
   /** Ends the examination; what was not reached is not run. */
@@ -105,15 +122,15 @@ export class Examination {
     });
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
-    this.#exam?.end();
-    this.#takeFaultsAway();
+    for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
+    this.#rules.removeAll();
     const problem = await this.#outage.end();
     if (problem !== undefined) {
       end = { verdict: 'error', text: problem };
-      this.#conclusions.push(problem);
+      this.#fates.push(problem);
     }
     if (!end) await lastReplies(this.#clock);
-    for (const [i, check] of this.checks.slice(this.#findings.length).entries()) {
+    for (const [i, check] of this.#left().entries()) {
       const verdict = i === 0 && end ? end.verdict : 'not run';
       this.#add(check, { verdict, summary: end?.text ?? '' }, 0);
     }
@@ -129,58 +146,203 @@ export class Examination {
       startedAt: this.startedAt,
       durationMs: ended - this.#begun,
       refusal: this.#refusal,
+      fates: this.#fates,
+      isOver: this.isOver,
       found: this.found,
-      conclusions: this.#conclusions,
       findings: this.#findings,
     });
   }
 
   /** @returns why the checks that are left are not run */
   async #runAll(): Promise<End | undefined> {
-    const { line, unitId, limitMs, seed } = this.order;
-    const watched = await watchClient(this.#onEvent, this.#log, {
-      clock: this.#clock,
-      line,
-      unitId,
-      limitMs,
-    });
+    const { line, unitId, limitMs, observer, seed } = this.order;
+    const note = (text: string) => this.#audience.note?.(text);
+    const watch = { clock: this.#clock, line, unitId, limitMs, note };
+    const how = this.#crashed.then((how) => ({ how }));
+    const watched = await Promise.race([watchClient(this.#onEvent, this.#log, watch), how]);
     if (typeof watched === 'string') {
       this.#refusal = watched;
       return { verdict: 'not run', text: watched };
     }
-    const { witness } = this.order;
-    const { rules } = this.#bench.faults;
-    const of = { rules, line: line.name, target: watched.target };
+    if ('how' in watched) return this.#crashedBefore(watched.how);
+    this.#known.until = this.#log.last;
     const parts: ExamParts = {
       clock: this.#clock,
       line: examinedLine(line),
       log: this.#log,
       found: this.found,
-      rules,
+      known: this.#known,
+      isBeside: false,
+      rules: this.#rules,
       outage: this.#outage,
       onEvent: this.#onEvent,
-      testimony: witness && new Testimony(witness, of),
+      note,
+      values:
+        observer &&
+        new ValueOracle(observer, { rules: this.#rules, line: line.name, target: watched.target }),
       ...watched,
     };
-    for (const [number, check] of this.checks.entries()) {
-      const startedAt = this.#clock.now();
-      const exam = new Exam(parts, check.id, seededRandom(seed, number + 1));
-      this.#exam = exam;
-      const { outcome, hasStopped } = await runCheck(check, exam);
-      exam.end();
-      this.#takeFaultsAway();
-      this.#add(check, outcome, this.#clock.now() - startedAt);
-      if (hasStopped)
-        return { verdict: 'not run', text: `the client polls no more since the check ${check.id}` };
+    const isWatching = ({ beside }: Check) => beside === 'watches';
+    const watching = this.order.checks.filter(isWatching).map(async (check) => {
+      const running = this.#begin(check, parts);
+      this.#finish(running, await runCheck(check, running.exam));
+    });
+    const targets = parts.values ? [parts.target] : sideBySide(parts, unitId);
+    const disturbing = this.order.checks.filter((check) => !isWatching(check));
+    for (const turn of inTurns(disturbing, seed, targets.length)) {
+      const end = await this.#takeTurn(turn, parts, targets);
+      if (end) return end;
+    }
+    await Promise.all(watching);
+    return undefined;
+  }
+
+  /**
+   * Runs one check, or several beside each other, each on a question of its own. Of several only a pass counts: what has
+   * not passed is run again alone.
+   * @returns why the checks that are left are not run
+   */
+  async #takeTurn(
+    turn: readonly Check[],
+    parts: ExamParts,
+    targets: readonly Question[],
+  ): Promise<End | undefined> {
+    const runs = turn.map((check, i) =>
+      this.#begin(check, { ...parts, target: targets[i] ?? parts.target, isBeside: turn.length > 1 }),
+    );
+    const outcomes = await Promise.race([
+      Promise.all(runs.map(({ check, exam }) => runCheck(check, exam))),
+      this.#crashed,
+    ]);
+    const [first] = runs;
+    const [only] = outcomes;
+    if (typeof outcomes === 'string') {
+      const end = await this.#clientHasCrashed(runs, outcomes);
+      if (end) return end;
+    } else if (runs.length === 1 && first && typeof only === 'object') {
+      return this.#judge(first, only);
+    } else {
+      for (const [i, running] of runs.entries()) {
+        const ended = outcomes[i] as Ended;
+        if (ended.verdict === 'pass') this.#finish(running, ended);
+        else this.#drop(running);
+      }
+    }
+    for (const check of this.#left().filter((each) => turn.includes(each))) {
+      const end = await this.#takeTurn([check], parts, [parts.target]);
+      if (end) return end;
     }
     return undefined;
   }
 
+  /** A failure is reported at once. What else was found counts only when the client is still there. */
+  async #judge(running: Running, ended: Ended): Promise<End | undefined> {
+    const { check, exam } = running;
+    if (ended.verdict === 'pass' && !this.#known.isDisturbed) {
+      this.#finish(running, ended);
+      return undefined;
+    }
+    if (ended.verdict === 'fail') this.#finish(running, ended, true);
+    const gone = await Promise.race([isGone(exam), this.#crashed]);
+    if (typeof gone === 'string') return this.#clientHasCrashed([running], gone);
+    if (!gone) {
+      this.#finish(running, ended);
+      return undefined;
+    }
+    const since = exam.hasDisturbed ? `after ${check.what}` : 'although nothing was disturbed';
+    const text = `asked nothing more ${since}`;
+    const before = 'evidence' in ended ? ended.evidence : [];
+    this.#finish(running, sure('wrong', `${ended.summary}; afterwards the client ${text}`, before));
+    this.#fates.push(`the client is gone: it ${text}`);
+    return this.#startAgain(`the client ${text}`);
+  }
+
+  /** The program of the client has ended during these checks; the first that has disturbed it has failed. */
+  async #clientHasCrashed(runs: readonly Running[], how: string): Promise<End | undefined> {
+    const disturbing = runs.filter(({ exam }) => exam.hasDisturbed);
+    const blamed = disturbing[0] ?? runs[0];
+    const { headline, text } = crashOf(
+      how,
+      disturbing.map(({ check }) => check.what),
+    );
+    this.#fates.push(headline);
+    if (blamed) this.#finish(blamed, sure('wrong', text, this.#log.newest().slice(-LAST_FRAMES)));
+    for (const running of runs) this.#drop(running);
+    return disturbing.length > 0
+      ? this.#startAgain('the client had ended')
+      : { verdict: 'not run', text: 'the client had ended' };
+  }
+
+  /** A client that ends before it is disturbed fails the check that would have come first. */
+  #crashedBefore(how: string): End {
+    const [first] = this.order.checks;
+    const { headline, text } = crashOf(how, []);
+    this.#fates.push(headline);
+    if (first) this.#add(first, sure('wrong', text), 0);
+    return { verdict: 'not run', text: 'the client had ended' };
+  }
+
+  /** @returns why the checks that are left are not run: nobody can start the client again */
+  async #startAgain(text: string): Promise<End | undefined> {
+    const { restart } = this.order;
+    if (!restart) return { verdict: 'not run', text };
+    this.#awaitCrash();
+    this.#audience.note?.('the client is started again');
+    const problem = await restart();
+    [this.#known.isDisturbed, this.#known.disturbedUntil] = [true, this.#log.last];
+    if (problem === undefined) return undefined;
+    this.#fates.push(`the client could not be started again: ${problem}`);
+    return { verdict: 'not run', text };
+  }
+
+  #awaitCrash(): void {
+    this.#crashed = new Promise((resolve) => {
+      this.#crash = resolve;
+    });
+  }
+
+  #begin(check: Check, parts: ExamParts): Running {
+    const number = this.order.checks.indexOf(check) + 1;
+    const exam = new Exam(parts, check.id, seededRandom(this.order.seed, number));
+    const running = { check, exam, startedAt: this.#clock.now() };
+    this.#running.add(running);
+    return running;
+  }
+
+  /** Adds what was found, once. @param goesOn the client is still waited for */
+  #finish(running: Running, ended: Ended, goesOn = false): void {
+    const { check, startedAt } = running;
+    const isNew = this.#left().includes(check);
+    if (isNew) this.#add(check, ended, this.#clock.now() - startedAt);
+    if (!goesOn) this.#drop(running);
+  }
+
+  #drop(running: Running): void {
+    running.exam.end();
+    this.#running.delete(running);
+    if (running.check.beside === undefined) this.#rules.removeAll();
+  }
+
+  /** Ends a check from outside: what its trials have shown by then is not lost. */
+  #breakOff(running: Running, why: string): void {
+    const { check, exam } = running;
+    const known = soFar(check, exam, why.replace(/ before$/, ''));
+    if (known) this.#finish(running, known);
+    if (known?.verdict === 'fail' && check.beside !== 'watches')
+      this.#fates.push(`the client is gone: it ${known.summary}`);
+    this.#drop(running);
+  }
+
+  /** The checks that have no verdict yet. */
+  #left(): Check[] {
+    const done = new Set(this.#findings.map(({ id }) => id));
+    return this.order.checks.filter(({ id }) => !done.has(id));
+  }
+
   #add(check: Check, ended: CheckEnd, durationMs: number): void {
-    if ('conclusion' in ended && ended.conclusion) this.#conclusions.push(ended.conclusion);
     const finding = findingOf(check, ended, durationMs);
     this.#findings.push(finding);
-    this.#told(finding, this.#findings.length);
+    this.#audience.found?.(finding, this.#findings.length);
   }
 
   #hear(event: TrafficEvent): void {
@@ -191,13 +353,23 @@ export class Examination {
     if (closed !== undefined && !this.#outage.isOn) this.#end({ verdict: 'error', text: closed });
   }
 
-  #takeFaultsAway(): void {
-    this.#rules.removeAll();
-    this.#log.rulesRemoved();
-  }
-
   readonly #onEvent = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
+}
+
+const LAST_FRAMES = 4;
+
+/** The questions that can be disturbed beside each other: read as often as the first of them, and answered. */
+function sideBySide({ target, questions }: ExamParts, unitId: number | undefined): Question[] {
+  const others = questions.filter(
+    (each) =>
+      each.key !== target.key &&
+      each.isAnswered &&
+      isReading(each) &&
+      each.asked.length * 2 >= target.asked.length &&
+      (unitId === undefined || each.unitId === unitId),
+  );
+  return [target, ...others];
 }

@@ -32,6 +32,14 @@ const checkShape = {
     '`inconclusive`: what happened on the line does not decide it. `not run`: it was not reached. `error`: the bench failed.',
   ),
   summary: z.string().describe('What was found, in words.'),
+  conclusion: z
+    .string()
+    .optional()
+    .describe('Of a failure: what is wrong with the client, as a part of a sentence.'),
+  confidence: z
+    .object({ agreeing: z.number(), trials: z.number() })
+    .optional()
+    .describe('So many trials show it, of so many.'),
   durationMs: ms,
 };
 
@@ -40,7 +48,9 @@ export const examinationShape = {
   name: z.string(),
   line: z.string(),
   seed: z.number().describe('The order of the checks and their random parts come from it.'),
-  verdict: verdict.describe('The worst one of all checks.'),
+  verdict: verdict.describe(
+    'The worst one of all checks; `error` when it could not begin, or when half of the checks were not run and none failed.',
+  ),
   conclusions: z.array(z.string()).describe('Plain sentences for the first page.'),
   found,
   checks: z.array(z.object(checkShape)),
@@ -140,9 +150,20 @@ function checkJson({
   title,
   verdict,
   summary,
+  conclusion,
+  confidence,
   durationMs,
-}: Pick<FindingView, 'id' | 'about' | 'title' | 'verdict' | 'summary' | 'durationMs'>) {
-  return { id, group: about?.group ?? '', title, verdict, summary, durationMs: tenths(durationMs) };
+}: Omit<FindingView, 'frames' | 'strip'>) {
+  return {
+    id,
+    group: about?.group ?? '',
+    title,
+    verdict,
+    summary,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence: { ...confidence } }),
+    durationMs: tenths(durationMs),
+  };
 }
 
 function framesJson({ frames }: FindingView): ExaminationJson['checks'][number]['frames'] {

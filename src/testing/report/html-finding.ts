@@ -15,7 +15,7 @@ export function findingHtml(finding: FindingView, number: number): string {
     `<section class="finding ${className(verdict)}" id="${findingAnchor(finding, number)}">`,
     `<header><h3>${escaped(name)}${about ? ` <code>${escaped(id)}</code>` : ''}</h3>${verdictHtml(verdict)}</header>`,
     summary === '' ? '' : `<p class="message">${escaped(summary)}</p>`,
-    about === undefined ? '' : aboutHtml(about),
+    about === undefined ? '' : aboutHtml(about, verdict),
     strip === '' ? '' : `<div class="scroll">${strip}</div>`,
     frames.length === 0 ? '' : framesHtml(frames, verdict),
     '</section>',
@@ -31,11 +31,12 @@ export function verdictHtml(verdict: Verdict): string {
   return `<span class="verdict ${className(verdict)}">${verdict}</span>`;
 }
 
-function aboutHtml({ does, matters, rule, source }: CheckAbout): string {
+function aboutHtml({ does, matters, rule, fix, source }: CheckAbout, verdict: Verdict): string {
   const rows = [
     ['What was done', does],
     ['Why it matters', matters],
     ['Rule', rule],
+    ...(verdict === 'fail' ? [['To mend', fix]] : []),
     ['Source', source],
   ].map(([name = '', text = '']) => `<div><dt>${name}</dt><dd>${escaped(text)}</dd></div>`);
   return `<dl class="about">${rows.join('\n')}</dl>`;

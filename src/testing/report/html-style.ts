@@ -28,7 +28,7 @@ pre { background: var(--box); padding: .75rem; overflow-x: auto; white-space: pr
 .verdict.pass, .counts .pass b { color: var(--pass); } .verdict.fail, .verdict.error, .counts .fail b, .counts .error b { color: var(--fail); }
 .verdict.inconclusive, .verdict.not-run, .counts .inconclusive b, .counts .not-run b { color: var(--other); }
 .found { background: var(--box); border-left: 4px solid var(--request); padding: .75rem 1rem; border-radius: 0 6px 6px 0; }
-.found .first { font-size: 1.1rem; font-weight: 600; margin: 0; } .found ul { margin: .5rem 0 0; padding-left: 1.2rem; }
+.found .first { font-size: 1.1rem; font-weight: 600; margin: 0; } .found ol { margin: .5rem 0 0; padding-left: 1.4rem; }
 .parameters { display: flex; flex-wrap: wrap; gap: .75rem; margin: 0; }
 .parameters div { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .9rem; min-width: 9rem; }
 .parameters dt { color: var(--soft); font-size: .85rem; } .parameters dd { margin: 0; font-size: 1.1rem; font-weight: 600;

@@ -31,7 +31,7 @@ function titleOf({ kind, name }: ReportView): string {
 }
 
 function* reportPieces(report: ReportView, number: number): Generator<string, void> {
-  const { kind, startedAt, durationMs, verdict, line, seed, conclusions, configuration, findings } = report;
+  const { kind, startedAt, durationMs, verdict, line, seed, configuration, findings } = report;
   const when = `${new Date(startedAt).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
   const about = [
     kind === 'test' ? 'Test' : 'Examination',
@@ -47,7 +47,7 @@ function* reportPieces(report: ReportView, number: number): Generator<string, vo
   );
   yield `<article><header class="top"><div><h1>${escaped(titleOf(report))}</h1>`;
   yield `<p class="soft">${escaped(about)}</p></div>${verdictHtml(verdict)}</header>`;
-  yield conclusionsHtml(kind, conclusions);
+  yield firstPageHtml(report);
   yield parametersHtml(report.parameters);
   yield kind === 'test' ? '' : countsHtml(findings);
   yield summaryHtml(report, number);
@@ -66,12 +66,36 @@ function lastedText(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-function conclusionsHtml(kind: ReportView['kind'], conclusions: readonly string[]): string {
-  const [first, ...others] = conclusions;
-  if (first === undefined) return '';
+/** Of the failures, the first page has as many as there is room for. */
+const MOST_BLAMED = 4;
+
+/** What somebody needs who reads nothing else: the verdict, what was found, what it means, and what to mend. */
+function firstPageHtml(report: ReportView): string {
+  const { kind, conclusions, findings } = report;
   if (kind === 'test') return conclusions.map((text) => `<p>${escaped(text)}</p>`).join('\n');
-  const list = others.map((text) => `<li>${escaped(text)}</li>`).join('\n');
-  return `<section class="found"><p class="first">${escaped(first)}</p>${list === '' ? '' : `<ul>${list}</ul>`}</section>`;
+  const failed = findings.filter(({ verdict }) => verdict === 'fail');
+  const blamed = failed.slice(0, MOST_BLAMED);
+  const others = new Set(failed.map(({ conclusion }) => conclusion && sentence(conclusion)));
+  const said = conclusions.filter((text) => !others.has(text));
+  const more = failed.length - blamed.length;
+  return [
+    '<section class="found">',
+    ...said.map((text, i) => `<p${i === 0 ? ' class="first"' : ''}>${escaped(text)}</p>`),
+    blamed.length === 0 ? '' : `<ol>${blamed.map(blameHtml).join('\n')}</ol>`,
+    more > 0 ? `<p>${more === 1 ? 'One more check has failed' : `${more} more checks have failed`}.</p>` : '',
+    '</section>',
+  ].join('\n');
+}
+
+function blameHtml({ conclusion, title, about }: FindingView): string {
+  const what = conclusion === undefined ? `Does not pass: ${title}.` : sentence(conclusion);
+  const means =
+    about === undefined ? '' : ` ${escaped(about.matters)} <em>To mend:</em> ${escaped(about.fix)}`;
+  return `<li><b>${escaped(what)}</b>${means}</li>`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function parametersHtml(parameters: ReportView['parameters']): string {

@@ -2,24 +2,30 @@ import { escaped } from './escape.js';
 import type { Verdict } from './report.js';
 import type { FindingView, ReportView } from './view.js';
 
+/** What an inconclusive step or check is in JUnit, which has no word for it. */
+export type Inconclusive = 'skipped' | 'failure';
+
 /**
- * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or check. An
- * inconclusive step of a test is a failure, as it is for the exit code; an inconclusive check of an examination is skipped.
+ * Reports as JUnit XML, in the form that CI systems read: a suite for each report, a case for each step or check. What is
+ * inconclusive is skipped, with its reason, unless it is to be a failure: JUnit's failures are what was seen to be wrong.
  */
-export function junitReport(reports: readonly ReportView[]): string {
-  return [...junitPieces(reports)].join('');
+export function junitReport(reports: readonly ReportView[], inconclusive?: Inconclusive): string {
+  return [...junitPieces(reports, inconclusive)].join('');
 }
 
 /** The same in pieces: one for each case. */
-export function* junitPieces(reports: readonly ReportView[]): Generator<string, void> {
+export function* junitPieces(
+  reports: readonly ReportView[],
+  inconclusive: Inconclusive = 'skipped',
+): Generator<string, void> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n';
-  for (const report of reports) yield* suitePieces(report);
+  for (const report of reports) yield* suitePieces(report, inconclusive);
   yield '</testsuites>\n';
 }
 
 type Element = 'failure' | 'error' | 'skipped' | undefined;
 
-function elementOf(verdict: Verdict, kind: ReportView['kind']): Element {
+function elementOf(verdict: Verdict, inconclusive: Inconclusive): Element {
   switch (verdict) {
     case 'pass':
       return undefined;
@@ -30,21 +36,14 @@ function elementOf(verdict: Verdict, kind: ReportView['kind']): Element {
     case 'not run':
       return 'skipped';
     case 'inconclusive':
-      return kind === 'test' ? 'failure' : 'skipped';
+      return inconclusive;
   }
 }
 
-function* suitePieces({
-  kind,
-  name,
-  startedAt,
-  durationMs,
-  seed,
-  line,
-  versions,
-  findings,
-}: ReportView): Generator<string, void> {
-  const elements = findings.map(({ verdict }) => elementOf(verdict, kind));
+function* suitePieces(report: ReportView, inconclusive: Inconclusive): Generator<string, void> {
+  const { name, startedAt, durationMs, seed, line, versions } = report;
+  const findings = [...report.findings, ...wholeOf(report)];
+  const elements = findings.map(({ verdict }) => elementOf(verdict, inconclusive));
   const count = (wanted: Element) => elements.filter((element) => element === wanted).length;
   const attributes = {
     name,
@@ -63,6 +62,14 @@ function* suitePieces({
   yield `  <testsuite${attributesText(attributes)}>\n    <properties>\n${properties.join('')}    </properties>\n`;
   for (const [i, finding] of findings.entries()) yield testcase(finding, elements[i], name);
   yield '  </testsuite>\n';
+}
+
+/** A case for the examination as a whole, where no check has failed and it is an error all the same. */
+function wholeOf({ kind, verdict, conclusions, findings }: ReportView): FindingView[] {
+  const isSaid = findings.some((each) => each.verdict === 'error' || each.verdict === 'fail');
+  if (kind !== 'examination' || verdict !== 'error' || isSaid) return [];
+  const summary = conclusions.at(-1) ?? '';
+  return [{ id: 'whole', title: 'The examination', verdict, summary, durationMs: 0, frames: [] }];
 }
 
 function testcase(

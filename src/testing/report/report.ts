@@ -17,6 +17,10 @@ export interface Finding {
   /** The events of the line that show it, in their order. */
   readonly frames: readonly TrafficEvent[];
   readonly durationMs: number;
+  /** Of a check that has failed: what is wrong with the client, for the first page. */
+  readonly conclusion?: string;
+  /** Of a check: so many trials show it, of so many. */
+  readonly confidence?: { readonly agreeing: number; readonly trials: number };
   /** Of a check. */
   readonly about?: CheckAbout;
 }
@@ -28,6 +32,8 @@ export interface CheckAbout {
   readonly does: string;
   readonly matters: string;
   readonly rule: string;
+  /** What to change in a client that fails. */
+  readonly fix: string;
   readonly source: string;
 }
 

@@ -27,7 +27,7 @@ export function viewOnDemand(report: Report, read: ReadEvent): ReportView {
 }
 
 function onDemand(finding: Finding, read: ReadEvent): FindingView {
-  const { id, title, verdict, summary, durationMs, about } = finding;
+  const { id, title, verdict, summary, durationMs, conclusion, confidence, about } = finding;
   return {
     id,
     title,
@@ -37,6 +37,8 @@ function onDemand(finding: Finding, read: ReadEvent): FindingView {
       return finding.frames.map((event) => trafficView(event, read));
     },
     durationMs,
+    ...(conclusion !== undefined && { conclusion }),
+    ...(confidence && { confidence }),
     ...(about && { about }),
   };
 }

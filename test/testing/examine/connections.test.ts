@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Habits } from './habits.js';
+import { shownLater } from './observers.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
-import { shownLater } from './witnesses.js';
 
 inVirtualTime();
 
@@ -66,7 +66,7 @@ describe('a client that has lost its place in the stream of replies', () => {
   it('gets one before a witness is asked for what it takes', async () => {
     const habits = { mistakes: ['takes late replies'] as const, reconnectsOnGivingUp: false };
     const checks = ['extended-reply', 'wrong-unit', 'wrong-function', 'fewer-registers'];
-    const { report } = await examineModel({ on: 'tcp', habits, checks, witness: shownLater(100) });
+    const { report } = await examineModel({ on: 'tcp', habits, checks, observer: shownLater(100) });
     const verdicts = Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
     expect(verdicts).toEqual({
       'extended-reply': 'fail',

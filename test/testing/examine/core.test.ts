@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../../src/testing/examine/check.js';
-import { inOrder } from '../../../src/testing/examine/plan.js';
+import { inTurns } from '../../../src/testing/examine/examination-order.js';
+import type { Check } from '../../../src/testing/examine/trial/check.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();
@@ -32,12 +32,10 @@ describe('the examination of a faultless client', () => {
 
   it('cites the request, the spoilt reply and the request that came next', async () => {
     const { finding } = await examineModel({ checks: ['wrong-crc'] });
-    expect(finding('wrong-crc').frames.map(({ kind }) => kind)).toEqual([
-      'request',
-      'reply',
-      'request',
-      'reply',
-    ]);
+    const { frames, confidence } = finding('wrong-crc');
+    const trial = ['request', 'reply', 'request', 'reply'];
+    expect(frames.map(({ kind }) => kind)).toEqual([...trial, ...trial, ...trial]);
+    expect(confidence).toEqual({ agreeing: 3, trials: 3 });
   });
 });
 
@@ -55,7 +53,7 @@ describe('a client with a mistake', () => {
   });
 
   it('fails when its rhythm is uneven', async () => {
-    const { finding } = await examineModel({ habits: { jitterMs: 400 }, checks: ['poll-period'] });
+    const { finding } = await examineModel({ habits: { rhythm: 'uneven' }, checks: ['poll-period'] });
     expect(finding('poll-period').verdict).toBe('fail');
   });
 });
@@ -90,7 +88,10 @@ describe('an examination', () => {
   it('stops when it is told to, also in the middle of a check', async () => {
     const bench = await virtualBench();
     const told: string[] = [];
-    const { examination } = newExamination(bench, { checks: CORE, told: ({ id }) => void told.push(id) });
+    const { examination } = newExamination(bench, {
+      checks: CORE,
+      onFinding: ({ id }) => void told.push(id),
+    });
     void bench.client().poll();
     const over = examination.run();
     while (bench.simulator.faults.rules.isEmpty) await bench.clock.advanceAsync(10);
@@ -116,33 +117,45 @@ describe('an examination', () => {
     );
   });
 
-  it('does not disturb a client that has stopped polling, and does not pass it', async () => {
+  it('fails a client that has stopped polling, in its first sentence,', async () => {
     const bench = await virtualBench();
     const client = bench.client();
     const { examination } = newExamination(bench, {
       checks: CORE,
-      told: ({ id }) => {
+      onFinding: ({ id }) => {
         if (id === 'poll-period') client.stop();
       },
     });
     void client.poll();
     const report = await untilOver(bench.clock, examination.run());
-    expect(report.findings.slice(1).map(({ verdict }) => verdict)).toEqual(['inconclusive', 'not run']);
+    expect(report.findings.map(({ verdict }) => verdict).sort()).toEqual(['fail', 'not run', 'pass']);
+    expect(report.conclusions[0]).toBe(
+      'The client is gone: it asked nothing more although nothing was disturbed.',
+    );
+    expect(report.verdict).toBe('fail');
   });
 });
 
 describe('the order of checks', () => {
-  const check = (id: string, needs: string[] = [], group: Check['group'] = 'damaged') =>
-    ({ id, group, needs }) as unknown as Check;
-  const table = [check('a', ['d']), check('b'), check('c'), check('d'), check('e', [], 'watching')];
+  const check = (id: string, more: Partial<Check> = {}) =>
+    ({ id, group: 'damaged', ...more }) as unknown as Check;
+  const table = [
+    check('a', { needs: ['d'] }),
+    check('b', { group: 'time' }),
+    check('c'),
+    check('d', { group: 'connections' }),
+    check('e', { lastsMs: 60_000 }),
+    check('f', { lastsMs: 5_000 }),
+    check('g'),
+  ];
   const order = (seed: number) =>
-    inOrder(table, seed)
-      .map(({ id }) => id)
+    inTurns(table, seed, 1)
+      .map(([check]) => check?.id)
       .join('');
 
-  it('begins with those that watch, then those that others need, and depends on the seed alone', () => {
-    expect(order(1)).toMatch(/^ed/);
+  it('has the most telling ones first and the longest last, and depends on the seed alone', () => {
+    for (const seed of [1, 2, 3]) expect(order(seed)).toMatch(/^(cg|gc)bdafe$/);
     expect(order(1)).toBe(order(1));
-    expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].map(order)).size).toBeGreaterThan(1);
+    expect(new Set([1, 2, 3, 4, 5, 6, 7, 8].map(order)).size).toBe(2);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Habits, Mistake } from './habits.js';
+import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
 import { examineModel, inVirtualTime } from './virtual-bench.js';
-import { shownLater, WRITES_BACK, written } from './witnesses.js';
 
 inVirtualTime();
 
@@ -33,14 +33,14 @@ describe.each(['serial', 'tcp'] as const)('damaged replies on %s', (on) => {
   });
 
   it.each(WITNESSED)('are not believed by a faultless client %s', async (_, habits) => {
-    for (const [witness, more] of [
+    for (const [observer, more] of [
       [written, WRITES_BACK],
       [shownLater(400), {}],
     ] as const) {
       const { report } = await examineModel({
         on,
         habits: { ...habits, ...more },
-        witness,
+        observer,
         checks: ['damaged'],
       });
       const others = report.findings.filter(({ verdict }) => verdict !== 'pass');
@@ -94,14 +94,14 @@ const ROWS = [
 describe('with a witness', () => {
   it.each(ROWS)('$check on $on finds $mistakes', async ({ on, check, mistakes }) => {
     for (const [, shape] of WITNESSED)
-      for (const [witness, more] of [
+      for (const [observer, more] of [
         [written, WRITES_BACK],
         [shownLater(400), {}],
       ] as const) {
         const habits = { ...shape, ...more, mistakes };
-        const { finding } = await examineModel({ on, habits, witness, checks: [check] });
+        const { finding } = await examineModel({ on, habits, observer, checks: [check] });
         expect(`${finding(check).verdict}: ${finding(check).summary}`).toMatch(
-          /^fail: .* the witness then showed/,
+          /^fail: the observer then showed/,
         );
       }
   });
@@ -143,14 +143,14 @@ describe('a client that asks for coils', () => {
   const questions = [{ unitId: 1, pdu: Uint8Array.of(1, 0, 0, 0, 16) }];
 
   it('is passed when it is faultless', async () => {
-    const witness = shownLater(0);
-    const { report } = await examineModel({ habits: { questions }, witness, checks: ['damaged'] });
+    const observer = shownLater(0);
+    const { report } = await examineModel({ habits: { questions }, observer, checks: ['damaged'] });
     expect(new Set(report.findings.map(({ verdict }) => verdict))).toEqual(new Set(['pass']));
   });
 
   it('is found when it does not check the CRC', async () => {
     const habits = { questions, mistakes: ['no CRC check'] as const };
-    const { finding } = await examineModel({ habits, witness: shownLater(0), checks: ['wrong-crc'] });
+    const { finding } = await examineModel({ habits, observer: shownLater(0), checks: ['wrong-crc'] });
     expect(finding('wrong-crc').verdict).toBe('fail');
   });
 });
@@ -195,7 +195,7 @@ describe('a client that takes late replies', () => {
       mistakes: ['takes late replies', 'ignores the transaction identifier'] as const,
     };
     const checks = ['late-reply', 'wrong-unit', 'wrong-function', 'exceptions'];
-    const { report } = await examineModel({ on, habits, checks, witness: shownLater(100) });
+    const { report } = await examineModel({ on, habits, checks, observer: shownLater(100) });
     const failed = report.findings.filter(({ verdict }) => verdict !== 'pass');
     expect(failed.map(({ id, verdict }) => `${verdict} ${id}`)).toEqual(['fail late-reply']);
   });

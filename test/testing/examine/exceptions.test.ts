@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Habits } from './habits.js';
+import { shownLater, WRITES_BACK, written } from './observers.js';
 import { SEVERAL } from './shapes.js';
 import { examineModel, inVirtualTime } from './virtual-bench.js';
-import { shownLater, WRITES_BACK, written } from './witnesses.js';
 
 inVirtualTime();
 
@@ -17,8 +17,8 @@ const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
 const WITNESSED = Object.entries(SHAPES).filter(([name]) => !/rests|fast/.test(name));
 const CODES = [1, 2, 3, 4, 5, 6, 10, 11];
 const WITNESSES = [
-  { witness: written, more: WRITES_BACK },
-  { witness: shownLater(400), more: {} },
+  { observer: written, more: WRITES_BACK },
+  { observer: shownLater(400), more: {} },
 ] as const;
 
 describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
@@ -28,9 +28,9 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
   });
 
   it.each(WITNESSED)('pass one %s that shows what it reads', async (_, shape) => {
-    for (const { witness, more } of WITNESSES) {
+    for (const { observer, more } of WITNESSES) {
       const habits = { ...shape, ...more };
-      const { report } = await examineModel({ on, habits, witness, checks: ['exceptions'] });
+      const { report } = await examineModel({ on, habits, observer, checks: ['exceptions'] });
       expect(report.findings.map(({ verdict }) => verdict)).toEqual(CODES.map(() => 'pass'));
     }
   });
@@ -55,9 +55,9 @@ describe.each(['serial', 'tcp'] as const)('exceptions on %s', (on) => {
 
   it.each([4, 6])('show to a witness a client that takes exception %d for 0', async (code) => {
     for (const [, shape] of WITNESSED)
-      for (const { witness, more } of WITNESSES) {
+      for (const { observer, more } of WITNESSES) {
         const habits = { ...shape, ...more, mistakes: ['takes exceptions for zeros'] as const };
-        const { finding } = await examineModel({ on, habits, witness, checks: [`exception-${code}`] });
+        const { finding } = await examineModel({ on, habits, observer, checks: [`exception-${code}`] });
         expect(finding(`exception-${code}`)).toMatchObject({ verdict: 'fail' });
         expect(finding(`exception-${code}`).summary).toContain('showed "0", which no good reply carried');
       }

@@ -28,19 +28,29 @@ export type Mistake =
   | 'ignores t3.5'
   /** Never connects again after the connection was closed. */
   | 'never reconnects'
+  /** Ends at a reply that it can't read, and never comes back. */
+  | 'crashes at a bad reply'
+  /** Ends at a reply that it can't read; its supervisor starts it again: a new connection, everything from the beginning. */
+  | 'restarts at a bad reply'
   /** TCP: opens a connection for each request. */
   | 'connects for each request';
 
 /** How a model client behaves. Times in ms. */
 export interface Habits {
   readonly questions: readonly ModelQuestion[];
-  /** `after`: it rests for a period after each round. `grid`: rounds begin a period apart, as long as it keeps up. */
-  readonly rhythm: 'after' | 'grid';
+  /**
+   * `after`: it rests for a period after each round. `grid`: rounds begin a period apart, as long as it keeps up.
+   * `uneven`: it rests for a fifth of a period to three periods. `queue`: each question is put into a queue every period,
+   * whatever became of the one before, and the queue is worked off.
+   */
+  readonly rhythm: 'after' | 'grid' | 'uneven' | 'queue';
   readonly periodMs: number;
   /** Between two questions of a round. */
   readonly betweenMs: number;
   /** From the end of its request. */
   readonly timeoutMs: number;
+  /** Each request is given up to this much more, by chance. */
+  readonly timeoutSpreadMs: number;
   /** `reply`: a complete reply must be there by the time-out. `first byte`: the rest may come later. */
   readonly timeoutIsFor: 'reply' | 'first byte';
   readonly attempts: number;
@@ -50,6 +60,14 @@ export interface Habits {
   readonly busyPauseMs: number | undefined;
   /** Each round begins late by up to this, evenly distributed and always the same. */
   readonly jitterMs: number;
+  /** Each timer of the client is late by up to this, as on a busy machine. */
+  readonly latenessMs: number;
+  /** What it does about a complete reply that it can't take: waits for another, or is done with this attempt. */
+  readonly atBadReply: 'waits' | 'gives up at once' | 'connects anew';
+  /** Before a program that has ended at a bad reply is back. */
+  readonly restartMs: number;
+  /** Of its random numbers. */
+  readonly seed: number;
   /** TCP: closes the connection on a time-out and connects anew for the next request. */
   readonly reconnectsOnTimeout: boolean;
   /** TCP: closes the connection when it has given up a question after all its attempts. */
@@ -69,11 +87,16 @@ export const FAULTLESS: Habits = {
   periodMs: 200,
   betweenMs: 5,
   timeoutMs: 500,
+  timeoutSpreadMs: 0,
   timeoutIsFor: 'reply',
   attempts: 3,
   pausesMs: [],
   busyPauseMs: 100,
   jitterMs: 0,
+  latenessMs: 0,
+  atBadReply: 'waits',
+  restartMs: 1500,
+  seed: 1,
   reconnectsOnTimeout: false,
   reconnectsOnGivingUp: true,
   reconnectPauseMs: 100,

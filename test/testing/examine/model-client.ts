@@ -20,6 +20,7 @@ export interface Wire {
 type Result =
   | { readonly kind: 'reply'; readonly pdu: Uint8Array }
   | { readonly kind: 'none' }
+  | { readonly kind: 'bad' }
   | { readonly kind: 'closed' };
 
 const EXCEPTION = 0x80;
@@ -33,12 +34,16 @@ export class ModelClient {
   readonly #clock: Clock;
   readonly #wire: Wire;
   readonly #t35: number;
-  readonly #random: Random = seededRandom(1, 1);
+  readonly #random: Random;
   #received = new Uint8Array();
   #wake: () => void = () => {};
   #lastByteAt = Number.NEGATIVE_INFINITY;
   #transaction = 0;
   #isStopped = false;
+  /** Of the program: goes up when it ends at a bad reply and is started again. */
+  #life = 1;
+  /** The last complete reply in what was received could not be taken. */
+  #isBad = false;
   /** The first register of the first question each time it was read: what a page of the client would have shown. */
   readonly history: { readonly at: number; readonly word: number }[] = [];
 
@@ -47,6 +52,7 @@ export class ModelClient {
     this.#wire = wire;
     this.#clock = clock;
     this.#t35 = t35;
+    this.#random = seededRandom(habits.seed, 1);
   }
 
   /** Bytes came in. */
@@ -67,27 +73,74 @@ export class ModelClient {
 
   /** Polls until it is stopped. */
   async poll(): Promise<void> {
+    for (let life = 0; !this.#isStopped && life !== this.#life; ) {
+      life = this.#life;
+      if (this.habits.rhythm === 'queue') await this.#workOff(life);
+      else await this.#rounds(life);
+    }
+  }
+
+  /** @param life the program ends with it */
+  async #rounds(life: number): Promise<void> {
     const { rhythm, periodMs, jitterMs } = this.habits;
     let due = this.#clock.now();
-    while (!this.#isStopped) {
+    while (!this.#isStopped && life === this.#life) {
       await this.#sleep(this.#random.next() * jitterMs);
-      if (this.#makes('asks while a reply is pending')) void this.#round();
-      else await this.#round();
-      due = rhythm === 'grid' ? Math.max(due + periodMs, this.#clock.now()) : this.#clock.now() + periodMs;
+      if (this.#makes('asks while a reply is pending')) void this.#round(life);
+      else await this.#round(life);
+      const rest = rhythm === 'uneven' ? periodMs * (0.2 + 2.8 * this.#random.next()) : periodMs;
+      due = rhythm === 'grid' ? Math.max(due + periodMs, this.#clock.now()) : this.#clock.now() + rest;
       await this.#sleep(due - this.#clock.now());
     }
   }
 
-  async #round(): Promise<void> {
-    for (const [i, question] of this.habits.questions.entries()) {
-      if (i > 0) await this.#sleep(this.habits.betweenMs);
-      if (this.#isStopped) return;
-      const pdu = await this.#ask(question);
-      if (!pdu || i > 0) continue;
-      const [, , high = 0, low = 0] = pdu;
-      this.history.push({ at: this.#clock.now(), word: (high << 8) | low });
-      await this.#writeBack(high, low);
+  /** What a flow-based client does: timers put questions into a queue, and one worker asks them. */
+  async #workOff(life: number): Promise<void> {
+    const { questions, periodMs } = this.habits;
+    const queue: number[] = [];
+    const begin = this.#clock.now();
+    const isOver = () => this.#isStopped || life !== this.#life;
+    const put = (i: number, round: number) => {
+      if (isOver()) return;
+      if (!queue.includes(i)) queue.push(i);
+      const late = this.#random.next() * this.habits.jitterMs;
+      this.#clock.callAt(begin + (round + 1) * periodMs + late, () => put(i, round + 1));
+    };
+    for (const i of questions.keys()) put(i, 0);
+    while (!isOver()) {
+      const next = queue.shift();
+      if (next === undefined) await this.#sleep(AT_ONCE_MS);
+      else await this.#askOne(next);
     }
+  }
+
+  async #round(life: number): Promise<void> {
+    for (const i of this.habits.questions.keys()) {
+      if (i > 0) await this.#sleep(this.habits.betweenMs);
+      if (this.#isStopped || life !== this.#life) return;
+      await this.#askOne(i);
+    }
+  }
+
+  async #askOne(i: number): Promise<void> {
+    const pdu = await this.#ask(this.habits.questions[i] as ModelQuestion);
+    if (!pdu || i > 0) return;
+    const [, , high = 0, low = 0] = pdu;
+    this.history.push({ at: this.#clock.now(), word: (high << 8) | low });
+    await this.#writeBack(high, low);
+  }
+
+  /** The program ends, and is started again where it has a supervisor. */
+  async #end(): Promise<void> {
+    this.#life++;
+    this.#wire.close();
+    if (this.#makes('crashes at a bad reply')) {
+      this.stop();
+      return;
+    }
+    await this.#sleep(this.habits.restartMs);
+    this.#transaction = 0;
+    this.#received = new Uint8Array();
   }
 
   /** What a panel or a gateway does that passes on what it has read. */
@@ -110,6 +163,14 @@ export class ModelClient {
       if (attempt === 1 || !repeatsTransaction) this.#transaction = (this.#transaction + 1) & 0xffff;
       const result = await this.#attempt(question);
       if (result.kind === 'closed') continue;
+      if (result.kind === 'bad') {
+        if (this.#makes('crashes at a bad reply') || this.#makes('restarts at a bad reply')) {
+          await this.#end();
+          return undefined;
+        }
+        if (this.habits.atBadReply === 'connects anew') this.#wire.close();
+        continue;
+      }
       if (result.kind === 'none') {
         if (reconnectsOnTimeout) this.#wire.close();
         continue;
@@ -148,18 +209,26 @@ export class ModelClient {
       await this.#sleep(this.#lastByteAt + this.#t35 - this.#clock.now());
     }
     if (!this.#makes('takes late replies')) this.#received = new Uint8Array();
+    this.#isBad = false;
     const id = this.#transaction;
     const adu = isSerial ? encodeRtu(unitId, pdu) : SOCKET.encode({ unitId, transactionId: id, pdu });
     this.#wire.send(adu);
     const sentAt = this.#clock.now();
+    const more = this.#random.next() * this.habits.timeoutSpreadMs;
     for (;;) {
       const reply = this.#reply(unitId, pdu, id);
       if (reply) return { kind: 'reply', pdu: reply };
+      if (this.#isBad && this.#mindsBadReplies) return { kind: 'bad' };
       if (!this.#wire.isOpen) return { kind: 'closed' };
-      const left = sentAt + this.#limit() - this.#clock.now();
+      const left = sentAt + this.#limit() + more - this.#clock.now();
       if (left <= 0) return { kind: 'none' };
-      await this.#bytesWithin(left);
+      await this.#bytesWithin(left + this.#random.next() * this.habits.latenessMs);
     }
+  }
+
+  get #mindsBadReplies(): boolean {
+    const ends = this.#makes('crashes at a bad reply') || this.#makes('restarts at a bad reply');
+    return ends || this.habits.atBadReply !== 'waits';
   }
 
   /** How long a reply is waited for; a client that waits for the first byte then waits for the others. */
@@ -182,7 +251,9 @@ export class ModelClient {
     this.#received = new Uint8Array();
     const isRight = this.#makes('no CRC check') || RTU.decode(whole) !== undefined;
     const pdu = frame.slice(1, -2);
-    return isRight && this.#fits(frame[0], unitId, pdu, asked) ? pdu : undefined;
+    if (isRight && this.#fits(frame[0], unitId, pdu, asked)) return pdu;
+    this.#isBad = true;
+    return undefined;
   }
 
   #tcpReply(unitId: number, asked: Uint8Array, id: number): Uint8Array | undefined {
@@ -198,6 +269,7 @@ export class ModelClient {
         (((frame[0] as number) << 8) | (frame[1] as number)) === id;
       const pdu = frame.slice(7);
       if (isRight && this.#fits(frame[6], unitId, pdu, asked)) return pdu;
+      this.#isBad = true;
     }
     return undefined;
   }
@@ -220,7 +292,7 @@ export class ModelClient {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (ms <= 0) resolve();
-      else this.#clock.callAfter(ms, resolve);
+      else this.#clock.callAfter(ms + this.#random.next() * this.habits.latenessMs, resolve);
     });
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ONE, SEVERAL, type Shape, shapes } from './shapes.js';
 import { examineModel, inVirtualTime } from './virtual-bench.js';
-import type { Lateness } from './virtual-tcp.js';
+import type { Lateness } from './virtual-port.js';
 
 inVirtualTime();
 

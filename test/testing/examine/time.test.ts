@@ -40,7 +40,10 @@ describe('the group time finds', () => {
   it('a client that does not ask again', async () => {
     const habits = { questions: SEVERAL, attempts: 1 };
     const { finding } = await examineModel({ habits, checks: ['attempts'] });
-    expect(finding('attempts')).toMatchObject({ verdict: 'fail', summary: 'asked once and gave up' });
+    expect(finding('attempts')).toMatchObject({
+      verdict: 'fail',
+      summary: 'asked once and gave up (2 of 2 trials)',
+    });
   });
 
   it('a client that asks a dead unit without end', async () => {

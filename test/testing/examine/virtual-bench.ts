@@ -1,19 +1,18 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { Simulator } from '../../../src/simulator/simulator.js';
-import type { Check } from '../../../src/testing/examine/check.js';
-import { CHECKS } from '../../../src/testing/examine/checks.js';
+import { CHECKS, chosenChecks } from '../../../src/testing/examine/checks.js';
 import { Examination } from '../../../src/testing/examine/examination.js';
-import { chosenChecks } from '../../../src/testing/examine/plan.js';
-import type { Witness } from '../../../src/testing/examine/witness/witness.js';
+import type { Observer } from '../../../src/testing/examine/observer/observer.js';
+import type { Check } from '../../../src/testing/examine/trial/check.js';
 import type { Finding, Report } from '../../../src/testing/report/report.js';
 import { SerialLine } from '../../../src/transport/serial/serial-line.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 import { FAULTLESS, type Habits } from './habits.js';
 import { ModelClient } from './model-client.js';
-import { VirtualSerial } from './virtual-port.js';
-import { type Lateness, VirtualTcp } from './virtual-tcp.js';
+import { type Lateness, VirtualSerial } from './virtual-port.js';
+import { VirtualTcp } from './virtual-tcp.js';
 
 /** The register that a model client writes back to. */
 export const SEEN = 100;
@@ -63,14 +62,16 @@ export interface VirtualBench {
 
 /**
  * Opens a line named `bus` with the units 1 and 2.
- * @param lateness TCP: of bytes on each way, as on a busy machine
+ * @param lateness of bytes on each way, as on a busy machine
+ * @param seed of the lateness
  */
 export async function virtualBench(
   on: keyof typeof LINES = 'serial',
   lateness?: Lateness,
+  seed?: number,
 ): Promise<VirtualBench> {
   const time = clock;
-  const serial = new VirtualSerial(time);
+  const serial = new VirtualSerial(time, lateness, seed);
   let tcp: VirtualTcp | undefined;
   const simulator = new Simulator(
     nativeSetup({ devices: DEVICES, lines: { bus: LINES[on] } }),
@@ -79,7 +80,7 @@ export async function virtualBench(
       clock: time,
       newTransport: (definition, framing, handler) => {
         if (definition.kind !== 'serial') {
-          tcp = new VirtualTcp(handler, time, lateness);
+          tcp = new VirtualTcp(handler, time, lateness, seed);
           return tcp;
         }
         const open = async (_: unknown, listener: Parameters<VirtualSerial['open']>[0]) =>
@@ -109,14 +110,17 @@ interface Wanted {
   /** Checks to choose from; those of the program when absent. */
   readonly table?: readonly Check[];
   readonly unitId?: number;
-  /** TCP: of bytes on each way, as on a busy machine. */
+  /** Of bytes on each way, as on a busy machine. */
   readonly lateness?: Lateness;
   readonly limitMs?: number;
   readonly seed?: number;
-  /** Makes the witness for the client that is examined. */
-  readonly witness?: (client: ModelClient, bench: VirtualBench) => Witness;
+  /** Makes the observer of the client that is examined. */
+  readonly observer?: (client: ModelClient, bench: VirtualBench) => Observer;
   /** Called when a check is over. */
-  readonly told?: (finding: Finding) => void;
+  readonly onFinding?: (finding: Finding) => void;
+  /** Called with what is waited for. */
+  readonly onNote?: (text: string) => void;
+  readonly restart?: () => Promise<string | undefined>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -129,10 +133,10 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
   /** The finding of a check. */
   readonly finding: (id: string) => Finding;
 }> {
-  const { on, habits, lateness } = wanted;
-  const bench = await virtualBench(on, lateness);
+  const { on, habits, lateness, seed } = wanted;
+  const bench = await virtualBench(on, lateness, seed);
   const client = bench.client(habits);
-  const { examination } = newExamination(bench, wanted, wanted.witness?.(client, bench));
+  const { examination } = newExamination(bench, wanted, wanted.observer?.(client, bench));
   void client.poll();
   const report = await untilOver(bench.clock, examination.run());
   client.stop();
@@ -146,15 +150,16 @@ export async function examineModel(wanted: Wanted = {}): Promise<{
 
 export function newExamination(
   { simulator, clock }: Pick<VirtualBench, 'simulator' | 'clock'>,
-  { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, told }: Wanted,
-  witness?: Witness,
+  { checks = [], table = CHECKS, unitId, limitMs = HOUR_MS, seed = 1, onFinding, onNote, restart }: Wanted,
+  observer?: Observer,
 ): { readonly examination: Examination } {
   const line = simulator.lines.get('bus');
   const chosen = line && chosenChecks(checks, line, table);
   if (!line || chosen === undefined) throw new Error('no line');
   if (typeof chosen === 'string') throw new Error(chosen);
-  const order = { line, unitId, checks: chosen, limitMs, seed, witness };
-  return { examination: new Examination(simulator, order, told, clock) };
+  const order = { line, unitId, checks: chosen, limitMs, seed, observer, restart };
+  const audience = { ...(onFinding && { found: onFinding }), ...(onNote && { note: onNote }) };
+  return { examination: new Examination(simulator, order, audience, clock) };
 }
 
 /** Goes on in virtual time until something is over. */

@@ -10,11 +10,10 @@ import type {
   TransportStart,
 } from '../../../src/transport/transport.js';
 import type { Wire } from './model-client.js';
+import type { Lateness } from './virtual-port.js';
 
 const ON_THE_WAY_MS = 0.05;
 
-/** How much longer than usual bytes take on a busy machine, in ms. */
-export type Lateness = (random: Random) => number;
 const HEADER = 6;
 
 /** A Modbus TCP line in virtual time, with connections in place of sockets. Replies leave in the order of requests. */
@@ -22,14 +21,18 @@ export class VirtualTcp implements Transport {
   readonly #clock: Clock;
   readonly #handler: LineHandler;
   readonly #lateness: Lateness;
-  readonly #random: Random = seededRandom(1, 2);
+  readonly #random: Random;
   readonly #connections = new Set<Connection>();
   #state: LineState = { kind: 'stopped' };
   /** Nobody listens for a while: the program of the server has ended. */
   isListening = true;
 
-  /** @param lateness of bytes on each way */
-  constructor(handler: LineHandler, clock: Clock, lateness: Lateness = () => 0) {
+  /**
+   * @param lateness of bytes on each way
+   * @param seed of the lateness
+   */
+  constructor(handler: LineHandler, clock: Clock, lateness: Lateness = () => 0, seed = 1) {
+    this.#random = seededRandom(seed, 2);
     this.#handler = handler;
     this.#clock = clock;
     this.#lateness = lateness;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Mistake } from './habits.js';
+import { WRITES_BACK, written } from './observers.js';
 import { ONE, SEVERAL } from './shapes.js';
 import { examineModel, inVirtualTime } from './virtual-bench.js';
-import { WRITES_BACK, written } from './witnesses.js';
 
 inVirtualTime();
 
@@ -32,7 +32,7 @@ async function verdictsOf(
     on,
     habits: { questions, mistakes, ...(hasWitness && WRITES_BACK) },
     limitMs: LONG_ENOUGH_MS,
-    ...(hasWitness && { witness: written }),
+    ...(hasWitness && { observer: written }),
   });
   return Object.fromEntries(report.findings.map(({ id, verdict }) => [id, verdict]));
 }

@@ -127,7 +127,14 @@ describe('the report in JSON', () => {
   });
 });
 
-const ABOUT = { group: 'time', does: 'Waits.', matters: 'It <does>.', rule: 'Passes.', source: 'nobody' };
+const ABOUT = {
+  group: 'time',
+  does: 'Waits.',
+  matters: 'It <does>.',
+  rule: 'Passes.',
+  fix: 'Mend it.',
+  source: 'nobody',
+};
 const EXAMINATION = viewReport({
   ...REPORT,
   kind: 'examination',

@@ -1,0 +1,13 @@
+import type { Finding } from '../testing/report/report.js';
+import { say } from './say.js';
+
+/** One line a step or a check, and below it what was found when it has not passed. */
+export function printFinding(
+  { title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>,
+  number: number,
+): void {
+  const message = summary.replaceAll('\n', '\n    ');
+  const about = verdict === 'pass' && summary !== '' ? ` (${message})` : '';
+  say(`${verdict.padEnd(12)} ${number} ${title}${about}`);
+  if (verdict !== 'pass' && summary !== '') say(`    ${message}`);
+}

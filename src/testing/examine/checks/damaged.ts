@@ -1,0 +1,279 @@
+import { sentBytes } from '../../../traffic/sent-bytes.js';
+import { type Exchange, transactionOf, wentWell } from '../heard/exchange.js';
+import { readingOf } from '../heard/question.js';
+import type { Check } from '../trial/check.js';
+import { type Contrast, type Meaning, spoilt } from '../trial/contrast.js';
+import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
+import { type ContrastRow, contrastCheck } from './contrast-check.js';
+import { lateReply } from './late-reply.js';
+
+/** A way to damage a reply that a client must not take. */
+interface Damage extends Omit<ContrastRow, 'rule' | 'meaning' | 'contrast' | 'values' | 'blame'> {
+  /** The reply is there undamaged, with more bytes around it, so its own value may be taken. */
+  readonly isIntact?: boolean;
+  /** The undamaged reply comes first, so a client that goes on as usual has done nothing wrong. */
+  readonly isHarmless?: boolean;
+  /** @returns the faults, or why this client's question can't be damaged like this */
+  readonly faults: (exam: Exam) => readonly object[] | string;
+}
+
+const READS_NOTHING = 'the client asks nothing that reads registers or bits, so a reply has no byte count';
+/** A reply with fewer data bytes gets a byte count that is too high. */
+const FEWEST_BYTES = 4;
+const LAST_UNIT = 247;
+/** Far from what the client uses next: many count up by one. */
+const AWAY = 0x4000;
+
+/** Functions that have replies of the same shape: coils and discrete inputs, holding and input registers. */
+const TWINS: ReadonlyMap<number, number> = new Map([
+  [1, 2],
+  [2, 1],
+  [3, 4],
+  [4, 3],
+  [5, 6],
+  [6, 5],
+  [15, 16],
+  [16, 15],
+]);
+
+const DAMAGE: readonly Damage[] = [
+  {
+    id: 'wrong-crc',
+    title: 'Throws away a reply with a wrong CRC',
+    what: 'a reply with a wrong CRC',
+    does: 'Inverts the CRC of replies (the LRC on an ASCII line).',
+    matters: 'A client that does not check the CRC takes noise for values.',
+    fix: 'Compute the CRC of every reply, and treat one that does not fit as no reply.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.2',
+    abilities: ['crc'],
+    faults: () => [{ crc: 'invert' }],
+  },
+  {
+    id: 'truncated-reply',
+    title: 'Throws away a reply that breaks off',
+    what: 'half a reply',
+    does: 'Sends only the first half of replies.',
+    matters: 'A client that takes what has come so far shows values that nobody has sent.',
+    fix: 'Take a reply only when all its bytes are there, and empty the buffer before the next request.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.1: an incomplete message is discarded',
+    faults: halfOf,
+  },
+  {
+    id: 'extended-reply',
+    title: 'Survives bytes behind a reply',
+    what: 'bytes behind a reply',
+    does: 'Sends 3 random bytes right behind replies.',
+    matters:
+      'Bytes that stay in a buffer are taken for the beginning of the next reply, and then each one is wrong.',
+    fix: 'Empty the receive buffer before each request.',
+    source:
+      'Modbus over Serial Line V1.02, 2.5.1.1: the frame ends with the silence; common with adapters that switch late',
+    isIntact: true,
+    isHarmless: true,
+    faults: () => [{ extend: 3 }],
+  },
+  {
+    id: 'noise-before',
+    title: 'Survives noise before a reply',
+    what: 'noise before a reply',
+    does: 'Sends 3 random bytes right before replies.',
+    matters: 'Lines without bias resistors make such bytes whenever a driver is switched on.',
+    fix: 'Search the reply in what was received, or throw all of it away and ask again.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.2 and 3.4.6 (line polarization)',
+    isIntact: true,
+    faults: () => [{ noise: 3 }],
+  },
+  {
+    id: 'junk',
+    title: 'Throws away junk in place of a reply',
+    what: 'junk',
+    does: 'Sends as many random bytes as the reply is long in place of replies.',
+    matters: 'Another baud rate or another protocol on the same line looks like this.',
+    fix: 'Check unit, function, length and CRC of every reply, and empty the buffer before the next request.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.2; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
+    faults: (exam) => [{ junk: replyLength(exam) }],
+  },
+  {
+    id: 'wrong-unit',
+    title: 'Throws away a reply of another unit',
+    what: 'a reply of another unit',
+    does: 'Sends replies with the unit identifier of a unit that was not asked; the frame is valid.',
+    matters:
+      'On a serial line the late reply of another device looks like this, and its value belongs elsewhere.',
+    fix: 'Compare the unit identifier of every reply with that of the request.',
+    source: 'Modbus over Serial Line V1.02, 2.4.1: a reply from an unexpected slave is ignored',
+    faults: ({ target: { unitId } }) => [{ unit: unitId < LAST_UNIT ? unitId + 1 : unitId - 1 }],
+  },
+  {
+    id: 'wrong-function',
+    title: 'Throws away a reply of another function',
+    what: 'a reply of another function',
+    does: 'Sends replies with the function code of a like function that was not asked for; the frame is valid.',
+    matters: 'The late reply to another question looks like this, and its value belongs elsewhere.',
+    fix: 'Compare the function code of every reply with that of the request.',
+    source: 'Application Protocol V1.1b3, 4.1: a normal response echoes the function code',
+    faults: ({ target: { functionCode } }) => {
+      const twin = TWINS.get(functionCode);
+      return twin === undefined ? `function ${functionCode} has none that is like it` : [{ function: twin }];
+    },
+  },
+  {
+    id: 'wrong-byte-count',
+    title: 'Throws away a reply with a wrong byte count',
+    what: 'a reply with a wrong byte count',
+    does: 'Sends replies whose byte count is two less than their data bytes, or two more where there are few; the rest of the frame is valid.',
+    matters: 'A client that believes the byte count reads past the end of the data, or cuts values off.',
+    fix: 'Compare the byte count of every reply with the quantity that was asked for, and with the length of the frame.',
+    source: 'Application Protocol V1.1b3, 6.1 to 6.4',
+    faults: ({ target }) => {
+      const reading = readingOf(target);
+      if (!reading) return READS_NOTHING;
+      const { bytes } = reading;
+      return [{ byteCount: bytes >= FEWEST_BYTES ? bytes - 2 : bytes + 2 }];
+    },
+  },
+  {
+    id: 'fewer-registers',
+    title: 'Throws away a reply with fewer values than asked',
+    what: 'a reply with too few values',
+    does: 'Sends replies that are valid in themselves, with one register (eight bits) less than was asked for.',
+    matters:
+      'The late reply to a shorter question looks like this; a client that does not count fills up with what was there before.',
+    fix: 'Compare the number of values in every reply with the quantity that was asked for.',
+    source: 'Application Protocol V1.1b3, 6.1 to 6.4',
+    faults: ({ target, line: { framing } }) => {
+      const reading = readingOf(target);
+      if (!reading) return READS_NOTHING;
+      const less = reading.isBits ? 1 : 2;
+      if (reading.bytes <= less) return 'the client asks for one value only, and a reply can have no fewer';
+      const characters = framing === 'ascii' ? 2 : 1;
+      // The field that is set last makes the CRC or the length anew.
+      return [{ truncate: -less * characters }, { byteCount: reading.bytes - less }];
+    },
+  },
+  {
+    id: 'wrong-transaction',
+    title: 'Throws away a reply with another transaction identifier',
+    what: 'a reply with another transaction identifier',
+    does: 'Sends replies with a transaction identifier that the client has not used of late.',
+    matters: 'The identifier is all that tells a late reply from the one that is waited for.',
+    fix: 'Give each request an identifier of its own, and throw away replies with any other.',
+    source: 'Modbus Messaging on TCP/IP V1.0b, 4.4.1.3: a response to no pending transaction is discarded',
+    abilities: ['transaction'],
+    faults: ({ log, target }) => {
+      const newest = log.newest().findLast(({ question }) => question === target.key);
+      return [{ transaction: ((newest ? transactionOf(newest) : 0) + AWAY) & 0xffff }];
+    },
+  },
+];
+
+/** When a client passes, as far as it depends on the damage. */
+function ruleOf({ isIntact, isHarmless }: Damage): string {
+  const usual = isHarmless ? ', or goes on as after a good reply' : '';
+  const value = isIntact ? 'a value that no reply carried' : 'the spoilt value';
+  const unclear = isHarmless ? '' : ', and when it goes on as after a good reply and there is no observer';
+  return `Passes when the client asks again, or goes on as when no reply comes${usual}, in three trials that agree, or when the observer \
+shows no spoilt value; fails when the observer shows ${value} or follows no more, when the client stops, and when it does not poll as before \
+afterwards; inconclusive when the trials do not agree or show neither${unclear}.`;
+}
+
+function damageCheck(damage: Damage): Check {
+  const { isIntact, isHarmless, faults: faultsFor, ...described } = damage;
+  return contrastCheck('damaged', {
+    ...described,
+    rule: ruleOf(damage),
+    blame: `takes ${damage.what} for a good one: dangerous`,
+    meaning: { missing: 'right', again: 'right', usual: isHarmless ? 'right' : 'unclear' },
+    values: { kept: 'right', sent: isIntact ? 'right' : 'wrong', other: 'wrong' },
+    contrast: (exam) => {
+      const faults = faultsFor(exam);
+      return typeof faults === 'string' ? faults : spoilt(faults);
+    },
+  });
+}
+
+/** A read of one register on RTU, in bytes: for a client of which no reply was kept. */
+const SHORTEST = 7;
+
+/** How long the reply to the disturbed question is, in bytes, or in characters on an ASCII line. */
+function replyLength({ target }: Exam): number {
+  const reply = target.asked.findLast(wentWell)?.reply;
+  if (!reply) return SHORTEST;
+  return sentBytes(reply.plan, reply.report).reduce((sum, { length }) => sum + length, 0);
+}
+
+function halfOf(exam: Exam): readonly object[] {
+  return [{ truncate: replyLength(exam) >> 1 }];
+}
+
+/** A client that goes on as if the last request had been answered has taken another reply for it. */
+const TAKES_NONE: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
+const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
+/** Between the pieces on TCP, and on an ASCII line, where up to a second is allowed. */
+const GAP_MS = 20;
+const SHORTEST_GAP_MS = 1;
+
+const duplicate = contrastCheck('damaged', {
+  id: 'duplicate-reply',
+  title: 'Does not take a duplicate for the next reply',
+  what: 'a duplicate reply',
+  does: 'Sends a reply twice, and leaves the request after it without a reply.',
+  matters:
+    'A client that takes the copy for the next reply is one reply behind from then on: every value belongs to another question.',
+  fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier.',
+  rule: 'Passes when the client waits for a reply to the next request as it does without the copy, in three trials that agree; fails when it goes on as if that request had been answered, or stops; inconclusive when both look the same for this client.',
+  source: 'libmodbus issue 255, goburrow/modbus issue 64, NModbus issue 88',
+  blame: 'takes a duplicate reply for the next one: dangerous',
+  meaning: TAKES_NONE,
+  contrast: ({ line }): Contrast => ({
+    shown: [[{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
+    ifTaken: ['good', 'good'],
+    ifLeft: ['good', LOST],
+    isVoid: ([first]) =>
+      first?.reply?.report.ended === 'complete'
+        ? undefined
+        : 'the client asked on before the copy could be sent',
+  }),
+});
+
+const split = contrastCheck('damaged', {
+  id: 'split-reply',
+  title: 'Takes a reply that comes in two pieces',
+  what: 'a reply in two pieces',
+  does: `Sends replies in two halves: on RTU with a pause of one character, which is less than t1.5, elsewhere of ${GAP_MS} ms.`,
+  matters:
+    'Adapters and networks cut replies as they like. A client that takes one read for one reply fails with them now and then.',
+  fix: 'Read on until the whole reply is there or the time-out is over, however many reads that takes.',
+  rule: 'Passes when the client goes on as after a whole reply, in three trials that agree, fails when it asks again or goes on as when no reply comes; inconclusive when it goes on as usual after half a reply, too, or when both look the same for this client, and there is no observer.',
+  source:
+    'Modbus over Serial Line V1.02, 2.5.1.1 (t1.5) and 2.5.2.1; Modbus Messaging on TCP/IP V1.0b, 4.2: TCP is a stream',
+  transports: ['serial', 'tcp', 'tls'],
+  needs: ['truncated-reply'],
+  blame: 'throws away a reply that comes in two pieces',
+  meaning: TAKES_IT,
+  values: { sent: 'right', kept: 'wrong', other: 'wrong' },
+  contrast: (exam) => {
+    const { line } = exam;
+    const isRtu = line.framing === 'rtu';
+    return {
+      shown: [[{ split: { at: 'middle', gap: isRtu ? line.characterTime : GAP_MS } }]],
+      ifTaken: ['good'],
+      ifLeft: [LOST],
+      // A client that takes half a reply need not have taken the whole one.
+      alsoUsual: [halfOf(exam)],
+      isVoid: ([first]) =>
+        isRtu && pauseIn(first) > line.t15
+          ? 'this computer made the pause longer than t1.5, and then the reply is no longer valid'
+          : undefined,
+    };
+  },
+});
+
+/** The pause between the pieces as it was, in ms. */
+function pauseIn(exchange: Exchange | undefined): number {
+  const [first, second] = exchange?.reply?.report.steps ?? [];
+  return first && second ? second.achievedAt - first.endedAt : 0;
+}
+
+export const damaged: readonly Check[] = [...DAMAGE.map(damageCheck), duplicate, split, lateReply];

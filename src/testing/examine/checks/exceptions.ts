@@ -1,0 +1,169 @@
+import { durationText, timesText } from '../../scenario/words.js';
+import { type Exchange, repliedUntil } from '../heard/exchange.js';
+import { numberText } from '../heard/found.js';
+import { type ValueMeaning, valueTrial } from '../trial/accepted-value.js';
+import type { Check, CheckText } from '../trial/check.js';
+import type { Exam } from '../trial/exam.js';
+import { type Judged, sure } from '../trial/verdict.js';
+
+/** The exception is given for so many poll periods, and for so long at least, in ms. */
+const PERIODS = 4;
+const SHORTEST_MS = 2_000;
+/** Asking so many times as often as usual is asking without end, unless the client repeats more after silence. */
+const MOST_PER_POLL = 5;
+/** Asking on before its time, so many times on end, is asking without end. */
+const MOST_ON_END = 8;
+const BEFORE_ITS_TIME = 0.5;
+
+interface ExceptionRow extends Pick<CheckText, 'matters'> {
+  readonly code: number;
+  /** As in the specification, in lower case. */
+  readonly name: string;
+  readonly source?: string;
+  /** The server may have a value soon, so to ask again after a pause is right. */
+  readonly isTemporary?: boolean;
+}
+
+const EXCEPTIONS: readonly ExceptionRow[] = [
+  {
+    code: 1,
+    name: 'illegal function',
+    matters:
+      'The device does not learn the function by being asked again, and a client that tries without end takes the line from all others.',
+  },
+  {
+    code: 2,
+    name: 'illegal data address',
+    matters:
+      'The address does not become legal by asking again, and a client that tries without end takes the line from all others.',
+  },
+  {
+    code: 3,
+    name: 'illegal data value',
+    matters:
+      'The question does not become right by asking it again, and a client that tries without end takes the line from all others.',
+  },
+  {
+    code: 4,
+    name: 'server device failure',
+    matters:
+      'A failed device may come back, but not within milliseconds; a client that gives it up for ever has to be restarted by hand.',
+  },
+  {
+    code: 5,
+    name: 'acknowledge',
+    isTemporary: true,
+    matters: 'The device works on it, and has no time for a client that asks in a loop.',
+    source: 'Application Protocol V1.1b3, 7: the client polls until the program is complete',
+  },
+  {
+    code: 6,
+    name: 'server device busy',
+    isTemporary: true,
+    matters:
+      'The device is busy, and a client that asks in a loop keeps it busy; one that records the answer as 0 shows a wrong value.',
+    source:
+      'Application Protocol V1.1b3, 7: the client repeats the request later; home-assistant issue 51103: busy recorded as 0',
+  },
+  {
+    code: 10,
+    name: 'gateway path unavailable',
+    matters: 'The gateway is overloaded or set up wrongly; to ask it without end makes that worse.',
+  },
+  {
+    code: 11,
+    name: 'gateway target device failed to respond',
+    matters:
+      'One device behind the gateway is away; to ask it without end takes the time of all others there.',
+  },
+];
+
+const ENDLESS = 'more than five times as often as usual, or eight times on end before its time';
+const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
+or when the observer shows a value that no reply carried.`;
+const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
+longer polls afterwards, or when the observer shows a value that no reply carried.`;
+
+/** What a client does about an exception that it gets to every asking of a question. */
+export const exceptions: readonly Check[] = EXCEPTIONS.map(
+  ({ code, name, matters, source = 'Application Protocol V1.1b3, 7', isTemporary = false }) => ({
+    id: `exception-${code}`,
+    group: 'exceptions',
+    title: isTemporary
+      ? `Asks again after a pause after exception ${code}`
+      : `Does not ask again at once after exception ${code}`,
+    what: `exception ${code}`,
+    does: `Answers every asking of one question with exception ${code} (${name}) for some poll periods.`,
+    matters,
+    fix: isTemporary
+      ? 'Wait for at least a poll period before asking again, and keep the last value, marked as old.'
+      : 'Ask again at the next poll, never in a loop, and show that there is no value.',
+    rule: isTemporary ? RULE_TEMPORARY : RULE,
+    source,
+    beside: 'one question',
+    run: (exam) => run(exam, code),
+  }),
+);
+
+const VALUES: ValueMeaning = { kept: 'right', sent: 'right', other: 'wrong' };
+
+async function run(exam: Exam, code: number): Promise<Judged> {
+  const ms = Math.max(SHORTEST_MS, PERIODS * exam.periodMs);
+  const faults = [{ exception: code }];
+  const { spoilt, since } = await exam.disturb({ faults }, () => undefined, ms);
+  if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+  const usual = Math.max(1, ms / exam.periodMs);
+  const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
+  const early = earlyIn(exam, spoilt);
+  const most = usual * Math.max(MOST_PER_POLL, exam.found.attempts ?? 0) + 1;
+  if (spoilt.length > most || longestRun(early) > Math.max(MOST_ON_END, exam.found.attempts ?? 0)) {
+    return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
+  }
+  const text = `${asked}${againText(exam, since)}`;
+  // Beside other exceptions, one that is asked without end keeps the client from this question.
+  const isAsUsual = spoilt.length >= usual / 2 && spoilt.length <= usual * 1.5 + 1 && !early.includes(true);
+  if (exam.parts.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
+  const what = `exception ${code}`;
+  if (!(await exam.recover())) {
+    return sure(
+      'wrong',
+      `${text}, and did not poll as before afterwards`,
+      spoilt,
+      `no longer polls after ${what}`,
+    );
+  }
+  if (!exam.values) return sure('right', text, spoilt);
+  const seen = await valueTrial(exam, faults, VALUES, {
+    what,
+    blame: `takes ${what} for a value: dangerous`,
+  });
+  const evidence = [...spoilt, ...seen.evidence];
+  if (seen.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, evidence, seen.conclusion);
+  return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, evidence);
+}
+
+/** Of each asking but the first, whether it came before the time of the next poll. */
+function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
+  return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at < BEFORE_ITS_TIME * periodMs);
+}
+
+function longestRun(early: readonly boolean[]): number {
+  let [run, longest] = [0, 0];
+  for (const isEarly of early) {
+    run = isEarly ? run + 1 : 0;
+    longest = Math.max(longest, run);
+  }
+  return longest;
+}
+
+/** How long after the exception the client asked again, if that was before its time. */
+function againText(exam: Exam, since: number): string {
+  const asked = exam.askedAfter(since);
+  const times = asked.slice(1).flatMap((each, i) => {
+    const before = asked[i] as Exchange;
+    const from = repliedUntil(before);
+    const isEarly = before.rule && each.at - before.at < exam.periodMs * BEFORE_ITS_TIME;
+    return isEarly && from !== undefined ? [each.at - from] : [];
+  });
+  return times.length === 0 ? '' : `, again after ${numberText(Math.min(...times))} ms`;
+}

@@ -1,0 +1,95 @@
+import { addressRanges } from '../../../protocol/pdu.js';
+import type { Exchange } from '../heard/exchange.js';
+import { isReading } from '../heard/question.js';
+import { acceptedValue, valueTrial } from '../trial/accepted-value.js';
+import { isBroken } from '../trial/chain.js';
+import type { Check } from '../trial/check.js';
+import { type Contrast, decide, learn, lineTrial, type Meaning } from '../trial/contrast.js';
+import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
+import { type Judged, sure } from '../trial/verdict.js';
+
+const SHORTEST_GAP_MS = 1;
+const MEANING: Meaning = { missing: 'right', again: 'unclear', usual: 'wrong' };
+const BLAME = {
+  what: 'a late reply',
+  blame: 'takes a late reply for the next one: dangerous',
+};
+
+/** A reply after the time-out, while the next request is under way. */
+export const lateReply: Check = {
+  id: 'late-reply',
+  group: 'damaged',
+  title: 'Does not take a late reply for the next one',
+  what: BLAME.what,
+  does: 'Holds a reply back until the client has given up and sends its next request, and sends it then. Where the line shows nothing that tells it from the reply to that request, both are sent, and the request after it gets none.',
+  matters:
+    'A client that takes it is one reply behind from then on: every value belongs to another question, and nothing shows it.',
+  fix: 'Empty the receive buffer before each request; on TCP, compare the transaction identifier and wait on for the right one.',
+  rule: 'Passes when the client goes on waiting for its own reply or is not behind afterwards, in three trials that agree, or connects anew after a time-out; fails when it goes on as if its request had been answered, or stops, or when the observer shows the late value; inconclusive when both look the same for this client.',
+  source:
+    'libmodbus issue 255, goburrow/modbus issue 64, tokio-modbus issue 324, NModbus issue 88, grid-x/modbus issue 26; Modbus Messaging on TCP/IP V1.0b, 4.4.1.3',
+  async run(exam) {
+    const missing = await learn(exam, [LOST]);
+    if (isBroken(missing))
+      return sure('wrong', missing.why, missing.asked, 'stops after a request without a reply');
+    const [sample] = missing.samples;
+    if (!sample) return sure('unclear', 'no request came that could be disturbed');
+    if (missing.samples.every(({ isAnew }) => isAnew)) {
+      return sure('right', 'connects anew after a time-out, so no late reply reaches it', [
+        sample.of,
+        sample.next,
+      ]);
+    }
+    if (isAlike(exam, sample.next))
+      return decide(exam, BLAME, () => lineTrial(exam, behind(exam), MEANING, BLAME));
+    return taken(exam);
+  },
+};
+
+/** A reply to the target fits this request as well, and nothing in it says that it does not belong to it. */
+function isAlike({ target, line }: Exam, { request, pdu }: Exchange): boolean {
+  if (line.framing === 'socket') return false;
+  if (request.unitId !== target.unitId || pdu[0] !== target.functionCode) return false;
+  const [asked, other] = [addressRanges(target.pdu)[0], addressRanges(pdu)[0]];
+  // The replies to reading functions do not say which addresses they are of.
+  return asked?.quantity === other?.quantity && (isReading(target) || asked?.address === other?.address);
+}
+
+/** The next request gets the late reply and its own. No client can tell them apart, but it must not stay behind. */
+function behind({ line }: Exam): Contrast {
+  return {
+    shown: [LOST, [{ duplicate: { times: 1, gap: Math.max(SHORTEST_GAP_MS, 2 * line.t35) } }], LOST],
+    ifTaken: [LOST, 'good', 'good'],
+    ifLeft: [LOST, 'good', LOST],
+    isVoid: ([, second]) =>
+      second?.reply?.report.ended === 'complete'
+        ? undefined
+        : 'the client asked on before both replies could be sent',
+  };
+}
+
+/** The next request gets the late reply alone. */
+async function taken(exam: Exam): Promise<Judged> {
+  const contrast: Contrast = {
+    shown: [LOST, [{ stale: true }]],
+    ifTaken: [LOST, 'good'],
+    ifLeft: [LOST, LOST],
+    isVoid: ([, second]) =>
+      second && isAlike(exam, second) ? 'the same question came next, which the late reply fits' : undefined,
+  };
+  const fits = ({ before }: Exchange) => before !== undefined && isAlike(exam, before);
+  const late = (mark: object) => [{ stale: true }, mark];
+  const onLine = await decide(exam, BLAME, () => lineTrial(exam, contrast, MEANING, BLAME));
+  if (!exam.values) return onLine;
+  if (onLine.verdict === 'fail') {
+    const { kind, text } = await acceptedValue(exam, late, fits);
+    if (kind !== 'kept') return onLine;
+    // It has thrown the late reply away, and its request with it.
+    const conclusion = 'gives up a request when a late reply comes';
+    return { ...onLine, summary: `${onLine.summary}; ${text}`, conclusion };
+  }
+  const meaning = { kept: 'right', sent: 'wrong', other: 'wrong' } as const;
+  const seen = await decide(exam, BLAME, () => valueTrial(exam, late, meaning, { ...BLAME, isVoid: fits }));
+  return seen.verdict === 'inconclusive' ? onLine : seen;
+}

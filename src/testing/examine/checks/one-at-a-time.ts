@@ -1,0 +1,73 @@
+import { type Exchange, repliedUntil } from '../heard/exchange.js';
+import { numberText } from '../heard/found.js';
+import { isBroken, runChain } from '../trial/chain.js';
+import type { Check } from '../trial/check.js';
+import { decide, learn } from '../trial/contrast.js';
+import { behaviourAfter, LOST } from '../trial/observation.js';
+import { sure, type Trial } from '../trial/verdict.js';
+
+/** Replies are delayed to this part of the time after which the client goes on without one. */
+const PART_OF_WAIT = 0.75;
+/** Where that looks like its next poll, to this multiple of the time after which the next request usually comes. */
+const PART_OF_GAP = 1.5;
+/** No client on a serial line gives up after less than this, in ms; the specification names a second and more. */
+const SHORTEST_TIMEOUT_MS = 100;
+const ALIKE_MS = 25;
+const BLAME = 'asks while a reply is pending';
+
+/** Nothing is asked while a reply is pending. */
+export const oneAtATime: Check = {
+  id: 'one-at-a-time',
+  group: 'watching',
+  title: 'Asks nothing while a reply is pending',
+  what: 'a reply that comes late',
+  does: 'Delays replies by less than the client waits for one, so that the next poll would be due, and watches for a request meanwhile.',
+  matters: 'Two that speak at once on a serial line spoil both frames.',
+  fix: 'Send the next request only when the reply has come or the time-out is over, with one queue for the whole line.',
+  rule: 'Passes when no request comes while a reply is pending, in three trials that agree, fails when one does; inconclusive when the client may have given up the reply before.',
+  source: 'Modbus over Serial Line V1.02, 2.1 and 2.4.1',
+  transports: ['serial'],
+  async run(exam) {
+    const asked = overlapping(exam.log.newest().filter(({ rule }) => !rule));
+    if (asked.length > 2) {
+      const text = `asked while its device was answering at its usual pace, ${asked.length} times`;
+      return sure('wrong', text, asked.flat().slice(0, 4), BLAME);
+    }
+    const missing = await learn(exam, [LOST]);
+    if (isBroken(missing)) return sure('unclear', missing.why, missing.asked);
+    const [usual, silent] = [behaviourAfter(exam, ['good']).frequent, missing.frequent];
+    if (!usual || !silent) return sure('unclear', 'what usually comes after a poll is not known');
+    const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
+    // Without a reply it goes on as with one, or with its next poll: perhaps it does not wait at all.
+    const isPoll = silent.question === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
+    const isNext = silent.question === usual.question && Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
+    const isAlike = isPoll || isNext;
+    const delay = isAlike ? PART_OF_GAP * silent.afterMs : PART_OF_WAIT * waitMs;
+    if (!isAlike && delay <= dueMs) {
+      const text = `its next request is due ${numberText(dueMs)} ms after the last one; by then it has a reply or is close to giving up`;
+      return sure('right', text, exam.askedAfter(0).slice(-2));
+    }
+    const about = `while a reply was pending that came ${numberText(delay)} ms late`;
+    return decide(exam, this, async (): Promise<Trial> => {
+      const chain = await runChain(exam, [[{ delay }]], delay);
+      if (isBroken(chain)) return { shows: 'unclear', text: chain.why, evidence: chain.asked };
+      const pairs = overlapping([...chain.asked, chain.continuation.next]);
+      const evidence = pairs.length > 0 ? pairs.flat() : chain.asked;
+      if (pairs.length === 0) return { shows: 'right', text: `asked nothing ${about}`, evidence };
+      const isSure = !isAlike || silent.afterMs < SHORTEST_TIMEOUT_MS;
+      if (isSure) return { shows: 'wrong', text: `asked ${about}`, evidence, conclusion: BLAME };
+      return { shows: 'unclear', text: `asked ${about}, but may have given it up before`, evidence };
+    });
+  },
+};
+
+/** Requests that began before the reply to the one before was over, each with that one. */
+function overlapping(exchanges: readonly Exchange[]): (readonly [Exchange, Exchange])[] {
+  return exchanges.slice(1).flatMap((next, i) => {
+    const before = exchanges[i] as Exchange;
+    const until = repliedUntil(before);
+    const isPending =
+      before.reply?.report.ended === 'superseded' || (until !== undefined && next.request.startedAt < until);
+    return isPending || next.request.kind === 'dropped' ? [[before, next] as const] : [];
+  });
+}

@@ -1,0 +1,257 @@
+import { durationText, timesText } from '../../scenario/words.js';
+import { type Exchange, transactionOf } from '../heard/exchange.js';
+import { numberText } from '../heard/found.js';
+import { isReading } from '../heard/question.js';
+import type { Check } from '../trial/check.js';
+import type { Exam } from '../trial/exam.js';
+import { type Behaviour, behaviourAfter, LOST } from '../trial/observation.js';
+import { sure, type Trial, verdictOf } from '../trial/verdict.js';
+
+/** How a client asks one question while it gets no reply to it. Times in ms. */
+interface SilentRun {
+  /** The askings without a reply, from a poll on. */
+  readonly asked: readonly Exchange[];
+  /** What came after them: another question; undefined where only this one came. */
+  readonly after: Exchange | undefined;
+  /** From each asking to the next one of the run. */
+  readonly intervals: readonly number[];
+  /** The attempts of one poll; undefined where repetitions and polls look alike. */
+  readonly attempts: number | undefined;
+  /**
+   * A repetition came no sooner than the next poll, and may be that poll: this client does not always ask in the same
+   * order, or it came over another connection.
+   */
+  readonly doubt: 'another connection' | 'like a poll' | undefined;
+}
+
+/** So many askings without another question, or a pause as between polls, are without end. */
+const WITHOUT_END = 16;
+/** No client repeats a question more often, apart from those that do so without end. */
+const MOST_ATTEMPTS = 7;
+const LONGEST_MS = 300_000;
+/** Two times are the same when they differ by no more than this part and so many ms. */
+const SAME_PART = 0.002;
+const SAME_MS = 3;
+/** So many intervals as between polls are polls. */
+const FEWEST_POLLS = 3;
+/** Pauses that grow by less are equal. */
+const GROWTH = 1.3;
+const NO_PAUSE_MS = 3;
+/** A poll comes no sooner than after this part of its period. */
+const PART_OF_PERIOD = 0.75;
+/** One run is as good as two trials, unless it is doubtful. */
+const RUN = 2;
+
+/** What is known of a client before its silent run. It is found out once, because it takes a look at all exchanges. */
+interface Habit {
+  /** From a poll with a reply to the next request, in ms. */
+  readonly usualMs: number | undefined;
+  /** Between two polls it always asks all that it asks as often. */
+  readonly isInOrder: boolean;
+  readonly isSame: (one: number, other: number) => boolean;
+}
+
+/** Leaves one question without replies until it is known how often the client asks it for one poll. */
+async function silentRun(exam: Exam): Promise<SilentRun> {
+  const usual = behaviourAfter(exam, ['good']);
+  const habit = { usualMs: usual.frequent?.afterMs, isInOrder: isInOrder(exam), isSame: sameness(usual) };
+  await exam.recover(1);
+  const { spoilt } = await exam.disturb(
+    { faults: LOST },
+    ({ spoilt }) => {
+      const run = runOf(exam, spoilt, habit);
+      return run.after || run.attempts !== undefined || spoilt.length > WITHOUT_END ? run : undefined;
+    },
+    LONGEST_MS,
+  );
+  return runOf(exam, spoilt, habit);
+}
+
+/** Questions that are asked about as often as the target come between two of its polls. */
+const AS_OFTEN = 0.7;
+
+function isInOrder({ log, questions, target }: Exam): boolean {
+  const heard = log.newest();
+  const times = (key: string) => heard.filter(({ question }) => question === key).length;
+  const others = questions.filter(
+    (each) => each.key !== target.key && isReading(each) && times(each.key) >= AS_OFTEN * times(target.key),
+  );
+  let between: Set<string> | undefined;
+  for (const each of heard) {
+    if (each.rule) between = undefined;
+    else if (each.question !== target.key) between?.add(each.question);
+    else {
+      if (between && others.some(({ key }) => !between?.has(key))) return false;
+      between = new Set();
+    }
+  }
+  return true;
+}
+
+function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun {
+  const asked: Exchange[] = [];
+  let after: Exchange | undefined;
+  for (const each of spoilt) {
+    asked.push(each);
+    const next = exam.log.nextOf(each);
+    if (next && next.question !== each.question) {
+      after = next;
+      break;
+    }
+  }
+  const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
+  const late = asked.slice(1).filter((_, i) => (intervals[i] ?? 0) >= PART_OF_PERIOD * exam.periodMs);
+  const isElsewhere = late.some((each) => each.request.clientId !== each.before?.request.clientId);
+  const isLike = after !== undefined && !habit.isInOrder && late.length > 0;
+  const doubt = isLike ? 'like a poll' : isElsewhere ? 'another connection' : undefined;
+  const attempts = after
+    ? asked.length
+    : (attemptsByTransaction(exam, asked) ?? attemptsIn(exam, intervals, habit));
+  return { asked, after, intervals, attempts: doubt === 'like a poll' ? undefined : attempts, doubt };
+}
+
+/** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
+function attemptsByTransaction({ line }: Exam, asked: readonly Exchange[]): number | undefined {
+  const [first, second] = asked.map(transactionOf);
+  if (line.framing !== 'socket' || second === undefined || second !== first) return undefined;
+  const other = asked.findIndex((each) => transactionOf(each) !== first);
+  return other < 0 ? undefined : other;
+}
+
+/**
+ * The attempts of a client that asks one question only. Its intervals come again and again: those between the attempts
+ * of one poll, and then the one until the next poll.
+ */
+function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): number | undefined {
+  const { isSame } = habit;
+  const [first] = intervals;
+  if (first === undefined) return undefined;
+  if (intervals.every((ms) => isSame(ms, first))) {
+    return isOnlyPolls(exam, first, intervals.length, habit) ? 1 : undefined;
+  }
+  for (let size = 2; size <= MOST_ATTEMPTS && 2 * size <= intervals.length; size++) {
+    const comesAgain = intervals.every((ms, i) => i < size || isSame(ms, intervals[i - size] as number));
+    if (comesAgain) return size;
+  }
+  return undefined;
+}
+
+/** Whether equal intervals are those between polls without a reply, and none is one between attempts. */
+function isOnlyPolls({ found }: Exam, ms: number, count: number, { usualMs, isSame }: Habit): boolean {
+  const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
+  if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
+  if (isSame(ms, usualMs)) return count >= FEWEST_POLLS;
+  // After any number of attempts there would have been another interval by now.
+  const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
+  return timeout > 0 && isRested && count > MOST_ATTEMPTS;
+}
+
+/** Says whether two intervals of the client are the same, as far as its jitter shows. */
+function sameness(usual: Behaviour): (one: number, other: number) => boolean {
+  const sorted = (usual.frequent?.times ?? []).toSorted((a, b) => a - b);
+  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] ?? 0;
+  const jitter = (at(0.95) - at(0.05)) / 2;
+  return (one, other) =>
+    Math.abs(one - other) <= Math.max(SAME_MS, 4 * jitter) + SAME_PART * Math.max(one, other);
+}
+
+/** Attempts per request. */
+const attempts: Check = {
+  id: 'attempts',
+  group: 'time',
+  title: 'Asks again when no reply comes',
+  what: 'requests without a reply',
+  does: 'Leaves one question without any reply, until the client turns to another one or to the next poll.',
+  matters:
+    'On a serial line single frames get lost. A client that asks once loses a value each time; one that asks without end never comes to the other devices.',
+  fix: 'Ask two or three times where no reply comes, and then go on with the next question.',
+  rule: 'Passes from two attempts on, fails when the client asks once or goes on without end, in two runs that agree; inconclusive where a repetition looks like the next poll.',
+  source: 'Modbus over Serial Line V1.02, 2.4.1 leaves the number of retries to the client',
+  needs: ['time-out'],
+  async run(exam) {
+    const trials: Trial[] = [];
+    let first: number | undefined;
+    for (;;) {
+      const run = await silentRun(exam);
+      if (run.asked.length === 0) return sure('unclear', 'no request came that could be disturbed');
+      const trial = attemptsTrial(exam, run);
+      const { attempts: count } = run;
+      first ??= count;
+      if (count !== undefined && count !== first) {
+        const text = `asked ${timesText(first ?? 0)}, and ${timesText(count)} the next time: its repetitions look like its polls`;
+        return sure('unclear', text, trial.evidence);
+      }
+      trials.push(trial);
+      const judged = verdictOf(trials);
+      if (judged?.verdict === 'inconclusive' || count === undefined) {
+        return judged ?? sure(trial.shows, trial.text, trial.evidence, trial.conclusion);
+      }
+      if (!judged) continue;
+      exam.found.attempts = count;
+      exam.parts.known.run = run;
+      return judged;
+    }
+  },
+};
+
+function attemptsTrial(exam: Exam, { asked, after, attempts: count, doubt }: SilentRun): Trial {
+  const evidence = after ? [...asked, after] : asked;
+  if (count === undefined) {
+    const text = `asked ${timesText(asked.length)} in ${durationText(exam.clock.now() - (asked[0]?.at ?? 0))}`;
+    const isEndless = exam.questions.length > 1 && asked.length > WITHOUT_END;
+    if (!isEndless)
+      return { shows: 'unclear', text: `${text}; its repetitions look like its polls`, evidence };
+    const conclusion = 'asks without end where there is no reply';
+    return { shows: 'wrong', text: `${text} and nothing else`, evidence, conclusion };
+  }
+  const weight = doubt ? 1 : RUN;
+  if (count > 1) return { shows: 'right', text: `asked ${timesText(count)}`, evidence, weight };
+  const conclusion = 'does not ask again where a reply is lost';
+  return { shows: 'wrong', text: 'asked once and gave up', evidence, weight, conclusion };
+}
+
+/** Intervals between attempts, and back-off. */
+const pauses: Check = {
+  id: 'pauses',
+  group: 'time',
+  title: 'Pauses between attempts',
+  what: 'requests without a reply',
+  does: 'Looks at the times from one attempt to the next where one question gets no reply.',
+  matters:
+    'The intervals tell how long a question holds up the others, and whether a device that starts gets time for it.',
+  fix: 'Pause between attempts, longer from one to the next.',
+  rule: 'Passes when the intervals are measured; inconclusive when the client asks once, or the attempts of one poll are not known.',
+  source: 'Modbus over Serial Line V1.02, 2.4.1; common practice is a fixed or a growing pause',
+  needs: ['time-out', 'attempts'],
+  async run(exam) {
+    const { run } = exam.parts.known;
+    const { attempts: count } = exam.found;
+    if (!run || count === undefined) return sure('unclear', 'the attempts of one poll are not known');
+    const { asked, after, intervals } = run;
+    const evidence = after ? [...asked, after] : asked;
+    if (count === 1) return sure('unclear', 'the client asks once', evidence);
+    const between = intervals.slice(0, count - 1);
+    const times = `attempts come ${between.map(numberText).join(', ')} ms apart`;
+    const { timeoutMs } = exam.found;
+    if (!timeoutMs)
+      return sure('right', `${times}; without a time-out the pauses in them are not known`, evidence);
+    // The next attempt comes no sooner than the time-out, and the error of that is in the pause.
+    const pausesMs = between
+      .map((ms) => Math.max(0, ms - timeoutMs.value))
+      .map((ms) => (ms <= timeoutMs.plusMinus + NO_PAUSE_MS ? 0 : ms));
+    exam.found.pausesMs = pausesMs;
+    const isSame = sameness(behaviourAfter(exam, ['good']));
+    return sure('right', `${times}: ${kindOf(pausesMs, isSame)}`, evidence);
+  },
+};
+
+function kindOf(pausesMs: readonly number[], isSame: ReturnType<typeof sameness>): string {
+  const [first = 0] = pausesMs;
+  if (pausesMs.every((ms) => ms === 0)) return 'no pause after the time-out';
+  if (pausesMs.every((ms) => isSame(ms, first)))
+    return `a pause of ${numberText(first)} ms after each time-out`;
+  const grows = pausesMs.every((ms, i) => i === 0 || ms >= GROWTH * (pausesMs[i - 1] as number));
+  return `${grows ? 'growing pauses' : 'pauses'} of ${pausesMs.map(numberText).join(', ')} ms after the time-outs`;
+}
+
+export const silentRuns: readonly Check[] = [attempts, pauses];

@@ -1,0 +1,200 @@
+import { durationText } from '../../scenario/words.js';
+import { wentWell } from '../heard/exchange.js';
+import { isReading, median, type Question, questionsIn } from '../heard/question.js';
+import { isBroken } from '../trial/chain.js';
+import type { Check } from '../trial/check.js';
+import { learn, type Meaning, spoilt } from '../trial/contrast.js';
+import type { Exam } from '../trial/exam.js';
+import { LOST } from '../trial/observation.js';
+import { sure } from '../trial/verdict.js';
+import { type ContrastRow, contrastCheck } from './contrast-check.js';
+import { silentRuns } from './silent-run.js';
+import { timeOuts } from './time-out.js';
+
+/** After an outage the client may take as long as the outage was, or this, or two of its rounds, in ms. */
+const BACK_MS = 10_000;
+const BACK_ROUNDS = 2;
+/** How long it is waited for, in ms. */
+const LONGEST_BACK_MS = 120_000;
+/** A client of which that is not known waits so long for a reply, in ms, and asks so often. */
+const USUAL_WAIT_MS = 1_000;
+const USUAL_ATTEMPTS = 3;
+
+/** How long a client takes for one poll of so many questions where none gets a reply, in ms. */
+function roundOf({ found, parts: { known } }: Exam, questions: number): number {
+  const wait = known.waitMs ?? found.timeoutMs?.value ?? USUAL_WAIT_MS;
+  return questions * (found.attempts ?? USUAL_ATTEMPTS) * wait;
+}
+
+/** All devices of the line are silent for a while. */
+function outage(seconds: number, needs?: readonly string[]): Check {
+  const lastsMs = seconds * 1000;
+  return {
+    id: `outage-${seconds}s`,
+    group: 'time',
+    title: `Polls again after an outage of ${seconds} s`,
+    what: `an outage of ${seconds} s`,
+    does: `Leaves everything that is asked on the line without a reply for ${seconds} s, and waits until the client polls again.`,
+    matters: 'After a power cut or a pulled plug nobody wants to restart every client by hand.',
+    fix: 'Poll on for as long as the client runs, whatever has failed before.',
+    rule: 'Passes when the client polls again within 10 s, as long as the outage was, or two of its rounds, whichever is longest; fails when it takes longer or does not at all.',
+    source: 'Common practice',
+    lastsMs,
+    ...(needs && { needs }),
+    async run(exam) {
+      const before = exam.log.newest().at(-1);
+      const { spoilt, at } = await exam.disturb(
+        { faults: [{ silence: true }], scope: 'line' },
+        () => undefined,
+        lastsMs,
+      );
+      if (spoilt.length === 0) {
+        return sure('unclear', 'nothing was asked during the outage', before ? [before] : []);
+      }
+      const endedAt = exam.clock.now();
+      const { last } = exam.log;
+      const most = Math.max(
+        BACK_MS,
+        endedAt - at,
+        BACK_ROUNDS * (exam.periodMs + roundOf(exam, exam.questions.length)),
+      );
+      const longest = Math.min(LONGEST_BACK_MS, 2 * most);
+      const first = await exam.until(() => exam.askedAfter(last).find(wentWell), longest);
+      const evidence = [...spoilt.slice(0, 4), ...spoilt.slice(4).slice(-4), ...(first ? [first] : [])];
+      if (!first) {
+        const text = `asked nothing for ${durationText(Math.round(longest))} after an outage of ${seconds} s`;
+        return sure('wrong', text, evidence, `does not poll again after an outage of ${seconds} s`);
+      }
+      const took = durationText(first.at - endedAt);
+      const text = `polled again ${took} after an outage of ${seconds} s, during which it asked ${spoilt.length} times`;
+      if (first.at - endedAt <= most) return sure('right', text, evidence);
+      return sure('wrong', text, evidence, `polls again only ${took} after an outage of ${seconds} s`);
+    },
+  };
+}
+
+/** The unit is dead for so many of its poll periods, and so many rounds of attempts, and at least so many ms. */
+const DEAD_PERIODS = 10;
+const DEAD_ROUNDS = 4;
+const SHORTEST_DEAD_MS = 5_000;
+const LONGEST_DEAD_MS = 180_000;
+/** So often the others are asked meanwhile before it is over. */
+const ENOUGH_ASKED = 4;
+
+/** One unit is silent: whether the others are asked meanwhile. */
+const deadUnit: Check = {
+  id: 'dead-unit',
+  group: 'time',
+  title: 'Asks the other units while one is dead',
+  what: 'a dead unit',
+  does: 'Leaves one unit without any reply, and measures how often the others are read meanwhile.',
+  matters: 'One dead device must not take all others with it.',
+  fix: 'After the last attempt go on with the other units, and ask a dead one less often.',
+  rule: 'Passes when every reading question to another unit is asked at least twice meanwhile, and says how much slower; fails when one is not; inconclusive when the client reads from one unit only.',
+  source: 'node-red-contrib-modbus issue 446: one dead unit stalls all',
+  needs: ['time-out', 'attempts'],
+  lastsMs: SHORTEST_DEAD_MS,
+  async run(exam) {
+    // A write may pass on what was read from the dead unit, so that there is nothing to write meanwhile.
+    const others = exam.questions.filter((question) => {
+      const { unitId, periodMs, isAnswered } = question;
+      return unitId !== exam.target.unitId && periodMs !== undefined && isAnswered && isReading(question);
+    });
+    if (others.length === 0) return sure('unclear', 'the client reads from one unit only');
+    const missing = await learn(exam, [LOST]);
+    if (isBroken(missing)) return sure('unclear', missing.why, missing.asked);
+    const longest = deadFor(exam, others);
+    const begin = exam.clock.now();
+    const { spoilt, since } = await exam.disturb(
+      { faults: [{ silence: true }], scope: 'unit' },
+      ({ since }) => {
+        if (exam.clock.now() - begin < SHORTEST_DEAD_MS) return undefined;
+        const asked = exam.log.after(since);
+        const times = (question: Question) => asked.filter((each) => each.question === question.key).length;
+        return others.every((each) => times(each) >= ENOUGH_ASKED) || undefined;
+      },
+      longest,
+    );
+    if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
+    const { unitId } = exam.target;
+    const meanwhile = exam.log.after(since);
+    const evidence = meanwhile.slice(0, 24);
+    const asked = new Map(questionsIn(meanwhile).map((question) => [question.key, question]));
+    const slower = others.map((question) => ({
+      question,
+      times: slowdown(question, asked.get(question.key)),
+    }));
+    const left = slower.find(({ times }) => times === undefined)?.question;
+    if (left) {
+      const took = durationText(Math.round(exam.clock.now() - begin));
+      const text = `while unit ${unitId} was dead for ${took}, ${left.text} was not asked twice`;
+      return sure('wrong', text, evidence, 'one dead unit stalls the others');
+    }
+    const most = Math.max(...slower.map(({ times = 1 }) => times));
+    const pace = most < 1.2 ? 'at the usual pace' : `up to ${most.toFixed(1)} times as slowly as usual`;
+    return sure('right', `while unit ${unitId} was dead, the others were asked ${pace}`, evidence);
+  },
+};
+
+/** How long the unit is dead at most, in ms. */
+function deadFor(exam: Exam, others: readonly Question[]): number {
+  const { questions, target } = exam;
+  const asked = questions.filter(({ unitId }) => unitId === target.unitId).length;
+  const longest = Math.max(...[target, ...others].map(({ periodMs = 0 }) => periodMs));
+  const rounds = DEAD_ROUNDS * (longest + roundOf(exam, asked));
+  return Math.min(LONGEST_DEAD_MS, Math.max(SHORTEST_DEAD_MS, DEAD_PERIODS * exam.periodMs, rounds));
+}
+
+/** How many times as long as usual the intervals are; undefined when it was not asked twice. */
+function slowdown({ periodMs = 0 }: Question, meanwhile: Question | undefined): number | undefined {
+  if (!meanwhile || meanwhile.intervals.length === 0) return undefined;
+  return median(meanwhile.intervals) / periodMs;
+}
+
+/** Pauses inside a frame, in parts of t1.5 and t3.5. */
+const WITHIN_T15 = 0.8;
+const OVER_T35 = 2;
+const TAKES_IT: Meaning = { usual: 'right', missing: 'wrong', again: 'wrong' };
+const EITHER: Meaning = { usual: 'right', missing: 'right', again: 'right' };
+
+const TRICKLES: readonly ContrastRow[] = [
+  {
+    id: 'trickle-slow',
+    title: 'Takes a reply whose bytes come slowly',
+    what: 'a reply whose bytes come slowly',
+    does: 'Sends replies byte by byte with pauses of 80 % of t1.5.',
+    matters: 'Small devices and radio links send like this, and the specification allows it.',
+    fix: 'Take bytes with pauses up to t1.5 for one frame, and let the time-out end with its first byte.',
+    rule: 'Passes when the client goes on as after a good reply, in three trials that agree, fails when it asks again, goes on as when no reply comes, or stops; inconclusive when the trials do not agree or show neither.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.1: pauses up to 1.5 characters inside a frame',
+    transports: ['serial'],
+    blame: 'does not take replies whose bytes come slowly',
+    meaning: TAKES_IT,
+    contrast: ({ line }) => spoilt([{ split: { at: 'each', gap: WITHIN_T15 * line.t15 } }]),
+  },
+  {
+    id: 'trickle-gaps',
+    title: 'Survives pauses over t3.5 in a reply',
+    what: 'pauses in a reply',
+    does: 'Sends replies with a pause of twice t3.5 before each byte.',
+    matters:
+      'Behind a USB adapter or a gateway such pauses come from the operating system. The client may take the reply or ask again, but must not lose its step.',
+    fix: 'After a pause that ends a frame, throw away what has come, and wait for the silence before the next request.',
+    rule: 'Passes when the client takes the reply or asks again, in three trials, and then polls as before; fails when it stops or does not poll as before.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.1: a frame with such a pause is to be thrown away',
+    transports: ['serial'],
+    blame: 'loses its step at pauses in a reply',
+    meaning: EITHER,
+    contrast: ({ line }) => spoilt([{ split: { at: 'each', gap: OVER_T35 * line.t35 } }]),
+  },
+];
+
+export const time: readonly Check[] = [
+  ...timeOuts,
+  outage(5),
+  // A client that does not survive the short one needs no long one.
+  outage(60, ['outage-5s']),
+  ...silentRuns,
+  deadUnit,
+  ...TRICKLES.map((row) => contrastCheck('time', row)),
+];

@@ -1,0 +1,309 @@
+import { ExceptionCode } from '../../../protocol/exception-code.js';
+import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
+import { addressRanges } from '../../../protocol/pdu.js';
+import { decodeRequest } from '../../../protocol/request.js';
+import { sentFrames } from '../../../traffic/sent-bytes.js';
+import { type Exchange, wentWell } from '../heard/exchange.js';
+import { numberText } from '../heard/found.js';
+import { median } from '../heard/question.js';
+import type { Check } from '../trial/check.js';
+import type { Exam } from '../trial/exam.js';
+import { type Bounds, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
+
+/** A check that only looks at what was heard: a row of a table. */
+interface WatchRow extends Omit<Check, 'group' | 'beside' | 'run'> {
+  /** It is watched until this is so, and for so long at most, in ms. */
+  readonly isEnough: (exam: Exam) => boolean;
+  readonly longestMs: number;
+  readonly judge: (exam: Exam) => Judged;
+}
+
+const LONGEST_MS = 30_000;
+/** To look through all that was heard takes up to a millisecond. */
+const LOOK_EVERY_MS = 250;
+const MOST_SHOWN = 4;
+const ENOUGH_POLLS = 8;
+
+/** An interval may differ from the median by so much, as a part of it, or in ms. */
+const UNEVEN = 0.25;
+const UNEVEN_MS = 25;
+/** Fewer intervals show no rhythm. */
+const FEWEST_INTERVALS = 4;
+/** Nine of ten intervals have to be even; where there is no rhythm, two of five of many are off by this part and time. */
+const RHYTHM: Bounds = { right: 0.9, wrong: 0.4, most: 0 };
+const MANY_INTERVALS = 24;
+const FAR_OFF = 0.4;
+const FAR_OFF_MS = 100;
+
+/** A pause is measured from user space, so one that is a little too short may not be. */
+const SURELY_SHORT = 0.8;
+/** So many, and this part of all: a machine that stalls between a reply and its time stamp makes one silence shorter. */
+const FEWEST_SHORT = 3;
+const SHORT_PART = 0.25;
+/** The true silence may be shorter than the shortest by so many times of what the shortest fourth of them differs. */
+const MARGIN = { few: 3, many: 1.5 };
+const MANY_PAUSES = 60;
+
+/** The specification gives devices 100 ms to 200 ms for a broadcast at 9600 baud. */
+const TYPICAL_MS = 100;
+/** No device of usual speed has carried out a broadcast by then. */
+const TOO_SHORT_MS = 20;
+
+/** A connection is used again when it carries so many requests on average. */
+const REUSED = 5;
+const ENOUGH_REQUESTS = 20;
+const FEWEST_REQUESTS = 6;
+
+const WATCHED: readonly WatchRow[] = [
+  {
+    id: 'poll-period',
+    title: 'Polls in a regular rhythm',
+    what: 'no disturbance',
+    does: 'Watches the requests and measures the time from one asking of a question to the next.',
+    matters: 'Whoever reads a value has to know how old it may be.',
+    fix: 'Poll by a clock that does not wait for replies, and give each question its own period.',
+    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median, fails when two of five of at least 24 are off by 40 % and 100 ms; inconclusive between the two, and below four intervals.',
+    source: 'Common practice; no specification sets a period.',
+    isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
+    longestMs: LONGEST_MS,
+    judge: rhythm,
+  },
+  {
+    id: 'legal-requests',
+    title: 'Asks only what may be asked',
+    what: 'no disturbance',
+    does: 'Reads every request: its quantity, its byte count, its function, and whether its addresses exist.',
+    matters: 'A device may answer an illegal request with anything, or with nothing.',
+    fix: 'Ask only for functions and addresses of the device, and within the quantities of the specification.',
+    rule: 'Passes when every request is legal; fails when one breaks a limit of the specification or asks for what its device does not have; inconclusive when frames with a wrong check value came that nobody can be blamed for.',
+    source: 'Application Protocol V1.1b3, 6 and 7',
+    isEnough: ({ clock, target, periodMs }) =>
+      clock.now() - (target.asked.at(-1)?.at ?? 0) > Math.max(2_000, 4 * periodMs),
+    longestMs: LONGEST_MS,
+    judge: legality,
+  },
+  {
+    id: 'silence-before-requests',
+    title: 'Keeps t3.5 before its requests',
+    what: 'no disturbance',
+    does: 'Measures the silence between the last reply and the next request.',
+    matters:
+      'A device finds the beginning of a frame by this silence; without it, the device may miss the request.',
+    fix: 'Wait for 3.5 character times after a reply before the next request.',
+    rule: 'Passes when the shortest silence is at least t3.5 by more than 1.5 times of what the shortest fourth of sixty differs (three times, of fewer), fails when three, and a quarter of all, are shorter than 0.8 of it; inconclusive between the two.',
+    source: 'Modbus over Serial Line V1.02, 2.5.1.1',
+    transports: ['serial'],
+    isEnough: (exam) => pausesIn(exam).length >= MANY_PAUSES,
+    longestMs: LONGEST_MS,
+    judge: silences,
+  },
+  {
+    id: 'broadcast-pause',
+    title: 'Gives broadcasts time',
+    what: 'no disturbance',
+    does: 'Measures the time from each broadcast to the next request.',
+    matters:
+      'Nobody answers a broadcast, so a client that goes on at once asks devices that are still busy with it.',
+    fix: 'Wait for at least 100 ms after a broadcast.',
+    rule: 'Passes when at least 100 ms pass after each broadcast, fails when less than 20 ms pass after three, and after a quarter of all; inconclusive between the two and without broadcasts.',
+    source: 'Modbus over Serial Line V1.02, 2.4.1: turnaround delay, typically 100 ms to 200 ms at 9600 baud',
+    transports: ['serial'],
+    isEnough: (exam) => broadcastPausesIn(exam).length >= ENOUGH_POLLS,
+    longestMs: 10_000,
+    judge: broadcasts,
+  },
+  {
+    id: 'connections-reused',
+    title: 'Uses its connection again',
+    what: 'no disturbance',
+    does: 'Counts the connections and the requests on them.',
+    matters:
+      'Many devices take few connections and are slow to forget old ones; a new one for each poll uses them up.',
+    fix: 'Keep one connection open, and send all requests to a device over it.',
+    rule: 'Passes when a connection carries five requests or more on average, or there is only one; fails otherwise.',
+    source: 'Messaging on TCP/IP Implementation Guide V1.0b, 4.2.1',
+    transports: ['tcp', 'tls'],
+    isEnough: ({ log }) => log.after(0).length >= ENOUGH_REQUESTS,
+    longestMs: LONGEST_MS,
+    judge: reuse,
+  },
+];
+
+function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Check {
+  return {
+    ...described,
+    group: 'watching',
+    beside: 'watches',
+    soFar: judge,
+    async run(exam) {
+      const begin = exam.clock.now();
+      while (!isEnough(exam) && exam.clock.now() - begin < longestMs) await exam.watch(LOOK_EVERY_MS);
+      return judge(exam);
+    },
+  };
+}
+
+/** From one good asking of a question to the next, as long as nothing was disturbed between them. */
+function intervalsOf(exam: Exam, question = exam.target.key) {
+  const asked = exam.log.newest();
+  const intervals: { readonly ms: number; readonly shown: readonly [Exchange, Exchange] }[] = [];
+  let before: Exchange | undefined;
+  for (const each of asked) {
+    if (each.rule) before = undefined;
+    else if (each.question === question) {
+      if (before) intervals.push({ ms: each.at - before.at, shown: [before, each] });
+      before = each;
+    }
+  }
+  return intervals;
+}
+
+function rhythm(exam: Exam): Judged {
+  const own = intervalsOf(exam);
+  if (own.length < FEWEST_INTERVALS) {
+    return sure('unclear', 'too few polls came to know their rhythm', exam.target.asked);
+  }
+  exam.found.pollPeriodMs = median(own.map(({ ms }) => ms));
+  const judged = exam.questions
+    .map(({ key, text }) => ({ text, intervals: intervalsOf(exam, key) }))
+    .filter(({ intervals }) => intervals.length >= FEWEST_INTERVALS)
+    .map(({ text, intervals }) => evenness(text, intervals));
+  const worst = (verdict: Judged['verdict']) => judged.filter((each) => each.verdict === verdict);
+  const shown = [worst('fail'), worst('inconclusive'), judged].find(({ length }) => length > 0) ?? [];
+  const [first] = shown;
+  const summary = shown.slice(0, MOST_SHOWN).map((each) => each.summary);
+  return { ...(first as Judged), summary: summary.join('; ') };
+}
+
+function evenness(text: string, intervals: ReturnType<typeof intervalsOf>): Judged {
+  const times = intervals.map(({ ms }) => ms);
+  const period = median(times);
+  const tolerance = Math.max(period * UNEVEN, UNEVEN_MS);
+  const spread = `${numberText(Math.min(...times))} to ${numberText(Math.max(...times))} ms`;
+  const trials = intervals.map(({ ms, shown }): Trial => {
+    const shows = Math.abs(ms - period) <= tolerance ? 'right' : 'wrong';
+    return { shows, text: '', evidence: shown, conclusion: 'polls in an uneven rhythm' };
+  });
+  const judged = verdictOf(trials, RHYTHM) as Judged;
+  const farOff = times.filter((ms) => Math.abs(ms - period) > Math.max(FAR_OFF * period, FAR_OFF_MS)).length;
+  const isFar = farOff >= RHYTHM.wrong * times.length && times.length >= MANY_INTERVALS;
+  const isSure = judged.verdict !== 'fail' || isFar;
+  const summary = `${text} every ${numberText(period)} ms (${spread})`;
+  return { ...judged, verdict: isSure ? judged.verdict : 'inconclusive', summary };
+}
+
+const MISTAKES: ReadonlyMap<number | undefined, string> = new Map([
+  [ExceptionCode.illegalFunction, 'a function that its device does not have'],
+  [ExceptionCode.illegalDataAddress, 'addresses that its device does not have'],
+  [ExceptionCode.illegalDataValue, 'a quantity, byte count or value that is not allowed'],
+]);
+const ADDRESSES = 0x1_0000;
+
+function legality({ log }: Exam): Judged {
+  const asked = log.after(0);
+  // The newest answer to each question shows what its device has, unless we have spoilt it.
+  const answered = asked.filter(({ rule, reply }) => reply && !rule);
+  const first = new Map([...asked, ...answered].map((each) => [each.question, each]));
+  const read = [...first.values()].map((exchange) => ({ exchange, why: mistakeIn(exchange) }));
+  const illegal = read.filter(({ why }) => why !== undefined);
+  if (illegal.length > 0) {
+    const shown = illegal.slice(0, MOST_SHOWN);
+    const more = illegal.length > shown.length ? `; and ${illegal.length - shown.length} more` : '';
+    const texts = shown.map(({ exchange, why }) => {
+      return `unit ${exchange.request.unitId} function ${exchange.pdu[0]}: ${why}`;
+    });
+    const evidence = shown.map(({ exchange }) => exchange);
+    return sure('wrong', `${texts.join('; ')}${more}`, evidence, 'asks what is not legal');
+  }
+  const damaged = log.othersAfter(0).filter(({ kind }) => kind === 'damaged');
+  if (damaged.length > 0) {
+    const times = damaged.length === 1 ? 'one frame' : `${damaged.length} frames`;
+    const text = `${times} came with a wrong check value; the line does not show who spoilt them`;
+    return sure('unclear', text, damaged.slice(0, MOST_SHOWN));
+  }
+  const count = first.size === 1 ? 'its one question is' : `its ${first.size} questions are`;
+  return sure('right', `${count} legal`, [...first.values()].slice(0, MOST_SHOWN));
+}
+
+/** What is wrong with a request; undefined when nothing is. */
+function mistakeIn({ pdu, request, reply }: Exchange): string | undefined {
+  const decoded = decodeRequest(pdu);
+  // Another device of the bus may have functions of its own.
+  if (!decoded.ok && (request.kind === 'request' || decoded.exception !== ExceptionCode.illegalFunction)) {
+    return MISTAKES.get(decoded.exception);
+  }
+  if (addressRanges(pdu).some(({ address, quantity }) => address + quantity > ADDRESSES)) {
+    return 'addresses beyond 65535';
+  }
+  const [frame] = reply && reply.acted.length === 0 ? sentFrames(reply.plan, reply.report) : [];
+  const [code = 0, exception] = (frame && reply?.framing.decode(frame)?.pdu) ?? [];
+  return (code & EXCEPTION_FLAG) === 0 ? undefined : MISTAKES.get(exception);
+}
+
+/** The silences before requests that came after a good reply: only then the client knows when the line fell silent. */
+function pausesIn({ log }: Exam) {
+  const exchanges = log.newest();
+  return exchanges.flatMap((exchange, i) => {
+    const before = exchanges[i - 1];
+    const { pause } = exchange.request;
+    return before && wentWell(before) && pause !== undefined ? [{ pause, shown: [before, exchange] }] : [];
+  });
+}
+
+function silences(exam: Exam): Judged {
+  const { t35, framing } = exam.line;
+  if (framing !== 'rtu') return sure('unclear', 'ASCII frames need no silence before them');
+  const pauses = pausesIn(exam).sort((a, b) => a.pause - b.pause);
+  if (pauses.length < ENOUGH_POLLS) return sure('unclear', 'too few requests came after a reply');
+  const shortest = pauses[0]?.pause ?? 0;
+  const text = `the shortest of ${pauses.length} silences was ${numberText(shortest)} ms; t3.5 is ${numberText(t35)} ms`;
+  const evidence = pauses.slice(0, MOST_SHOWN).flatMap(({ shown }) => shown);
+  const short = pauses.filter(({ pause }) => pause < SURELY_SHORT * t35).length;
+  if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {
+    const blame = 'does not keep t3.5 before its requests';
+    return sure('wrong', `${text}, and ${short} were shorter than 0.8 of it`, evidence, blame);
+  }
+  // Where the machine is busy, silences look longer than they are, and then the short ones differ, too.
+  const fourth = pauses[pauses.length >> 2]?.pause ?? 0;
+  const margin = pauses.length < MANY_PAUSES ? MARGIN.few : MARGIN.many;
+  if (shortest - margin * (fourth - shortest) >= t35) return sure('right', text, evidence);
+  return sure('unclear', `${text}, which is too close to decide on this machine`, evidence);
+}
+
+function broadcastPausesIn({ log }: Exam) {
+  const exchanges = log.newest();
+  return exchanges.slice(1).flatMap((next, i) => {
+    const before = exchanges[i] as Exchange;
+    if (before.request.kind !== 'broadcast') return [];
+    return [{ ms: next.request.startedAt - before.at, shown: [before, next] }];
+  });
+}
+
+function broadcasts(exam: Exam): Judged {
+  const pauses = broadcastPausesIn(exam).sort((a, b) => a.ms - b.ms);
+  const [shortest] = pauses;
+  if (!shortest) return sure('unclear', 'the client sent no broadcast');
+  const text = `the next request came ${numberText(shortest.ms)} ms after a broadcast at the soonest (${pauses.length} watched)`;
+  const evidence = pauses.slice(0, MOST_SHOWN).flatMap(({ shown }) => shown);
+  if (shortest.ms >= TYPICAL_MS) return sure('right', text, evidence);
+  const short = pauses.filter(({ ms }) => ms < TOO_SHORT_MS).length;
+  if (short >= FEWEST_SHORT && short >= SHORT_PART * pauses.length) {
+    return sure('wrong', text, evidence, 'gives broadcasts no time');
+  }
+  return sure('unclear', `${text}: enough for fast devices only`, evidence);
+}
+
+function reuse({ log }: Exam): Judged {
+  const requests = log.after(0);
+  if (requests.length < FEWEST_REQUESTS) return sure('unclear', 'too few requests came to count connections');
+  const connections = new Set(requests.map(({ request }) => request.clientId)).size;
+  const isOne = connections === 1;
+  const over = isOne ? 'one connection' : `${connections} connections`;
+  const text = `${isOne ? 'all ' : ''}${requests.length} requests came over ${over}`;
+  if (isOne || requests.length >= REUSED * connections) return sure('right', text, requests.slice(-2));
+  const opened = log.othersAfter(0).filter(({ kind }) => kind === 'client');
+  const evidence = [...requests.slice(-6), ...opened.slice(-6)];
+  return sure('wrong', text, evidence, 'opens a new connection again and again');
+}
+
+export const watched: readonly Check[] = WATCHED.map(watchCheck);

@@ -1,0 +1,128 @@
+import type { TrafficEvent } from '../../../traffic/event.js';
+import { type Exchange, exchangeOf, type OwnRule } from './exchange.js';
+
+/** Of each kind, the newest so many are kept: a client may flood the line for the whole examination. */
+const MOST_KEPT = 20_000;
+const DROPPED_AT_ONCE = 5_000;
+const MOST_NEWEST = 2_000;
+
+/** Everything that was heard of the client, in its order. */
+export class ExchangeLog {
+  readonly #exchanges: Exchange[] = [];
+  readonly #others: TrafficEvent[] = [];
+  readonly #spoilt: Exchange[] = [];
+  /** Exchanges that may still get their replies. */
+  readonly #open = new Map<number, Exchange>();
+  /** The newest exchange of each connection. */
+  readonly #latest = new Map<number, Exchange>();
+  readonly #acted: () => OwnRule | undefined;
+  #last = 0;
+
+  /** @param acted the rule of the examination that has acted since the last request; called with each request */
+  constructor(acted: () => OwnRule | undefined) {
+    this.#acted = acted;
+  }
+
+  /** Sequence number of the newest event. */
+  get last(): number {
+    return this.#last;
+  }
+
+  add(event: TrafficEvent): void {
+    this.#last = event.seq;
+    if (event.kind === 'reply') {
+      this.#reply(event);
+      return;
+    }
+    const exchange = exchangeOf(event);
+    if (exchange) {
+      this.#asked(exchange);
+      return;
+    }
+    keep(this.#others, event);
+    if (event.kind !== 'client gone') return;
+    const latest = this.#latest.get(event.clientId);
+    if (latest) latest.closedAt = event.at;
+  }
+
+  /** The exchanges with higher sequence numbers than this, the oldest first. */
+  after(seq: number): readonly Exchange[] {
+    return behind(this.#exchanges, seq);
+  }
+
+  /** The newest exchanges, the oldest of them first: enough to know the rhythm of any client. */
+  newest(): readonly Exchange[] {
+    return this.#exchanges.slice(-MOST_NEWEST);
+  }
+
+  /** The exchanges whose replies were spoilt, the oldest of them first. */
+  get spoilt(): readonly Exchange[] {
+    return this.#spoilt;
+  }
+
+  /** What is no request and no reply, after this sequence number: damage, clients that come and go, notices. */
+  othersAfter(seq: number): readonly TrafficEvent[] {
+    return behind(this.#others, seq);
+  }
+
+  /** The next request of the same client. One that gives up a connection may leave it open and take another. */
+  nextOf({ seq, next }: Exchange): Exchange | undefined {
+    return (
+      next ?? this.after(seq).find(({ before, request }) => before === undefined && request.clientId > 0)
+    );
+  }
+
+  /** A client came or went after this event. */
+  clientEvent(seq: number, kind: 'client' | 'client gone', clientId?: number): TrafficEvent | undefined {
+    return this.othersAfter(seq).find(
+      (event) => event.kind === kind && (clientId === undefined || event.clientId === clientId),
+    );
+  }
+
+  #asked(exchange: Exchange): void {
+    const { clientId } = exchange.request;
+    exchange.rule = this.#acted();
+    const before = this.#latest.get(clientId) ?? this.#closed();
+    if (before) {
+      exchange.before = before;
+      before.next = exchange;
+      this.#latest.delete(before.request.clientId);
+    }
+    this.#latest.set(clientId, exchange);
+    for (const old of keep(this.#exchanges, exchange)) forget(old);
+    if (exchange.rule) keep(this.#spoilt, exchange);
+    if (exchange.request.kind === 'request') this.#open.set(exchange.seq, exchange);
+  }
+
+  /** The newest exchange whose connection has closed, and that nothing has followed. */
+  #closed(): Exchange | undefined {
+    return [...this.#latest.values()].findLast(({ closedAt }) => closedAt !== undefined);
+  }
+
+  #reply(event: Extract<TrafficEvent, { kind: 'reply' }>): void {
+    const exchange = this.#open.get(event.request);
+    if (!exchange) return;
+    exchange.reply = event;
+    this.#open.delete(event.request);
+  }
+}
+
+/** Exchanges name each other, so those that are no longer kept have to be let go of. */
+function forget(exchange: Exchange): void {
+  if (exchange.next) exchange.next.before = undefined;
+  exchange.next = undefined;
+  exchange.before = undefined;
+}
+
+/** @returns the items that are no longer kept */
+function keep<Item>(items: Item[], item: Item): Item[] {
+  items.push(item);
+  return items.length > MOST_KEPT ? items.splice(0, DROPPED_AT_ONCE) : [];
+}
+
+/** The items with higher numbers. They are mostly the newest few, so the search goes back from the end. */
+function behind<Item extends { readonly seq: number }>(items: readonly Item[], seq: number): Item[] {
+  let first = items.length;
+  while (first > 0 && (items[first - 1] as Item).seq > seq) first--;
+  return items.slice(first);
+}

@@ -1,0 +1,101 @@
+import type { Line } from '../../../simulator/line.js';
+import type { Clock } from '../../../transport/clock.js';
+import { durationText } from '../../scenario/words.js';
+import type { ExchangeLog } from './exchange-log.js';
+import { type Question, questionsIn, targetOf } from './question.js';
+
+/** How long the first request is waited for, in ms. */
+const PATIENCE_MS = 30_000;
+/** The client is watched for this long at least, and for so many polls of the question that will be disturbed. */
+const SHORTEST_MS = 2_000;
+const POLLS = 8;
+/** The rhythm is looked for so often, in ms: to find it in many requests takes a millisecond. */
+const LOOK_EVERY_MS = 100;
+/** With fewer polls the rhythm of the client is not known. After this time, in ms, they are enough. */
+const FEWEST_POLLS = 3;
+const ENOUGH_MS = 30_000;
+/** Watching takes at most this part of the limit. */
+const MOST_OF_LIMIT = 0.25;
+
+/** What watching has shown. */
+export interface Watched {
+  readonly questions: readonly Question[];
+  readonly target: Question;
+}
+
+interface Watch {
+  readonly clock: Clock;
+  readonly line: Line;
+  /** Only questions to this unit are disturbed; any when undefined. */
+  readonly unitId: number | undefined;
+  /** Of the whole examination. */
+  readonly limitMs: number;
+  /** Says what is waited for. */
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Watches the client until its rhythm is known.
+ * @param onEvent calls back after each event of the line; returns a function that ends it
+ * @returns why it can't be examined, as a sentence that says what was waited for
+ */
+export async function watchClient(
+  onEvent: (listener: () => void) => () => void,
+  log: ExchangeLog,
+  { clock, line, unitId, limitMs, note }: Watch,
+): Promise<Watched | string> {
+  const wait = (isEnough: () => boolean, ms: number) => waitUntil(isEnough, ms, { clock, onEvent });
+  const patience = Math.min(PATIENCE_MS, limitMs * MOST_OF_LIMIT);
+  await wait(() => log.after(0).length > 0, patience);
+  const nobody = `nobody polls line ${line.name}`;
+  if (log.after(0).length === 0) {
+    const damaged = log
+      .othersAfter(0)
+      .filter(({ kind }) => kind === 'damaged' || kind === 'discarded').length;
+    const only =
+      damaged > 0 ? `, only bytes that are no frame, ${damaged} times (another baud rate or parity?)` : '';
+    return `${nobody}: no request came within ${durationText(patience)}${only}`;
+  }
+  const startedAt = clock.now();
+  const longest = Math.max(limitMs * MOST_OF_LIMIT, SHORTEST_MS);
+  let lookAt = startedAt + SHORTEST_MS;
+  const polls = () => targetOf(questionsIn(log.newest()), unitId)?.asked.length ?? 0;
+  const isKnown = (least: number) => () => {
+    if (clock.now() < lookAt) return false;
+    lookAt = clock.now() + LOOK_EVERY_MS;
+    return polls() >= least;
+  };
+  const wanted = `${unitId === undefined ? 'a question' : `a question to unit ${unitId}`} that comes ${FEWEST_POLLS} times and is answered`;
+  const asked = () => {
+    const each = questionsIn(log.newest()).map(({ text, asked }) => `${text} (${asked.length})`);
+    return each.slice(0, 4).join(', ');
+  };
+  await wait(isKnown(POLLS + 1), Math.min(longest, ENOUGH_MS));
+  if (polls() < FEWEST_POLLS && longest > ENOUGH_MS) {
+    note(`waiting for ${wanted}, ${durationText(ENOUGH_MS)} so far; asked were ${asked()}`);
+    await wait(isKnown(FEWEST_POLLS), longest - ENOUGH_MS);
+  }
+  const questions = questionsIn(log.newest());
+  const chosen = targetOf(questions, unitId);
+  if (chosen && chosen.asked.length >= FEWEST_POLLS) return { questions, target: chosen };
+  const within = durationText(Math.round(clock.now() - startedAt));
+  return `${nobody} as an examination needs it: ${wanted} was waited for, for ${within}; asked were ${asked()}`;
+}
+
+function waitUntil(
+  isEnough: () => boolean,
+  ms: number,
+  { clock, onEvent }: Pick<Watch, 'clock'> & { readonly onEvent: (listener: () => void) => () => void },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      callOff();
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = onEvent(() => {
+      if (isEnough()) end();
+    });
+    const callOff = clock.callAfter(ms, end);
+  });
+}

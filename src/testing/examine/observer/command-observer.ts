@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
+
+/** To start a process takes time that the line needs as well. */
+const PACE_MS = 500;
+
+/** A command that prints what the client has read, each time it is started. Its last line counts. */
+export function commandObserver(command: string): Observer {
+  return { name: `command ${command}`, paceMs: PACE_MS, read: () => outputOf(command) };
+}
+
+function outputOf(command: string): Promise<Shown> {
+  return new Promise((resolve) => {
+    const child = spawn('/bin/sh', ['-c', command], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let output = '';
+    const end = (shown: Shown) => {
+      clearTimeout(late);
+      // What the command has started ends with it.
+      killGroup(child);
+      resolve(shown);
+    };
+    const late = setTimeout(
+      () => end({ ok: false, error: `did not end within ${READ_LIMIT_MS} ms` }),
+      READ_LIMIT_MS,
+    );
+    child.stdout.setEncoding('utf8');
+    child.stdout.on('data', (text: string) => {
+      output += text;
+      if (output.length > LONGEST_ANSWER)
+        end({ ok: false, error: `printed more than ${LONGEST_ANSWER} characters` });
+    });
+    child.once('error', ({ message }) => end({ ok: false, error: `could not be started: ${message}` }));
+    child.once('close', (code) => {
+      const last = output.trim().split('\n').at(-1) ?? '';
+      end(code === 0 ? shownText(last) : { ok: false, error: `ended with exit code ${code}` });
+    });
+  });
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has no process any more.
+  }
+}

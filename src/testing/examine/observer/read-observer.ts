@@ -1,0 +1,81 @@
+import type { Device } from '../../../device/device.js';
+import { commandObserver } from './command-observer.js';
+import { type JsonPath, readJsonPath } from './json-path.js';
+import type { Observer } from './observer.js';
+import { registerObserver } from './register-observer.js';
+import { urlObserver } from './url-observer.js';
+
+/** Which observer of values is wanted. The options and keys for it say "witness". */
+export type ObserverDefinition =
+  | { readonly kind: 'register'; readonly register: string }
+  | { readonly kind: 'url'; readonly url: string; readonly path: JsonPath | undefined }
+  | { readonly kind: 'command'; readonly command: string };
+
+/** What was written of an observer, on the command line or in a request. */
+export interface WrittenObserver {
+  /** `meter.setpoint`, or `meter.holding.100`. */
+  readonly register?: string | undefined;
+  readonly url?: string | undefined;
+  /** In the JSON that the URL answers: `a.b[0]`. */
+  readonly path?: string | undefined;
+  readonly command?: string | undefined;
+}
+
+type ReadObserver =
+  | { readonly ok: true; readonly observer: ObserverDefinition | undefined }
+  | { readonly ok: false; readonly error: string };
+
+/**
+ * Reads which observer is meant; undefined when nothing was written.
+ * @param nameOf how the user writes a part, for what is said about mistakes: `--witness-register`
+ */
+export function readObserver(
+  { register, url, path, command }: WrittenObserver,
+  nameOf: (part: keyof WrittenObserver) => string,
+): ReadObserver {
+  const refused = (error: string) => ({ ok: false, error }) as const;
+  const given = (['register', 'url', 'command'] as const).filter(
+    (_, i) => [register, url, command][i] !== undefined,
+  );
+  if (given.length > 1) {
+    return refused(`expected one witness, got ${given.map(nameOf).join(' and ')}`);
+  }
+  if (path !== undefined && url === undefined) return refused(`${nameOf('path')} needs ${nameOf('url')}`);
+  if (register !== undefined) return { ok: true, observer: { kind: 'register', register } };
+  if (command !== undefined) {
+    if (command.trim() === '') return refused(`${nameOf('command')}: expected a command`);
+    return { ok: true, observer: { kind: 'command', command } };
+  }
+  if (url === undefined) return { ok: true, observer: undefined };
+  if (!isHttp(url))
+    return refused(`${nameOf('url')}: expected a URL with http or https, got ${JSON.stringify(url)}`);
+  const steps = path === undefined ? undefined : readJsonPath(path);
+  if (path !== undefined && (steps === undefined || steps.length === 0)) {
+    return refused(
+      `${nameOf('path')}: expected a path such as values[0].voltage, got ${JSON.stringify(path)}`,
+    );
+  }
+  return { ok: true, observer: { kind: 'url', url, path: steps } };
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+/**
+ * The observer that was asked for.
+ * @returns what is wrong with the name of a register, as a sentence
+ */
+export function newObserver(
+  definition: ObserverDefinition,
+  devices: ReadonlyMap<string, Device>,
+): Observer | string {
+  switch (definition.kind) {
+    case 'register':
+      return registerObserver(definition.register, devices);
+    case 'url':
+      return urlObserver(definition.url, definition.path);
+    case 'command':
+      return commandObserver(definition.command);
+  }
+}

@@ -1,0 +1,57 @@
+import { atJsonPath, type JsonPath } from './json-path.js';
+import { LONGEST_ANSWER, type Observer, READ_LIMIT_MS, type Shown, shownText } from './observer.js';
+
+const PACE_MS = 200;
+
+/**
+ * A page that shows what the client has read.
+ * @param path where the value is in the JSON of the page; the whole text is the value when undefined
+ */
+export function urlObserver(url: string, path: JsonPath | undefined): Observer {
+  return {
+    name: url,
+    paceMs: PACE_MS,
+    read: async () => {
+      try {
+        const response = await fetch(url, { signal: AbortSignal.timeout(READ_LIMIT_MS) });
+        const text = await textOf(response);
+        if (!response.ok) return { ok: false, error: `answered ${response.status}` };
+        if (text === undefined) return { ok: false, error: `answered more than ${LONGEST_ANSWER} bytes` };
+        return path === undefined ? shownText(text) : shownAt(text, path);
+      } catch (error) {
+        return { ok: false, error: `did not answer: ${reasonOf(error)}` };
+      }
+    },
+  };
+}
+
+/** @returns undefined when there is more than is read */
+async function textOf({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // To leave the loop cancels the rest of the page.
+    if (length > LONGEST_ANSWER) return undefined;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function shownAt(text: string, path: JsonPath): Shown {
+  let value: unknown;
+  try {
+    value = atJsonPath(JSON.parse(text), path);
+  } catch {
+    return { ok: false, error: 'did not answer JSON' };
+  }
+  if (value === undefined || value === null) return { ok: false, error: 'has no value at the path' };
+  if (typeof value === 'object') return { ok: false, error: 'has no single value at the path' };
+  return shownText(String(value));
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}

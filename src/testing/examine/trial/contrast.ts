@@ -1,0 +1,175 @@
+import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
+import { median } from '../heard/question.js';
+import { type BrokenChain, isBroken, quiet, runChain } from './chain.js';
+import type { Exam } from './exam.js';
+import {
+  ALIKE,
+  type Behaviour,
+  behaviourAfter,
+  LOST,
+  type Reaction,
+  reactionTo,
+  type Treatment,
+} from './observation.js';
+import { type Bounds, DECIDES, DISTURBED, type Judged, type Trial, verdictOf } from './verdict.js';
+
+/**
+ * Two behaviours that a check tells apart, by what becomes of requests that follow each other. What the client does when it
+ * is shown `shown` is held against what it does where the last reply is truly missing, and where it truly came.
+ */
+export interface Contrast {
+  readonly shown: readonly Treatment[];
+  readonly ifTaken: readonly Treatment[];
+  readonly ifLeft: readonly Treatment[];
+  /** A client that goes on as usual after this, too, shows nothing by going on as usual. */
+  readonly alsoUsual?: readonly Treatment[];
+  /** Why these requests show nothing, as a part of a sentence. */
+  readonly isVoid?: (asked: readonly Exchange[]) => string | undefined;
+}
+
+/** One reply that is spoilt, against a good one and none. */
+export function spoilt(faults: readonly object[]): Contrast {
+  return { shown: [faults], ifTaken: ['good'], ifLeft: [LOST] };
+}
+
+/** What the reactions to `shown` say of a client. */
+export type Meaning = Readonly<Record<'usual' | 'missing' | 'again', Trial['shows']>>;
+
+/** The first page's words on what is wrong. */
+export interface Blame {
+  /** What the client was shown: `a reply with a wrong CRC`. */
+  readonly what: string;
+  /** What is wrong with a client that shows `wrong`. */
+  readonly blame: string;
+}
+
+/** So often it is tried what a client does after some treatments. */
+const LEARNT = 3;
+/** What it does when a reply is missing counts for all checks. */
+const LEARNT_MISSING = 5;
+const MOST_FAILED = 2;
+
+/** What the client does after some treatments; tried out where it was not heard often enough. */
+export async function learn(
+  exam: Exam,
+  treatments: readonly Treatment[],
+  {
+    times = LEARNT,
+    questions,
+  }: { readonly times?: number; readonly questions?: readonly string[] | undefined } = {},
+): Promise<Behaviour | BrokenChain> {
+  const isLoss = treatments.length === 1 && treatments[0] === LOST;
+  const wanted = isLoss ? Math.max(times, LEARNT_MISSING) : times;
+  let failed = 0;
+  for (;;) {
+    const behaviour = behaviourAfter(exam, treatments, questions);
+    const known = behaviour.samples.length;
+    if (isLoss && known > 0) exam.parts.known.waitMs = behaviour.longest;
+    if (known >= wanted) return behaviour;
+    const chain = await runChain(exam, treatments);
+    const isMore = behaviourAfter(exam, treatments, questions).samples.length > known;
+    if (isBroken(chain) && chain.kind !== 'other') return chain;
+    if (!isMore && ++failed > MOST_FAILED) return behaviour;
+  }
+}
+
+/** Shows the client something, and says what it did; or why that came to nothing. */
+async function reactionIn(
+  exam: Exam,
+  contrast: Contrast,
+): Promise<(Reaction & { asked: readonly Exchange[] }) | BrokenChain> {
+  // Before it is shown anything: what it does afterwards may come from that.
+  const missing = await learn(exam, [LOST]);
+  if (isBroken(missing)) return missing;
+  const chain = await runChain(exam, contrast.shown);
+  if (isBroken(chain)) return chain;
+  const asked = [...chain.asked, chain.continuation.next];
+  const why = contrast.isVoid?.(chain.asked);
+  if (why !== undefined) return { kind: 'unclear', text: why, asked };
+  const questions = chain.asked.map(({ question }) => question);
+  const left = await learn(exam, contrast.ifLeft, { questions });
+  if (isBroken(left)) return left;
+  const taken = await learn(exam, contrast.ifTaken, { questions });
+  if (isBroken(taken)) return taken;
+  const sent = sentFor(chain.continuation.of) - median(taken.samples.map(({ of }) => sentFor(of)));
+  const laterMs = Math.max(0, sent || 0);
+  const compared = { usual: taken, missing: left, laterMs };
+  const reaction = reactionTo(chain.continuation, compared);
+  const others = contrast.alsoUsual ? behaviourAfter(exam, contrast.alsoUsual).samples : [];
+  const isAlike = others.some((each) => reactionTo(each, compared).kind === 'usual');
+  if (reaction.kind === 'usual' && isAlike) return { kind: 'unclear', text: ALIKE, asked };
+  return { ...reaction, asked };
+}
+
+/** One trial on the line. */
+export async function lineTrial(
+  exam: Exam,
+  contrast: Contrast,
+  meaning: Meaning,
+  { what, blame }: Blame,
+): Promise<Trial> {
+  const seen = await reactionIn(exam, contrast);
+  if ('why' in seen) {
+    const { kind, why: text, asked: evidence } = seen;
+    if (kind !== 'gone') return { shows: 'unclear', text, evidence, isLast: kind === 'stuck' };
+    const isShown = contrast.shown.length > 0 && evidence.some(({ rule }) => rule && rule.faults !== LOST);
+    const stopped = `stops after ${isShown ? what : 'a request without a reply'}`;
+    return { shows: 'wrong', text, evidence, weight: DECIDES, conclusion: stopped };
+  }
+  const { kind, text, wasAway = false, asked: evidence } = seen;
+  const shows = kind === 'unclear' ? kind : meaning[kind];
+  // A client that has not gone on as without a reply may have kept what was sent.
+  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await quiet(exam, 1);
+  const more =
+    kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
+  return {
+    shows,
+    text: `${text}${more}`,
+    evidence,
+    wasAway,
+    ...(shows === 'wrong' && { conclusion: blame }),
+  };
+}
+
+function hasSpoiltBytes(exchanges: readonly Exchange[]): boolean {
+  return exchanges.some((each) => each.rule && repliedFrom(each) !== undefined);
+}
+
+/** How long it took to send a reply, in ms. */
+function sentFor(exchange: Exchange): number {
+  return (repliedUntil(exchange) ?? 0) - (repliedFrom(exchange) ?? 0);
+}
+
+/** No more trials can be made. */
+const LAST: Bounds = { ...DISTURBED, most: 0 };
+
+/**
+ * Makes trials until they decide, and then waits for the client to poll as before: one that does not has failed, whatever
+ * it did at first.
+ * @param next makes one trial; it gets those that were made
+ */
+export async function decide(
+  exam: Exam,
+  { what }: Pick<Blame, 'what'>,
+  next: (trials: readonly Trial[]) => Promise<Trial>,
+): Promise<Judged> {
+  const trials: Trial[] = [];
+  let judged: Judged | undefined;
+  while (!judged) {
+    const trial = await next(trials);
+    trials.push(trial);
+    if (trial.shows === 'wrong') exam.suspicion = trial.text;
+    judged = verdictOf(trials, trial.isLast ? LAST : DISTURBED);
+  }
+  if (judged.verdict === 'fail' || (await exam.recover())) return judged;
+  const last = trials.at(-1) as Trial;
+  const text = `${last.text}, and did not poll as before afterwards`;
+  const wrong: Trial = {
+    ...last,
+    shows: 'wrong',
+    text,
+    weight: DECIDES,
+    conclusion: `does not recover from ${what}`,
+  };
+  return verdictOf([wrong]) as Judged;
+}

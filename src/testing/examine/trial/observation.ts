@@ -1,0 +1,289 @@
+import { type Exchange, repliedFrom, transactionOf, wentWell } from '../heard/exchange.js';
+import { median } from '../heard/question.js';
+import type { Exam } from './exam.js';
+
+/** What becomes of the reply to a request: it comes as it should, or faults act on it. */
+export type Treatment = 'good' | readonly object[];
+
+/** The reply is lost on its way, although the device has executed the request. */
+export const LOST: readonly object[] = [{ truncate: 0 }];
+
+/** How a client went on after a request. */
+export interface Continuation {
+  readonly of: Exchange;
+  readonly next: Exchange;
+  readonly afterMs: number;
+  /** The next request came over another connection. */
+  readonly isAnew: boolean;
+  /** The client closed its connection so long after the request; undefined where it did not. */
+  readonly closedAfterMs: number | undefined;
+}
+
+/** How the client went on after this request; undefined as long as nothing came. */
+export function continuationOf({ log }: Exam, of: Exchange): Continuation | undefined {
+  const next = log.nextOf(of);
+  if (!next) return undefined;
+  const isAnew = next.request.clientId !== of.request.clientId;
+  const closedAfterMs = isAnew && of.closedAt !== undefined ? of.closedAt - of.at : undefined;
+  return { of, next, afterMs: next.at - of.at, isAnew, closedAfterMs };
+}
+
+/** What came next, without its time. */
+function orderOf({ next, isAnew }: Continuation): string {
+  return isAnew ? `anew ${next.question}` : next.question;
+}
+
+/** Between which times something came, in ms. */
+interface Times {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The most frequent way to go on. */
+interface Frequent {
+  readonly question: string;
+  /** The median of `times`, in ms. */
+  readonly afterMs: number;
+  readonly times: readonly number[];
+}
+
+/** How a client goes on after certain treatments, as often as it was heard. */
+export class Behaviour {
+  readonly samples: readonly Continuation[];
+  readonly #times = new Map<string, Times>();
+
+  constructor(samples: readonly Continuation[]) {
+    this.samples = samples;
+    for (const order of new Set(samples.map(orderOf))) {
+      const alike = samples.filter((each) => orderOf(each) === order);
+      this.#times.set(order, timesOf(alike.map(({ afterMs }) => afterMs)));
+    }
+  }
+
+  /** When it goes on like this; undefined where it never did. */
+  timesLike(continuation: Continuation): Times | undefined {
+    return this.#times.get(orderOf(continuation));
+  }
+
+  /** No way to go on takes longer, in ms. */
+  get longest(): number {
+    return Math.max(0, ...Array.from(this.#times.values(), ({ high }) => high));
+  }
+
+  /** When it closes its connection after the request; undefined where it does not each time. */
+  get closing(): Times | undefined {
+    const times = this.samples.flatMap(({ closedAfterMs }) => closedAfterMs ?? []);
+    return times.length > 0 && times.length === this.samples.length ? timesOf(times) : undefined;
+  }
+
+  /** The question that comes next mostly, and when; undefined without samples. */
+  get frequent(): Frequent | undefined {
+    const questions = this.samples.map(({ next }) => next.question);
+    const count = (question: string) => questions.filter((each) => each === question).length;
+    const [question] = [...new Set(questions)].sort((a, b) => count(b) - count(a));
+    if (question === undefined) return undefined;
+    const times = this.samples.flatMap(({ next, afterMs }) => (next.question === question ? afterMs : []));
+    return { question, afterMs: median(times), times };
+  }
+
+  /** From the requests to their replies, in ms. */
+  get replyMs(): number {
+    return median(this.samples.map(({ of }) => (repliedFrom(of) ?? of.at) - of.at));
+  }
+}
+
+/** Of many times, this part at each end may be stalls of the machine. */
+const STALLED = 0.1;
+const FEWEST_TO_TRIM = 8;
+/** A few times span less than many would, by about as many times their span as this, divided by their number. */
+const WIDENING = 2;
+
+function timesOf(times: readonly number[]): Times {
+  const sorted = times.toSorted((a, b) => a - b);
+  const left = sorted.length < FEWEST_TO_TRIM ? 0 : Math.round(STALLED * sorted.length);
+  const kept = sorted.slice(left, sorted.length - left);
+  const [low = 0, high = 0] = [kept[0], kept.at(-1)];
+  const more = ((high - low) * WIDENING) / kept.length;
+  return { low: Math.max(0, low - more), high: high + more };
+}
+
+function spanOf(times: Times | undefined): number {
+  return times ? times.high - times.low : 0;
+}
+
+/**
+ * How the client went on each time its requests were treated like this, beginning with a poll of the target that came
+ * after a good reply.
+ * @param questions the requests must have been these; any when absent
+ */
+export function behaviourAfter(
+  exam: Exam,
+  treatments: readonly Treatment[],
+  questions?: readonly string[],
+): Behaviour {
+  const spoilt = treatments.findIndex((each) => each !== 'good');
+  const isUndisturbed = spoilt < 0;
+  const firsts = isUndisturbed ? exam.log.newest() : exam.log.spoilt.map((each) => backFrom(each, spoilt));
+  const samples = firsts.flatMap((first): Continuation[] => {
+    if (!first) return [];
+    const { before, request } = first;
+    if (first.question !== exam.target.key || !before || !wentWell(before)) return [];
+    // A client that has just connected, perhaps after a time-out, may have polls to catch up with.
+    if (before.request.clientId !== request.clientId) return [];
+    // What it has done since may come from a fault that it has not got over.
+    if (isUndisturbed && first.seq > exam.parts.known.until) return [];
+    const last = lastOf(first, treatments, questions);
+    const continuation = last?.next && continuationOf(exam, last);
+    return continuation ? [continuation] : [];
+  });
+  return new Behaviour(samples);
+}
+
+function backFrom(exchange: Exchange, steps: number): Exchange | undefined {
+  let first: Exchange | undefined = exchange;
+  for (let i = 0; i < steps; i++) first = first?.before;
+  return first;
+}
+
+function lastOf(
+  first: Exchange,
+  treatments: readonly Treatment[],
+  questions: readonly string[] | undefined,
+): Exchange | undefined {
+  let exchange: Exchange | undefined = first;
+  for (const [i, treatment] of treatments.entries()) {
+    if (i > 0) exchange = exchange?.next;
+    if (!exchange || (questions && exchange.question !== questions[i])) return undefined;
+    if (!wasTreated(exchange, treatment)) return undefined;
+  }
+  return exchange;
+}
+
+function wasTreated(exchange: Exchange, treatment: Treatment): boolean {
+  if (treatment === 'good') return wentWell(exchange);
+  const { rule } = exchange;
+  return (
+    rule !== undefined &&
+    (rule.faults === treatment || JSON.stringify(rule.faults) === JSON.stringify(treatment))
+  );
+}
+
+/**
+ * What a client did, held against what it does after a good reply and without one. `usual`: it went on as after a good
+ * reply. `missing`: as without a reply. `again`: it asked the same question before its time. `unclear`: none of these, or
+ * both look alike.
+ */
+export interface Reaction {
+  readonly kind: 'usual' | 'missing' | 'again' | 'unclear';
+  /** As a part of a sentence. */
+  readonly text: string;
+  /** It was away for a time, as a program is that was started again. */
+  readonly wasAway?: boolean;
+}
+
+/** What a client does after a good reply, and where no reply comes. */
+export interface Compared {
+  readonly usual: Behaviour;
+  readonly missing: Behaviour;
+  /** The reply ended so much later than usual, in ms; a client that took it may go on later by as much. */
+  readonly laterMs: number;
+}
+
+/** Behaviours are told apart by their times only where these are this far from each other, in ms. */
+const LEAST_APART_MS = 25;
+/** What comes later than this many times the wait for a reply, and so many ms, comes from a program that was away. */
+const AWAY = 1.5;
+const AWAY_MS = 250;
+
+/** Why a reaction is unclear. */
+export const ALIKE = 'this client goes on alike with and without a reply, so the line does not show it';
+
+/** What a client did about a reply. */
+export function reactionTo(continuation: Continuation, compared: Compared): Reaction {
+  const { of, next, afterMs, isAnew } = continuation;
+  const { usual, missing, laterMs } = compared;
+  const [good, lost] = [usual.timesLike(continuation), missing.timesLike(continuation)];
+  const apart = Math.max(LEAST_APART_MS, spanOf(good), spanOf(lost));
+  const isInTime = good !== undefined && afterMs <= good.high + laterMs + apart;
+  if (afterMs > AWAY * missing.longest + AWAY_MS && !isInTime) {
+    return away(`came back only after ${Math.round(afterMs)} ms`);
+  }
+  if (isAnew && good === undefined) {
+    const reconnected = reconnection(continuation, compared, apart);
+    if (reconnected) return reconnected;
+  }
+  const isSame = next.question === of.question && !isAnew;
+  if (good && isSame && afterMs < good.low - apart && !(lost && lost.low < good.low)) return again(afterMs);
+  if (good && lost) return byTime(continuation, { good, lost, laterMs, apart });
+  if (lost) return asMissing(continuation);
+  if (isInTime && good && afterMs >= good.low - apart) return AS_USUAL;
+  if (good)
+    return unclear(
+      `went on after ${Math.round(afterMs)} ms: neither as after a good reply nor as without one`,
+    );
+  return isSame ? again(afterMs) : unclear('went on with another question than usual');
+}
+
+const AS_USUAL: Reaction = { kind: 'usual', text: 'went on as after a good reply' };
+
+function asMissing({ of, next, afterMs }: Continuation): Reaction {
+  const what = next.question === of.question ? 'asked again' : 'went on';
+  return { kind: 'missing', text: `${what} after ${Math.round(afterMs)} ms, as when no reply comes` };
+}
+
+function again(afterMs: number): Reaction {
+  return { kind: 'again', text: `asked again after ${Math.round(afterMs)} ms` };
+}
+
+function unclear(text: string): Reaction {
+  return { kind: 'unclear', text };
+}
+
+function away(text: string): Reaction {
+  return { kind: 'unclear', text: `${text}, as a program that was started again`, wasAway: true };
+}
+
+/** Both behaviours go on with the same question, at other times. */
+function byTime(
+  continuation: Continuation,
+  { good, lost, laterMs, apart }: { good: Times; lost: Times; laterMs: number; apart: number },
+): Reaction {
+  const { afterMs } = continuation;
+  const isLater = lost.low > good.high;
+  const gap = isLater ? lost.low - good.high - laterMs : good.low - lost.high;
+  if (gap < apart) return unclear(ALIKE);
+  const third = gap / 3;
+  if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third) return asMissing(continuation);
+  if (isLater ? afterMs <= good.high + laterMs + third : afterMs >= good.low - third) return AS_USUAL;
+  return unclear(`went on after ${Math.round(afterMs)} ms, between a good reply and none`);
+}
+
+/** The client came over another connection, as it does not after a good reply. Undefined when its times say the rest. */
+function reconnection(
+  continuation: Continuation,
+  { usual, missing }: Compared,
+  apart: number,
+): Reaction | undefined {
+  const { of, next, afterMs, closedAfterMs } = continuation;
+  const { closing } = missing;
+  const isAsMissing =
+    closing &&
+    closedAfterMs !== undefined &&
+    closedAfterMs >= closing.low - apart &&
+    closedAfterMs <= closing.high + apart;
+  const counts = usual.samples.length > 0 && usual.samples.every((each) => stepOf(each) === 1);
+  const goesOn = counts && stepOf(continuation) <= FEW;
+  if (isAsMissing && (goesOn || !counts || missing.samples.some((each) => stepOf(each) > FEW)))
+    return undefined;
+  const ms = `${Math.round(afterMs)} ms`;
+  if (!goesOn) return away(`came back over another connection after ${ms}`);
+  const what = next.question === of.question ? 'asked again' : 'went on';
+  return { kind: 'again', text: `closed its connection, and ${what} over another after ${ms}` };
+}
+
+/** The transaction identifiers of one program go up by one, or by a few where it has given up requests. */
+const FEW = 8;
+
+function stepOf({ of, next }: Continuation): number {
+  return (transactionOf(next) - transactionOf(of)) & 0xffff;
+}

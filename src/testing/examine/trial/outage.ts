@@ -1,0 +1,48 @@
+import type { Line } from '../../../simulator/line.js';
+
+/** Closes a line for a while, as a server that is not there. Whoever begins an outage must see to it that it ends. */
+export class Outage {
+  readonly #line: Line;
+  readonly #failed: (problem: string) => void;
+  #isOn = false;
+  #ended: Promise<string | undefined> = Promise.resolve(undefined);
+
+  /** @param failed called with a sentence when the line can't be opened again */
+  constructor(line: Line, failed: (problem: string) => void) {
+    this.#line = line;
+    this.#failed = failed;
+  }
+
+  /** From before the line is closed until it is to be open again. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Closes the line and all its connections. */
+  async begin(): Promise<void> {
+    this.#isOn = true;
+    await this.#line.stop();
+  }
+
+  /**
+   * Opens the line again, also one that is still being closed. Without an outage it does nothing.
+   * @returns why that was not possible, as a sentence
+   */
+  end(): Promise<string | undefined> {
+    if (this.#isOn) {
+      this.#isOn = false;
+      this.#ended = this.#open();
+    }
+    return this.#ended;
+  }
+
+  async #open(): Promise<string | undefined> {
+    const started = await this.#line.start();
+    const { name, state } = this.#line;
+    if (started.ok && state.kind === 'open') return undefined;
+    const reason = started.ok ? `it is ${state.kind}` : started.error;
+    const problem = `line ${name} could not be opened again: ${reason}`;
+    this.#failed(problem);
+    return problem;
+  }
+}

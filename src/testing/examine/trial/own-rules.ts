@@ -1,0 +1,68 @@
+import { ruleSchema } from '../../../faults/rule.js';
+import type { FaultRules } from '../../../faults/rules.js';
+import type { OwnRule } from '../heard/exchange.js';
+
+/** What a rule does, as in a fault rule: `when`, `do` and `seed`. */
+interface Wanted {
+  readonly when: object;
+  readonly faults: readonly object[];
+  readonly seed: number;
+  /** See `OwnRule`; they spoil when absent. */
+  readonly isSpoiling?: boolean;
+}
+
+interface Held extends OwnRule {
+  /** How often it had acted when the last request came. */
+  hits: number;
+}
+
+/** The fault rules of one examination. They are known by what was put in, and never by their names alone. */
+export class OwnRules {
+  readonly #rules: FaultRules;
+  readonly #held = new Set<Held>();
+  #number = 0;
+
+  constructor(rules: FaultRules) {
+    this.#rules = rules;
+  }
+
+  /** Puts in a rule under a name that nobody else has. @param about the check, for whoever reads the list of rules */
+  put(about: string, { when, faults, seed, isSpoiling = true }: Wanted): OwnRule {
+    let name = '';
+    do name = `examine-${about}-${++this.#number}`;
+    while (this.#rules.has(name));
+    this.#rules.set(ruleSchema.parse({ name, when, do: faults, seed }), { temporary: true });
+    const rule: Held = { name, faults, isSpoiling, hits: 0 };
+    this.#held.add(rule);
+    return rule;
+  }
+
+  remove(rule: OwnRule): void {
+    for (const held of this.#held) {
+      if (held !== rule) continue;
+      this.#held.delete(held);
+      if (this.#isOurs(held)) this.#rules.remove(held.name);
+    }
+  }
+
+  removeAll(): void {
+    for (const rule of this.#held) this.remove(rule);
+  }
+
+  /** The spoiling rule that has acted since this was last called. Call it with each request. */
+  acted(): OwnRule | undefined {
+    let acted: OwnRule | undefined;
+    for (const rule of this.#held) {
+      if (!rule.isSpoiling) continue;
+      const hits = this.#rules.get(rule.name)?.hits ?? rule.hits;
+      if (hits > rule.hits) acted = rule;
+      rule.hits = hits;
+    }
+    return acted;
+  }
+
+  /** A user may have put a rule of this name in its place, which is then no temporary one. */
+  #isOurs({ name }: Held): boolean {
+    return this.#rules.get(name)?.temporary === true;
+  }
+}

@@ -1,0 +1,119 @@
+import { durationText } from '../../scenario/words.js';
+import { seesGoodReplies } from './accepted-value.js';
+import type { Check } from './check.js';
+import type { Exam } from './exam.js';
+import { type Judged, sure } from './verdict.js';
+
+/** What became of a check that was run. */
+export type Ended = Judged | { readonly verdict: 'error'; readonly summary: string };
+
+/** A client that asks nothing for this long, in ms, or for so many poll periods or waits for a reply, is gone. */
+const GONE_MS = 60_000;
+const GONE_TIMES = 5;
+/** Of a check that is ended from outside, so much silence in ms counts as a failure. */
+const SILENT_MS = 10_000;
+/** A poll to close the connection after is waited for so long, in ms and in poll periods. */
+const HELP_MS = 10_000;
+const HELP_PERIODS = 5;
+/** Frames that show what a client did instead of polling. */
+const LAST_FRAMES = 4;
+
+/** Runs one check, and disturbs the client only while it polls as usual. */
+export async function runCheck(check: Check, exam: Exam): Promise<Ended> {
+  if (check.beside !== 'watches') {
+    if (!(await pollsAsUsual(exam))) {
+      const text = 'before the check the client did not poll as usual, so it was not disturbed';
+      return sure('unclear', text, exam.log.after(exam.since).slice(-LAST_FRAMES));
+    }
+    await seesGoodReplies(exam);
+  }
+  try {
+    return await check.run(exam);
+  } catch (error) {
+    return { verdict: 'error', summary: `the check itself has failed: ${(error as Error).message}` };
+  }
+}
+
+/** Waits until the client polls as usual, helps it with a new connection, and then takes any polls for usual ones. */
+async function pollsAsUsual(exam: Exam): Promise<boolean> {
+  const { known, note } = exam.parts;
+  if (!known.isDisturbed || (await exam.recover())) return true;
+  const { target, periodMs } = exam;
+  const since = exam.askedAfter(exam.since);
+  const came = since.length === 0 ? 'it did not come' : `it came ${since.length} times`;
+  const every = `${target.text} every ${durationText(Math.round(periodMs))}`;
+  note(`waiting for the client to poll as it did, ${every}; ${came} in ${waited(exam)}`);
+  if (await helpedByNewConnection(exam)) return true;
+  if (known.isWithoutRhythm) return false;
+  known.isWithoutRhythm = true;
+  if (!(await exam.recover())) return false;
+  note('the client polls in another rhythm than before; what can be measured without it still is');
+  return true;
+}
+
+function waited({ clock, log, since }: Exam): string {
+  const last = log.newest().findLast(({ seq }) => seq <= since);
+  return durationText(Math.round(clock.now() - (last?.at ?? clock.now())));
+}
+
+/**
+ * Gives a client that does not poll as usual a new connection. A client that has lost its place in the stream of
+ * replies never finds it again on the old one, and nothing more could be examined.
+ * @returns whether it polls as usual now; false at once where there are no connections
+ */
+async function helpedByNewConnection(exam: Exam): Promise<boolean> {
+  const { kind } = exam.line;
+  if (kind !== 'tcp' && kind !== 'tls') return false;
+  await exam.disturb(
+    { faults: [{ close: 'end' }], count: 1, scope: 'line' },
+    ({ spoilt: [first] }) => first?.reply,
+    Math.max(HELP_MS, HELP_PERIODS * exam.periodMs),
+  );
+  return exam.recover();
+}
+
+/** Waits for the client to ask anything after a check. @returns whether it did not */
+export async function isGone(exam: Exam): Promise<boolean> {
+  const { last } = exam.log;
+  const limit = longestSilence(exam, GONE_MS) - silenceOf(exam);
+  return (await exam.until(() => exam.askedAfter(last)[0], Math.max(0, limit))) === undefined;
+}
+
+/** How long the client has asked nothing, in ms. */
+export function silenceOf({ clock, log }: Exam): number {
+  return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
+}
+
+function longestSilence({ periodMs, parts: { known } }: Exam, leastMs: number): number {
+  return Math.max(leastMs, GONE_TIMES * Math.max(periodMs, known.waitMs ?? 0));
+}
+
+/** What is known of a check that is ended from outside, by the limit; undefined when that is nothing. */
+export function soFar(check: Check, exam: Exam, why: string): Judged | undefined {
+  if (check.soFar) return check.soFar(exam);
+  const silence = silenceOf(exam);
+  if (exam.hasDisturbed && silence > longestSilence(exam, SILENT_MS)) {
+    const text = `asked nothing more for ${Math.round(silence / 1000)} s after ${check.what}, until ${why}`;
+    return sure(
+      'wrong',
+      text,
+      exam.log.newest().slice(-LAST_FRAMES),
+      `asks nothing more after ${check.what}`,
+    );
+  }
+  if (exam.suspicion === undefined) return undefined;
+  return sure('unclear', `${why}; until then a trial has shown that it ${exam.suspicion}`);
+}
+
+/** How a client has ended: in a headline with its exit code and last line, and with all that is known. */
+export function crashOf(
+  how: string,
+  whats: readonly string[],
+): { readonly headline: string; readonly text: string } {
+  const lines = how.split('\n').map((line) => line.trim());
+  const [exit = how] = /exit code \d+|ended by \w+|could not be started.*/.exec(how) ?? [];
+  const verb = exit === 'exit code 0' ? 'ended' : 'crashed';
+  const when = whats.length > 0 ? `after ${whats.join(' or ')}` : 'while nothing was disturbed';
+  const last = lines.length > 1 ? `, last line ${JSON.stringify(lines.at(-1))}` : '';
+  return { headline: `${verb} ${when}: ${exit}${last}`, text: `${verb} ${when}: ${how}` };
+}

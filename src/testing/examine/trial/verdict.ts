@@ -1,0 +1,115 @@
+import type { TrafficEvent } from '../../../traffic/event.js';
+import type { Exchange } from '../heard/exchange.js';
+
+/** The exchanges and events that show something. */
+export type Evidence = readonly (Exchange | TrafficEvent)[];
+
+/** One disturbance of one question, or one thing that was watched, and what it showed. */
+export interface Trial {
+  /** `unclear`: it showed neither of the two behaviours that the check tells apart. */
+  readonly shows: 'right' | 'wrong' | 'unclear';
+  /** What the client did, as a part of a sentence. */
+  readonly text: string;
+  readonly evidence: Evidence;
+  /** Counts as so many trials; one when absent. */
+  readonly weight?: number;
+  /** It was seen which value the client has taken, which says more than what it did on the line. */
+  readonly isOfValues?: boolean;
+  /** The client was away for a time, as a program is that was started again: not what passes. */
+  readonly wasAway?: boolean;
+  /** No more trials can be made. */
+  readonly isLast?: boolean;
+  /** What is wrong with the client, for the first page. */
+  readonly conclusion?: string;
+}
+
+/** That a client was away counts against a pass like so many trials. */
+const AWAY = 2;
+
+/** What trials have come to. */
+export interface Judged {
+  readonly verdict: 'pass' | 'fail' | 'inconclusive';
+  /** So many trials show it, of so many. */
+  readonly confidence: { readonly agreeing: number; readonly trials: number };
+  /** The reason, in one or two sentences. */
+  readonly summary: string;
+  readonly evidence: Evidence;
+  readonly conclusion?: string;
+}
+
+/** When trials decide. */
+export interface Bounds {
+  /** Of the trials that show one or the other, this part has to be right, or wrong. */
+  readonly right: number;
+  readonly wrong: number;
+  /** So many trials are made at most. */
+  readonly most: number;
+}
+
+/** Of disturbances: a client is disturbed nine times at most, and four of five trials agree. */
+export const DISTURBED: Bounds = { right: 0.8, wrong: 0.8, most: 9 };
+
+/** So many trials decide. One that can't be made again, because the client is gone, counts as many. */
+export const DECIDES = 3;
+
+/**
+ * The verdict on a client, from everything that was tried. It passes or fails where trials agree that count as three or
+ * more; it is inconclusive where none of three shows anything, or the most that are made do not agree.
+ * @returns undefined when it takes another trial
+ */
+export function verdictOf(all: readonly Trial[], bounds: Bounds = DISTURBED): Judged | undefined {
+  const isTaken = all.some(({ isOfValues, shows }) => isOfValues && shows === 'wrong');
+  // A client may ask again and take the value all the same.
+  const trials = isTaken ? all.filter(({ isOfValues, shows }) => isOfValues || shows !== 'right') : all;
+  const weigh = (shows: Trial['shows']) =>
+    trials.reduce((sum, each) => sum + (each.shows === shows ? (each.weight ?? 1) : 0), 0);
+  const [right, wrong, unclear] = [weigh('right'), weigh('wrong'), weigh('unclear')];
+  if (wrong >= DECIDES && wrong >= bounds.wrong * (right + wrong)) return judged('fail', 'wrong', trials);
+  const against = wrong + AWAY * trials.filter(({ wasAway }) => wasAway).length;
+  if (right >= DECIDES && right >= bounds.right * (right + against)) return judged('pass', 'right', trials);
+  if (unclear >= DECIDES && right + wrong === 0) return judged('inconclusive', 'unclear', trials);
+  return all.length < bounds.most ? undefined : judged('inconclusive', undefined, trials);
+}
+
+/** The verdict on what can be seen once, and is sure then. @param conclusion see `Trial` */
+export function sure(
+  shows: Trial['shows'],
+  text: string,
+  evidence: Evidence = [],
+  conclusion?: string,
+): Judged {
+  const trial = { shows, text, evidence, weight: DECIDES, ...(conclusion !== undefined && { conclusion }) };
+  return verdictOf([trial]) as Judged;
+}
+
+/** @param shows the trials that decide it; undefined when they do not agree */
+function judged(
+  verdict: Judged['verdict'],
+  shows: Trial['shows'] | undefined,
+  trials: readonly Trial[],
+): Judged {
+  const deciding = shows === undefined ? trials : trials.filter((each) => each.shows === shows);
+  const confidence = { agreeing: shows === undefined ? 0 : deciding.length, trials: trials.length };
+  const conclusion = deciding.find((each) => each.conclusion !== undefined)?.conclusion;
+  return {
+    verdict,
+    confidence,
+    summary: summaryOf(deciding, confidence),
+    evidence: deciding.flatMap((each) => each.evidence),
+    ...(verdict === 'fail' && conclusion !== undefined && { conclusion }),
+  };
+}
+
+/** What the client did in different trials, each thing once. */
+const MOST_TOLD = 3;
+
+function summaryOf(deciding: readonly Trial[], { agreeing, trials }: Judged['confidence']): string {
+  const told = new Map<string, string>();
+  for (const { text } of deciding) {
+    const kind = text.replaceAll(/[\d.]+/g, '');
+    if (!told.has(kind)) told.set(kind, text);
+  }
+  const texts = [...told.values()].slice(0, MOST_TOLD).join('; ');
+  if (agreeing === 0) return `the trials do not agree: ${texts}`;
+  return trials === 1 ? texts : `${texts} (${agreeing} of ${trials} trials)`;
+}
