@@ -34,6 +34,7 @@ Scenarios of test, and reports on them
   --set NAME=VALUE             a parameter of the scenarios; may be given again and again
   --junit FILE, --html FILE, --json FILE
                                write a report on all of them
+  --inconclusive failure       JUnit counts an inconclusive step as a failure (default: skipped)
   --url URL, --token TOKEN     use a simulator that runs already
 
 What examine does, and reports on it
@@ -44,8 +45,10 @@ What examine does, and reports on it
   --seed N                     of the order of checks and their random parts
   --dut COMMAND                start the client with this command, and stop it in the end; it may have
                                {lines.NAME.path}, {lines.NAME.host} and {lines.NAME.port} in it
+  --restart                    start it again when it ends, and run the checks that are left
   --junit FILE, --html FILE, --json FILE
                                write a report
+  --inconclusive failure       JUnit counts an inconclusive check as a failure (default: skipped)
   --url URL, --token TOKEN     examine a line of a simulator that runs already
   --witness-register DEVICE.NAME
                                what the client has read is in this register: it writes that back

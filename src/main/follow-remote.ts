@@ -6,7 +6,7 @@ import type { RemoteAnswer } from './remote.js';
 const ASK_EVERY_MS = 200;
 
 /** A finding as its audience is told of it. */
-export type ToldFinding = Pick<Finding, 'title' | 'verdict' | 'summary'>;
+export type ToldFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** How far a test or an examination has come. */
 interface Progress<Found> {
@@ -15,7 +15,8 @@ interface Progress<Found> {
 }
 
 /**
- * Tells the findings of something that runs on another simulator, as they come, until it is over.
+ * Tells the findings of something that runs on another simulator, as they come, until it is over. The list that it answers
+ * with has an order of its own, so one that is new may stand before others.
  * @param look asks how far it is
  * @returns what the simulator has answered last
  */
@@ -23,11 +24,12 @@ export async function follow<Found extends ToldFinding, Answer extends Progress<
   look: () => Promise<RemoteAnswer<Answer & Progress<Found>>>,
   told: (finding: Found, number: number) => void,
 ): Promise<RemoteAnswer<Answer>> {
-  for (let known = 0; ; await sleep(ASK_EVERY_MS)) {
+  for (const known = new Set<string>(); ; await sleep(ASK_EVERY_MS)) {
     const answer = await look();
     if (!answer.ok) return answer;
     const { state, findings } = answer.body;
-    for (const finding of findings.slice(known)) told(finding, ++known);
+    for (const finding of findings.filter(({ id }) => !known.has(id)))
+      told(finding, known.add(finding.id).size);
     if (state === 'over') return answer;
   }
 }

@@ -29,10 +29,11 @@ describe('an examination on a simulator that runs already', () => {
     const report = await examineRemotely(
       { ...WANTED, dut: POLLER },
       { url, token: undefined },
-      { told: ({ title, verdict }, number) => void told.push(`${number} ${title}: ${verdict}`), stop: NEVER },
+      { told: ({ title, verdict }) => void told.push(`${title}: ${verdict}`), stop: NEVER },
     );
     if (typeof report === 'string') throw new Error(report);
-    expect(told).toEqual(['1 Asks only what may be asked: pass', '2 Uses its connection again: pass']);
+    // Both watch at the same time, so either may be over first.
+    expect(told.sort()).toEqual(['Asks only what may be asked: pass', 'Uses its connection again: pass']);
     expect(report).toMatchObject({ kind: 'examination', line: 'bus', seed: 7, verdict: 'pass' });
     expect(report.findings[0]?.frames[0]).toMatchObject({ kind: 'request' });
   });
@@ -89,7 +90,7 @@ describe('an examination on a simulator that runs already', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`line bus at ${url}: watching the client`);
-    expect(stdout).toMatch(/^pass +2 Uses its connection again/m);
+    expect(stdout).toMatch(/^pass +\d Uses its connection again/m);
     const report = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
     expect(report).toMatchObject({ seed: 7, checks: [{ verdict: 'pass' }, { verdict: 'pass' }] });
     const refused = await run(

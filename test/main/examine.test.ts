@@ -50,7 +50,9 @@ describe.concurrent('modbus-sim examine', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // The time-out is what these checks need; a busy machine may leave it inconclusive.
     expect(stdout).toContain('3 checks, 10 min at most, seed 7');
-    expect(stdout).toMatch(/^pass +\d Asks again when no reply comes \(asked 3 times\)$/m);
+    expect(stdout).toMatch(
+      /^pass +\d Asks again when no reply comes \(asked 3 times \(\d of \d trials\)\)$/m,
+    );
     expect(stdout).toMatch(/^.*asks 3 times.*\.$/im);
     expect(readFileSync(junit, 'utf8')).toContain('tests="3" failures="0" errors="0"');
     expect(readFileSync(html, 'utf8')).toContain('<svg');
@@ -62,7 +64,7 @@ describe.concurrent('modbus-sim examine', () => {
   it('asks a register that the client writes as witness', async () => {
     const { code, stdout, stderr } = await examineEcho('--witness-register', 'relay.seen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/the witness then showed "\d+", the value of the spoilt reply/);
+    expect(stdout).toMatch(/the observer then showed "\d+", the value of the spoilt reply/);
   });
 
   it('asks a command as witness', async () => {

@@ -88,13 +88,19 @@ const REPORT: Report = {
 describe('the report in JUnit XML', () => {
   const xml = junitReport([viewReport(REPORT)]);
 
-  it('counts as CI systems do, and takes an inconclusive step of a test for a failure', () => {
-    expect(xml).toMatch(/<testsuite name="[^"]*" tests="5" failures="2" errors="1" skipped="1" time="2.500"/);
-    expect(xml).toContain('<failure message="why" type="inconclusive">why</failure>');
-    expect(junitReport([viewReport({ ...REPORT, kind: 'examination' })])).toMatch(
-      /failures="1".*skipped="2"/,
-    );
+  it('counts as CI systems do, and skips what is inconclusive', () => {
+    expect(xml).toMatch(/<testsuite name="[^"]*" tests="5" failures="1" errors="1" skipped="2" time="2.500"/);
+    expect(xml).toContain('<skipped message="why" type="inconclusive">why</skipped>');
   });
+
+  it.each(['test', 'examination'] as const)(
+    'takes what is inconclusive in a %s for a failure where that is wanted',
+    (kind) => {
+      const wanted = junitReport([viewReport({ ...REPORT, kind })], 'failure');
+      expect(wanted).toMatch(/failures="2" errors="1" skipped="1"/);
+      expect(wanted).toContain('<failure message="why" type="inconclusive">why</failure>');
+    },
+  );
 
   it('escapes markup and what XML forbids', () => {
     expect(xml).toContain('name="a &lt;test&gt; &amp; &quot;more&quot;"');
@@ -181,7 +187,10 @@ describe('the report on an examination in HTML', () => {
 
   it('begins with what was found, and counts the verdicts', () => {
     expect(html).toContain('<p class="first">Gives up after 487 ± 3 ms.</p>');
-    expect(html).toContain('<li>Takes a late reply for the next one: dangerous.</li>');
+    expect(html).toContain('<p>Takes a late reply for the next one: dangerous.</p>');
+    expect(html).toContain(
+      '<li><b>Does not pass: a fail.</b> It &lt;does&gt;. <em>To mend:</em> Mend it.</li>',
+    );
     expect(html).toMatch(/<b>1<\/b> passed[\s\S]*<b>1<\/b> not reached/);
   });
 

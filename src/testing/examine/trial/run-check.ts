@@ -80,7 +80,7 @@ export async function isGone(exam: Exam): Promise<boolean> {
 }
 
 /** How long the client has asked nothing, in ms. */
-export function silenceOf({ clock, log }: Exam): number {
+function silenceOf({ clock, log }: Exam): number {
   return clock.now() - (log.newest().at(-1)?.at ?? clock.now());
 }
 
