@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
+/*
+ * Two tiers. `npm test` runs the projects `pure` and `quick`: every behaviour once. `npm run test:full` runs the project `full`: what
+ * needs a browser, a whole program for each test, real time, many kinds of attacks, or clients from Debian. .ci/run runs both.
+ */
+
 const withPeers = process.env.MODBUS_SIM_PEERS === '1';
 
 if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
@@ -9,21 +14,81 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
   );
 }
 
+/** Rooms whose tests leave nothing behind in their process, so that one process runs many of their files. */
+const PURE = [
+  'api',
+  'bus',
+  'config',
+  'device',
+  'door',
+  'faults',
+  'library',
+  'protocol',
+  'reactions',
+  'registers',
+  'rest',
+  'schema',
+  'signals',
+  'simulator',
+  'state',
+  'strip',
+  'testing',
+  'traffic',
+].map((room) => `test/${room}/**/*.test.ts`);
+
+const FULL = [
+  // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
+  'test/web/{breaks,connection,faults,lines,live,many,registers,shell,tests}.test.ts',
+  'test/web/traffic/traffic.test.ts',
+  // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
+  'test/main/{access,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,selftest,service,soak,state,stopping,unavailable}.test.ts',
+  'test/house/examples.test.ts',
+  // Ports that come and go, and waits in real time.
+  'test/line/{echo,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/simulator/selftest-measure.test.ts',
+  'test/transport/socket/rtu-over-tcp.test.ts',
+  'test/api/v1/waiting-lines.test.ts',
+  // Thousands of attacks, and hundreds of examinations in virtual time.
+  'test/transport/socket/{hostile,udp-hostile}.test.ts',
+  'test/device/hostile-requests.test.ts',
+  'test/testing/examine/{attempts,error-rates,time-out}.test.ts',
+  ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
+];
+
+const SHARED = {
+  // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
+  pool: 'forks' as const,
+  // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
+  // long.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(withPeers ? [] : ['test/peers/**'])],
-    // Processes, not threads: serialport in a worker thread can end the whole run with a segmentation fault.
-    pool: 'forks',
     // Most tests wait for a line most of the time.
     maxWorkers: 2,
-    // Nets for what hangs, and no measure of anything: beside a process that burns every core all takes ten times as
-    // long.
-    testTimeout: 180_000,
-    // Where a run decides, a test that failed is tried once more. .ci/run names each that needed it, and bears few.
-    retry: process.env.CI ? 1 : 0,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
+    projects: [
+      {
+        test: {
+          ...SHARED,
+          name: 'pure',
+          include: PURE,
+          exclude: [...configDefaults.exclude, ...FULL],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...SHARED,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...PURE, ...FULL, 'test/peers/**'],
+        },
+      },
+      { test: { ...SHARED, name: 'full', include: FULL } },
+    ],
   },
 });

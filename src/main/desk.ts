@@ -41,6 +41,8 @@ export class Desk {
   #door: LineEnd | undefined;
   #heardAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Why the thread has failed before it was told to begin. */
+  #failure: Error | undefined;
   #isEnding = false;
 
   /** Loads the modules of the desk in its thread, while the side of the lines is made ready. */
@@ -48,7 +50,7 @@ export class Desk {
     this.#settings = new Promise((resolve) => {
       this.#configure = resolve;
     });
-    this.#thread = newThread();
+    this.#thread = this.#newThread();
   }
 
   /** Begins to serve. @returns where, or why that is not possible */
@@ -73,11 +75,23 @@ export class Desk {
     this.#door?.end();
   }
 
+  readonly #onFailure = (error: Error) => {
+    this.#failure = error;
+  };
+
+  /** Where the system lets the process have no more files open, it fails while it loads its modules. */
+  #newThread(): Worker {
+    const url = new URL('./desk-thread.js', import.meta.url);
+    this.#failure = undefined;
+    return new Worker(url, { resourceLimits: LIMITS }).on('error', this.#onFailure);
+  }
+
   async #begin(port: number): Promise<DeskStart> {
     const { room, rules, log } = await this.#settings;
     const { simulator, writesIn } = room;
-    const thread = this.#thread ?? newThread();
+    const thread = this.#thread ?? this.#newThread();
     this.#thread = thread;
+    if (this.#failure) return { ok: false, error: `the thread of REST has failed: ${this.#failure.message}` };
     const { port1, port2 } = new MessageChannel();
     const door = new LineEnd(room, port1);
     this.#door = door;
@@ -112,6 +126,7 @@ export class Desk {
         case 'pong':
       }
     });
+    thread.off('error', this.#onFailure);
     thread.on('error', (error: Error) => log.error(error, 'the thread of REST has failed'));
     thread.once('exit', (code) => {
       door.end();
@@ -150,10 +165,6 @@ export class Desk {
       }
     }, RESTART_MS).unref();
   }
-}
-
-function newThread(): Worker {
-  return new Worker(new URL('./desk-thread.js', import.meta.url), { resourceLimits: LIMITS });
 }
 
 function post(thread: Worker, message: ToDesk): void {

@@ -8,7 +8,7 @@ const JITTERS = [0, 1, 2, 5, 10, 20, 35, 50];
 const LIMIT_MS = 10 * 3_600_000;
 
 /** What became of one check in many examinations. */
-export interface Rate {
+interface Rate {
   examined: number;
   falsePasses: number;
   falseFailures: number;
