@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { LogOptions } from '../config/commands/serve.js';
+import { printableLine } from '../rest/printable.js';
 import { complain, isJournal, PRIORITY } from './say.js';
 
 /** The levels of pymodbus.simulator's --log, with their names in pino. */
@@ -53,7 +54,7 @@ function onTerminal(stream: DestinationStream): DestinationStream {
     translateTime: 'SYS:HH:MM:ss.l',
     // The message has the other three.
     ignore: 'name,line,unitId,faults,leftOut',
-    messageFormat: ({ line, msg }) => printable(line === undefined ? String(msg) : `${line}: ${msg}`),
+    messageFormat: ({ line, msg }) => printableLine(line === undefined ? String(msg) : `${line}: ${msg}`),
   });
   return { write: (entry) => void stream.write(pretty(entry)) };
 }
@@ -77,7 +78,7 @@ function inJournal(stream: DestinationStream): DestinationStream {
       const [, priority] = PRIORITIES.find(([from]) => Number(level) >= from) ?? [0, PRIORITY.debug];
       const sentence = line === undefined ? String(msg) : `${line}: ${msg}`;
       const others = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(value)}`);
-      stream.write(`<${priority}>${printable(sentence + others.join(''))}\n`);
+      stream.write(`<${priority}>${printableLine(sentence + others.join(''))}\n`);
     },
   };
 }
@@ -87,11 +88,6 @@ function fieldText(value: unknown): string {
   if (Array.isArray(value)) return fieldText(value.join(', '));
   if (typeof value === 'string' && /^[^\s"'=]+$/.test(value)) return value;
   return inspect(value, { depth: 6, breakLength: Number.POSITIVE_INFINITY, compact: true });
-}
-
-/** Names and messages may have come from a client: a terminal must not obey what is in them. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
 }
 
 /** @returns the descriptor, or what is wrong with the file. */

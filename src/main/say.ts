@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { printable } from '../rest/printable.js';
 import { formatWarnings, type Problem } from '../schema/problem.js';
 
 export const OK = 0;
@@ -10,7 +11,7 @@ export const PRIORITY = { critical: 2, error: 3, warning: 4, info: 6, debug: 7 }
 
 /** Prints a line on standard output. @returns the exit code of success. */
 export function say(text: string): number {
-  console.log(text);
+  console.log(printable(text));
   return OK;
 }
 
@@ -46,5 +47,6 @@ export function isJournal(env: NodeJS.ProcessEnv = process.env): boolean {
 
 /** In the journal each line is an entry of its own, with the priority that it begins with (sd-daemon(3)). */
 function withPriority(text: string, priority: keyof typeof PRIORITY): string {
-  return isJournal() ? text.replace(/^/gm, `<${PRIORITY[priority]}>`) : text;
+  const shown = printable(text);
+  return isJournal() ? shown.replace(/^/gm, `<${PRIORITY[priority]}>`) : shown;
 }

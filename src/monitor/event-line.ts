@@ -1,3 +1,4 @@
+import { printableLine } from '../rest/printable.js';
 import type { EventKind } from '../traffic/event.js';
 import type { TrafficView } from '../traffic/view.js';
 import type { Shown } from './follow.js';
@@ -50,9 +51,9 @@ export function eventLine(event: Shown, { hex, paint, nameWidth }: LineOptions):
   const style = exception === undefined ? STYLES[kind] : 'yellow';
   const parts = [
     paint('dim', timeOfDay(event.time)),
-    printable(line).padEnd(nameWidth),
+    printableLine(line).padEnd(nameWidth),
     paint('dim', pauseBefore(event)),
-    paint(style, `${ARROWS[kind] ?? '•'} ${printable(event.text)}${clientOf(event)}`),
+    paint(style, `${ARROWS[kind] ?? '•'} ${printableLine(event.text)}${clientOf(event)}`),
     responseTime(event),
     paint('magenta', faultsOf(event)),
     hex && bytes !== '' ? paint('dim', `| ${bytes}${omitted(event)}`) : '',
@@ -91,7 +92,7 @@ function faultsOf({ faults = [], omittedFaults = 0 }: TrafficView): string {
   if (faults.length === 0) return '';
   const texts = faults.map(({ rule, kind, reason }) => {
     const failed = reason === undefined ? '' : ` not achieved, ${reason}`;
-    return printable(`${rule}: ${kind}${failed}`);
+    return printableLine(`${rule}: ${kind}${failed}`);
   });
   const more = omittedFaults > 0 ? `; ${omittedFaults} more` : '';
   return `[${texts.join('; ')}${more}]`;
@@ -103,9 +104,4 @@ function omitted({ omittedBytes = 0 }: TrafficView): string {
 
 function inMs(us: number): string {
   return (us / 1000).toFixed(3);
-}
-
-/** Names and texts may hold what a client has sent: a terminal must not obey it. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
 }
