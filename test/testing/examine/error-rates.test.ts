@@ -6,7 +6,7 @@ import { inVirtualTime } from './virtual-bench.js';
 
 inVirtualTime();
 
-/** Of each subject. `MODBUS_SIM_RATES=200` measures what docs/examine.md says; the file gets the table, after each round. */
+/** Of each subject. `MODBUS_SIM_RATES=200` measures what docs/error-rates.md says; the file gets the table, after each round. */
 const EXAMINATIONS = Number(process.env.MODBUS_SIM_RATES ?? 1);
 const {
   MODBUS_SIM_RATES_FILE: file,
