@@ -41,6 +41,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** The time for a client to read some of its answer, and for a route to begin the answer. */
 const PROGRESS_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 10_000;
+/** How long a client may take for the answer to what is no request. */
+const LINGER_MS = 500;
 /** The settings of Node's HTTP and HTTPS servers. */
 const SERVER_OPTIONS = {
   headersTimeout: REQUEST_TIMEOUT_MS,
@@ -80,8 +82,10 @@ export function buildApp(desk: Desk, rules: ApiRules, log: FastifyBaseLogger): F
       return guard(request, reply) ?? sendError(error, request, reply);
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(httpRefusal(error));
-      else socket.destroy();
+      if (!socket.writable) return void socket.destroy();
+      socket.end(httpRefusal(error));
+      // A client that keeps its side open must not keep its place.
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
     },
   });
   const endConnections = limitConnections(app.server, rules.maxConnections);

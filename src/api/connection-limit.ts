@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The limit unless the configuration sets another. */
@@ -11,8 +11,17 @@ export const BACKLOG = 32;
 /** File descriptors that stay free for the lines. */
 const RESERVED_DESCRIPTORS = 32;
 
+/** A connection, and since when it has waited for a complete request, in ms; undefined while one is answered. */
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  waitsSince: number | undefined;
+}
+
 /**
- * Limits the number of connections, and refuses one that would leave the lines too few file descriptors.
+ * Limits the number of connections, and refuses one that would leave the lines too few file descriptors. At the limit, a new
+ * one takes the place of the one that has waited longest for a complete request, first among those of the address that has
+ * most: so clients that hold connections open keep nobody out.
  * @param descriptors how many file descriptors the process may have
  * @returns a function that ends all connections, those in a TLS handshake too
  */
@@ -21,16 +30,48 @@ export function limitConnections(
   maxConnections: number = MAX_CONNECTIONS,
   descriptors: number = descriptorLimit(),
 ): () => void {
-  const open = new Set<Socket>();
-  server.maxConnections = maxConnections;
+  const open = new Map<string, Connection>();
   server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-    if (descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
+    const key = keyOf(socket);
+    if (open.size >= maxConnections) longestWaiting(open.values())?.destroy();
+    open.set(key, { socket, address: socket.remoteAddress ?? '', waitsSince: performance.now() });
+    socket.once('close', () => open.delete(key));
+    const isTooMany =
+      open.size > maxConnections && ![...open.values()].some(({ socket }) => socket.destroyed);
+    if (isTooMany || descriptorOf(socket) >= descriptors - RESERVED_DESCRIPTORS) socket.destroy();
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = open.get(keyOf(request.socket));
+    if (!connection) return;
+    const answered = () => {
+      connection.waitsSince = undefined;
+    };
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    if (length === '0' && encoding === undefined) answered();
+    else request.once('end', answered);
+    response.once('close', () => {
+      connection.waitsSince = performance.now();
+    });
   });
   return () => {
-    for (const socket of open) socket.destroy();
+    for (const { socket } of open.values()) socket.destroy();
   };
+}
+
+/** The same for a socket and for the TLS socket above it. */
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** The connection that is closed in favour of a new one; undefined when all are busy. */
+function longestWaiting(open: Iterable<Connection>): Socket | undefined {
+  const waiting = [...open].filter(({ waitsSince, socket }) => waitsSince !== undefined && !socket.destroyed);
+  const counts = new Map<string, number>();
+  for (const { address } of waiting) counts.set(address, (counts.get(address) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return waiting
+    .filter(({ address }) => counts.get(address) === most)
+    .sort((a, b) => (a.waitsSince ?? 0) - (b.waitsSince ?? 0))[0]?.socket;
 }
 
 /** The file descriptor of a socket. The system gives the lowest one that is free, so it shows how many are in use. */

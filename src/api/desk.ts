@@ -12,6 +12,8 @@ export interface Desk {
   readonly files: TrafficFiles;
   /** The directory in which clients may let files be made. */
   readonly writesIn: string;
+  /** Resolves when everything that the lines have done before is in `traffic`: a client that has a reply finds its request. */
+  readonly caughtUp: () => Promise<void>;
   /** The moment now by the clock of the events, in ms. */
   readonly now: () => number;
 }
@@ -23,5 +25,6 @@ export function newDesk(
   { writesIn, log, now }: { readonly writesIn: string; readonly log: Logger; readonly now: () => number },
 ): Desk {
   const map = new LineMap(door, traffic);
-  return { door, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, now };
+  const caughtUp = async () => void (await door.call('program.ping', undefined));
+  return { door, traffic, map, files: new TrafficFiles(traffic, map, log), writesIn, caughtUp, now };
 }

@@ -5,7 +5,7 @@ import type { Line, LineOutcome } from '../simulator/line.js';
 import { type LineStatus, lineStatus } from '../simulator/line-status.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
-import { wrongLink } from './remote-files.js';
+import { wrongFiles } from './remote-files.js';
 import type { Room } from './room.js';
 import type { LineView } from './schemas/line.js';
 import { thousandths } from './thousandths.js';
@@ -29,7 +29,7 @@ export async function addLine(
   room: Room,
   { name, ...source }: { readonly name: string } & Settings,
 ): Promise<Outcome<LineView>> {
-  const wrong = await wrongLink(room, source);
+  const wrong = await wrongFiles(room, source);
   if (wrong) return wrong;
   const added = await room.simulator.changes.createLine(name, source);
   if (added.ok) return done(lineView(added.added));
@@ -47,7 +47,7 @@ export async function changeLine(
   const line = simulator.lines.get(name);
   if (!line) return unknownLine(name);
   const { definition } = line;
-  const wrong = await wrongLink(room, settings, 'link' in definition ? definition.link : undefined);
+  const wrong = await wrongFiles(room, settings, definition);
   if (wrong) return wrong;
   const changed = await simulator.changes.changeLine(line, settings);
   if (changed.ok) return done(lineView(line));

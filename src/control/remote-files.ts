@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { LineDefinition } from '../config/configuration.js';
 import { sectionOf } from '../schema/parts.js';
 import { type Refusal, refusal } from './refusal.js';
 import type { Room } from './room.js';
@@ -20,17 +21,38 @@ export async function whyNotIn(
   return `expected a place in ${root}, ${what}`;
 }
 
+/** The keys of `tls` that name files. */
+const TLS_FILES = ['cert', 'key', 'ca'] as const;
+
 /**
- * The same for the link of a virtual line, in the settings of a line that a client has sent.
- * @param present the link that the line has, which may stay wherever it is
+ * The same for the files in the settings of a line that a client has sent: the link of a virtual line, and the certificates
+ * of TLS, which are read from the directory of the configuration alone. What stands outside is not looked at.
+ * @param present the definition of the line as it is: its files may stay wherever they are
  */
-export async function wrongLink(
-  { writesIn: root, isOwner }: Room,
+export async function wrongFiles(
+  room: Room,
   settings: Readonly<Record<string, unknown>>,
-  present?: string,
+  present?: LineDefinition,
+): Promise<Refusal | undefined> {
+  if (room.isOwner) return undefined;
+  const { directory } = room.simulator;
+  const files = present && 'files' in present ? present.files : undefined;
+  for (const key of TLS_FILES) {
+    const path = sectionOf(settings.tls, key);
+    if (typeof path !== 'string' || resolve(directory, path) === files?.[key]) continue;
+    const message = await whyNotIn(directory, path, 'where certificates are that REST may name');
+    if (message !== undefined) return refusal('file.outside', `tls.${key}`, message);
+  }
+  return wrongLink(room, settings, present && 'link' in present ? present.link : undefined);
+}
+
+async function wrongLink(
+  { writesIn: root }: Room,
+  settings: Readonly<Record<string, unknown>>,
+  present: string | undefined,
 ): Promise<Refusal | undefined> {
   const link = sectionOf(settings.serial, 'link');
-  if (isOwner || typeof link !== 'string' || link === present) return undefined;
+  if (typeof link !== 'string' || link === present) return undefined;
   // A relative one begins where the program was started. What stands there already is not followed.
   const message = await whyNotIn(root, dirname(resolve(link)));
   return message === undefined ? undefined : refusal('file.outside', 'serial.link', message);

@@ -15,13 +15,13 @@ afterEach(async () => {
 });
 
 /** A connection to a server that answers when `release` is called. */
-async function connected(descriptors?: number) {
+async function connected(descriptors?: number, most = 8) {
   const waiting: (() => void)[] = [];
   server = createServer((_, response) => waiting.push(() => response.end('done')));
-  limitConnections(server, 8, descriptors);
+  limitConnections(server, most, descriptors);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const client = new RawClient((server.address() as AddressInfo).port);
-  return { client, waiting };
+  return { client, waiting, port: (server.address() as AddressInfo).port };
 }
 
 test('a connection that would take one of the last 32 descriptors is closed at once', async () => {
@@ -38,4 +38,34 @@ test('where enough descriptors are left it is served', async () => {
   await until(() => waiting.length === 1, 'the request has come');
   waiting[0]?.();
   await until(() => client.received.includes('done'), 'it is answered');
+});
+
+test('at the limit, a new connection takes the place of the one that has waited longest for a request', async () => {
+  const { client, waiting, port } = await connected(100_000, 3);
+  client.send(GET);
+  await until(() => waiting.length === 1, 'the request has come');
+  const slow: RawClient[] = [];
+  for (let i = 0; i < 2; i++) {
+    const each = new RawClient(port);
+    slow.push(each);
+    // Half a header, and then nothing.
+    each.send(GET.subarray(0, 20));
+    await once(server, 'connection');
+  }
+  const next = new RawClient(port);
+  next.send(GET);
+  await until(() => waiting.length === 2, 'the new one is served');
+  await until(() => slow[0]?.closed === true, 'the first of the slow ones is closed');
+  expect([client.closed, slow[1]?.closed]).toEqual([false, false]);
+  for (const answer of waiting) answer();
+  await until(() => client.received.includes('done') && next.received.includes('done'), 'both are answered');
+});
+
+test('where all are busy, a new connection is closed', async () => {
+  const { client, waiting, port } = await connected(100_000, 1);
+  client.send(GET);
+  await until(() => waiting.length === 1, 'the request has come');
+  const next = new RawClient(port);
+  await until(() => next.closed, 'the new one is closed');
+  expect(client.closed).toBe(false);
 });

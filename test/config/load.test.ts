@@ -139,7 +139,7 @@ devices:
     expect(message('/dev/null')).toEqual(['is not a regular file']);
     expect(message(`a\0b`)[0]).toMatch(/^can't be read/);
     expect(message(write('large.yaml', Buffer.alloc(8 * 1024 * 1024 + 1, 32)))).toEqual([
-      'is too large: 8388609 bytes, at most 8388608',
+      'is too large: more than 8388608 bytes',
     ]);
   });
 });

@@ -50,7 +50,8 @@ const exchangeList = z
  * `/api/v1/traffic`: everything that passed the lines, as long as it is kept. `/api/v1/exchanges`: the requests to our units
  * with what became of them.
  */
-export function trafficRoutes({ door, traffic, map }: Desk): FastifyPluginCallbackZod {
+export function trafficRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const { door, traffic, map } = desk;
   const shared = { tags: ['traffic'] };
   const views = (events: readonly TrafficEvent[]) => map.views(events);
 
@@ -67,7 +68,8 @@ export function trafficRoutes({ door, traffic, map }: Desk): FastifyPluginCallba
           response: { 200: trafficAnswer, 400: errorSchema },
         },
       },
-      ({ query, headers }, reply) => {
+      async ({ query, headers }, reply) => {
+        await desk.caughtUp();
         const { after, limit, format = acceptedFormat(headers.accept) } = query;
         const page = new TrafficPage(traffic, { filter: filterOf(query), after, limit });
         switch (format) {
@@ -106,7 +108,8 @@ export function trafficRoutes({ door, traffic, map }: Desk): FastifyPluginCallba
           response: { 200: exchangeList, 400: errorSchema },
         },
       },
-      ({ query }, reply) => {
+      async ({ query }, reply) => {
+        await desk.caughtUp();
         const { after, limit } = query;
         const filter = { ...filterOf(query), kinds: REPLIES };
         const page = new TrafficPage(traffic, { filter, after, limit });

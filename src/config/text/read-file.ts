@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { type ParsedText, parseText } from './parse-text.js';
 
 const LARGEST_BYTES = 8 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 /** Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line. */
 export function readConfigFile(path: string): ParsedText {
@@ -20,10 +21,10 @@ function readText(path: string): ReadText {
     if (stat.isDirectory()) return { ok: false, message: 'is a directory, expected a file' };
     // Reading from a pipe or a device could wait or go on for ever.
     if (!stat.isFile()) return { ok: false, message: 'is not a regular file' };
-    if (stat.size > LARGEST_BYTES) {
-      return { ok: false, message: `is too large: ${stat.size} bytes, at most ${LARGEST_BYTES}` };
+    bytes = readAtMost(path, LARGEST_BYTES + 1);
+    if (bytes.length > LARGEST_BYTES) {
+      return { ok: false, message: `is too large: more than ${LARGEST_BYTES} bytes` };
     }
-    bytes = readFileSync(path);
   } catch (error) {
     return { ok: false, message: reasonOf(error) };
   }
@@ -31,6 +32,24 @@ function readText(path: string): ReadText {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
     return { ok: false, message: 'is not UTF-8 text' };
+  }
+}
+
+/** The first bytes of a file. Its size says nothing: that of a file in /proc is 0, however much it gives. */
+function readAtMost(path: string, most: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const pieces: Buffer[] = [];
+    for (let left = most; left > 0; ) {
+      const piece = Buffer.alloc(Math.min(left, PIECE_BYTES));
+      const length = readSync(file, piece);
+      if (length === 0) break;
+      pieces.push(piece.subarray(0, length));
+      left -= length;
+    }
+    return Buffer.concat(pieces);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -9,6 +9,8 @@ import type { OpenResult, PortListener } from './port.js';
 import { openRealPort } from './real-port.js';
 import { isClientSide, openVirtualPort } from './virtual-port.js';
 
+const ROOT = 0;
+
 /** A service of systemd has a /tmp of its own, which no client sees; its links are in its runtime directory. */
 function directory(): string {
   return process.env.RUNTIME_DIRECTORY ?? join(tmpdir(), 'modbus-sim');
@@ -16,8 +18,8 @@ function directory(): string {
 
 /** Where clients find a virtual line by a name that stays: `/tmp/modbus-sim/bench`, or `/run/modbus-sim/bench`. */
 export function defaultLink(line: string): string {
-  // A line's name is no path: it must not lead out of the directory.
-  return join(directory(), line.replaceAll('/', '-'));
+  // A line's name is no path: it must not lead out of the directory, and two names must not share a link.
+  return join(directory(), line.replaceAll('%', '%25').replaceAll('/', '%2F'));
 }
 
 /**
@@ -29,9 +31,12 @@ function makeDefaultDirectory(): string | undefined {
   const path = directory();
   try {
     if (!lstatSync(path, { throwIfNoEntry: false })) mkdirSync(path, { mode: 0o755 });
-    return lstatSync(path).isDirectory()
+    const found = lstatSync(path);
+    if (!found.isDirectory()) return `${path}: is not a directory, so virtual lines have no links there`;
+    // Its owner could lead clients elsewhere.
+    return found.uid === process.geteuid?.() || found.uid === ROOT
       ? undefined
-      : `${path}: is not a directory, so virtual lines have no links there`;
+      : `${path}: belongs to another user (${found.uid}), so virtual lines have no links there`;
   } catch (error) {
     return `${path}: can't be made: ${(error as Error).message}`;
   }

@@ -119,9 +119,15 @@ async function readShort(path: string): Promise<string> {
     const stat = await file.stat();
     if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     if (!stat.isFile()) throw new Error('is not a regular file');
-    if (stat.size > LARGEST_BYTES)
-      throw new Error(`is too large: ${stat.size} bytes, at most ${LARGEST_BYTES}`);
-    return await file.readFile('utf8');
+    const pieces: Buffer[] = [];
+    let length = 0;
+    // The size of a file in /proc is 0, however much it gives.
+    for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > LARGEST_BYTES) throw new Error(`is too large: more than ${LARGEST_BYTES} bytes`);
+    }
+    return Buffer.concat(pieces).toString();
   } finally {
     await file.close();
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -212,7 +212,7 @@ describe('a line that can not be as it was asked to be', () => {
   });
 
   it.each([
-    ['that has no certificate to read', { tcp: null, tls: { cert: '/no.pem', key: '/no.pem' } }, '/no.pem'],
+    ['that has no certificate to read', { tcp: null, tls: { cert: 'no.pem', key: 'no.pem' } }, 'no.pem'],
     ['at a host that nobody knows', { tcp: { host: 'no.such.invalid' } }, 'no.such.invalid'],
     ['at an address that is not of this machine', { tcp: { host: '192.0.2.7' } }, '192.0.2.7'],
   ])('a TCP one keeps its clients when it is to be one on the same port %s', async (_, change, message) => {
@@ -226,6 +226,20 @@ describe('a line that can not be as it was asked to be', () => {
     expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
     expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
   });
+
+  it.each(['/etc/passwd', '/etc/no-such-file', '/proc/self/pagemap', '../../etc/passwd'])(
+    'a TCP one is not made TLS with %s: certificates come from the directory of the configuration',
+    async (cert) => {
+      const port = await freePort();
+      expect(await put('lan', { tcp: null, tls: { cert, key: cert, port } })).toMatchObject({
+        status: 400,
+        body: {
+          code: 'file.outside',
+          problems: [{ path: 'tls.cert', message: expect.stringContaining('expected a place in') }],
+        },
+      });
+    },
+  );
 
   it('a TCP one keeps its clients when another program has its port at the address it is to have', async () => {
     const port = await takenPort('127.0.0.2');
@@ -248,7 +262,11 @@ describe('a line that can not be as it was asked to be', () => {
   it('a TLS one keeps its clients when a restart finds no certificate', async () => {
     const certificates = new Certificates();
     onTestFinished(() => certificates.remove());
-    const server = certificates.selfSigned('server');
+    const made = certificates.selfSigned('server');
+    // REST may name files in the directory of the configuration.
+    const server = { cert: join(directory, 'server.pem'), key: join(directory, 'server.key') };
+    copyFileSync(made.cert, server.cert);
+    copyFileSync(made.key, server.key);
     await changed('lan', { tcp: null, tls: { ...server, port: 0 } });
     const client = await tlsClient();
     expect(await post('lan', 'restart')).toMatchObject({ status: 200, body: { state: 'open', clients: 0 } });

@@ -50,7 +50,7 @@ test('what is no regular file is refused at once, and so is one that is too long
   }
   const long = certificates.write('long.pem', ' '.repeat(2 ** 20 + 1));
   expect(await refusal({ ca: long })).toBe(
-    `the CA file ${long} can't be read: is too large: 1048577 bytes, at most 1048576`,
+    `the CA file ${long} can't be read: is too large: more than 1048576 bytes`,
   );
 });
 
@@ -118,4 +118,12 @@ test('a line that is stopped while it reads its certificate stays closed', async
     error: expect.stringContaining('stopped while opening'),
   });
   expect(line.state).toEqual({ kind: 'stopped' });
+});
+
+test('a file that says it has no bytes, and has more and more, is read up to the limit', async () => {
+  // Its size is 0, as that of all files in /proc; reading it to its end would take hundreds of MB.
+  const key = '/proc/self/pagemap';
+  expect(await refusal({ key })).toBe(
+    `the key file ${key} can't be read: is too large: more than 1048576 bytes`,
+  );
 });
