@@ -7,7 +7,7 @@ import { allParts } from '../../door/door.js';
 import type { PackedFinding, Run } from '../../testing/commands.js';
 import { examinationJsonByCheck, examinationSchema } from '../../testing/report/examination-json.js';
 import { htmlPieces } from '../../testing/report/html.js';
-import { junitPieces } from '../../testing/report/junit.js';
+import { type Inconclusive, junitPieces } from '../../testing/report/junit.js';
 import { testJsonByStep } from '../../testing/report/test-json.js';
 import { type FindingView, type ReportView, viewOnDemand } from '../../testing/report/view.js';
 import { unpackEvents } from '../../traffic/packed-events.js';
@@ -68,7 +68,8 @@ const FORMS = {
     as: 'HTML',
     description: 'One page that needs nothing from the network. Of one that runs, what is known by now.',
     type: HTML,
-    pieces: htmlPieces,
+    pieces: (reports: readonly ReportView[], _?: Inconclusive) => htmlPieces(reports),
+    querystring: z.object({}),
   },
   'junit.xml': {
     ending: 'xml',
@@ -76,6 +77,12 @@ const FORMS = {
     description: 'For CI systems: a case for each step or check.',
     type: XML,
     pieces: junitPieces,
+    querystring: z.object({
+      inconclusive: z
+        .enum(['skipped', 'failure'])
+        .optional()
+        .meta({ description: 'What an inconclusive step or check is (default: `skipped`).' }),
+    }),
   },
 } as const;
 
@@ -97,7 +104,7 @@ export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): Fastif
       .header('content-security-policy', REPORT_POLICY);
 
   return (app, _, done) => {
-    for (const [name, { ending, as, description, type, pieces }] of Object.entries(FORMS)) {
+    for (const [name, { ending, as, description, type, pieces, querystring }] of Object.entries(FORMS)) {
       app.get(
         `/${kind}/:id/${name}`,
         {
@@ -106,14 +113,16 @@ export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): Fastif
             description,
             tags: ['tests'],
             params,
+            querystring,
             response: { 200: file(type, ending === 'html' ? 'A page.' : 'A suite.'), 404: errorSchema },
           },
         },
         async (request, reply) => {
           const { id } = request.params as { id: string };
+          const { inconclusive } = request.query as { inconclusive?: Inconclusive };
           const view = await reportView(desk, one, Number(id));
           if (!view.ok) return refuse(request, reply, view);
-          return sendText(asFile(reply, id, ending), type, pieces([view.value]));
+          return sendText(asFile(reply, id, ending), type, pieces([view.value], inconclusive));
         },
       );
     }

@@ -163,4 +163,16 @@ describe('/api/v1/tests', () => {
       expect(headers['content-security-policy']).toContain('sandbox');
     }
   });
+
+  it('counts what is inconclusive as a failure in JUnit where that is wanted', async () => {
+    const running = await start();
+    await post(running, { name: 'waits', steps: [{ wait: '1h' }] });
+    const ask = (url: string, method: 'GET' | 'DELETE' = 'GET') =>
+      running.rest.app.inject({ method, url: `/api/v1/tests/1${url}`, headers: { host: 'localhost' } });
+    await ask('', 'DELETE');
+    await expect.poll(async () => (await ask('/junit.xml')).body).toContain('type="inconclusive"');
+    expect((await ask('/junit.xml')).body).not.toContain('<failure');
+    expect((await ask('/junit.xml?inconclusive=failure')).body).toContain('<failure');
+    expect((await ask('/junit.xml?inconclusive=often')).statusCode).toBe(400);
+  });
 });

@@ -83,16 +83,20 @@ export function count(
   }
 }
 
-/** The rates as a table in Markdown. */
-export function ratesTable({ byCheck }: Rates): string {
-  const percent = (part: number, of: number) => (of === 0 ? '–' : `${((100 * part) / of).toFixed(1)} %`);
+/** The rates as a table in Markdown, with what was examined above it and the wrong verdicts below. */
+export function ratesText({ byCheck, wrong }: Rates, subjects: number, each: number): string {
   const rows = [...byCheck].map(
     ([id, { examined, falsePasses, falseFailures, inconclusive, faultless, passed, mistaken, failed }]) =>
-      `| \`${id}\` | ${examined} | ${falsePasses} | ${falseFailures} | ${percent(inconclusive, examined)} | ${percent(passed, faultless)} | ${percent(failed, mistaken)} |`,
+      `| \`${id}\` | ${examined} | ${falsePasses} | ${falseFailures} | ${inconclusive} | ${passed} of ${faultless} | ${failed} of ${mistaken} |`,
   );
   return [
-    '| check | examinations | false passes | false failures | inconclusive | faultless clients passed | mistakes found |',
+    `${subjects} clients, each examined ${each} times`,
+    '',
+    '| check | verdicts | false passes | false failures | inconclusive | faultless clients passed | mistakes found |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...rows,
+    '',
+    ...wrong,
+    '',
   ].join('\n');
 }

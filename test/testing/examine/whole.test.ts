@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { count, examineSubject, type Rates } from './error-rates.js';
 import type { Mistake } from './habits.js';
 import { WRITES_BACK, written } from './observers.js';
 import { ONE, SEVERAL } from './shapes.js';
+import { SUBJECTS } from './subjects.js';
 import { examineModel, inVirtualTime } from './virtual-bench.js';
 
 inVirtualTime();
@@ -77,4 +79,18 @@ describe('a whole examination', () => {
       ).toEqual([...failed].sort());
     },
   );
+});
+
+/** Of the clients of the error rates, these stand for all in each run; `error-rates.test.ts` examines them all. */
+const EVERY = 16;
+
+it('passes no mistake and fails no faultless client, for some clients with jitter', {
+  timeout: 120_000,
+}, async () => {
+  const rates: Rates = { byCheck: new Map(), wrong: [] };
+  for (const [seed, subject] of SUBJECTS.entries()) {
+    if (seed % EVERY === 1) count(rates, subject, await examineSubject(subject, seed), seed);
+  }
+  expect(rates.byCheck.size).toBeGreaterThan(20);
+  expect(rates.wrong).toEqual([]);
 });

@@ -194,6 +194,24 @@ describe('the report on an examination in HTML', () => {
     expect(html).toMatch(/<b>1<\/b> passed[\s\S]*<b>1<\/b> not reached/);
   });
 
+  it('has a first page of ten lines, however many checks have failed', () => {
+    const failed = Array.from({ length: 30 }, (_, i) =>
+      finding('fail', { id: `${i}`, conclusion: `does thing ${i}`, about: ABOUT }),
+    );
+    const conclusions = [
+      'The client is gone.',
+      'Gives up after 487 ms.',
+      ...failed.map((_, i) => `Does thing ${i}.`),
+    ];
+    const page = htmlReport([
+      { ...EXAMINATION, conclusions, findings: failed.map((each) => ({ ...each, frames: [] })) },
+    ]);
+    const [found = ''] = /<section class="found">[\s\S]*?<\/section>/.exec(page) ?? [];
+    expect(found.match(/<p|<li/g)?.length).toBeLessThanOrEqual(10);
+    expect(found).toContain('<b>Does thing 0.</b>');
+    expect(found).toContain('26 more checks have failed.');
+  });
+
   it('says of each check why it matters, and leaves out evidence of what was not run', () => {
     expect(html).toContain('<dd>It &lt;does&gt;.</dd>');
     expect(html).toContain('id="report-1-fail"');

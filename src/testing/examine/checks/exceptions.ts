@@ -78,11 +78,12 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
   },
 ];
 
-const ENDLESS = 'more than five times as often as usual, or eight times on end before its time';
+const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
+const UNCLEAR = 'inconclusive when repetitions without end look like some of each poll';
 const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
-or when the observer shows a value that no reply carried.`;
+or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
-longer polls afterwards, or when the observer shows a value that no reply carried.`;
+longer polls afterwards, or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 
 /** What a client does about an exception that it gets to every asking of a question. */
 export const exceptions: readonly Check[] = EXCEPTIONS.map(
@@ -116,8 +117,13 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   const asked = `asked ${timesText(spoilt.length)} in ${durationText(ms)}, usually ${timesText(Math.round(usual))}`;
   const early = earlyIn(exam, spoilt);
   const most = usual * Math.max(MOST_PER_POLL, exam.found.attempts ?? 0) + 1;
-  if (spoilt.length > most || longestRun(early) > Math.max(MOST_ON_END, exam.found.attempts ?? 0)) {
+  const mostOnEnd = Math.max(MOST_ON_END, exam.found.attempts ?? 0);
+  if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
+  }
+  if (longestRun(early) > mostOnEnd) {
+    const either = 'which are repetitions without end, or some of each poll';
+    return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, since)}`;
   // Beside other exceptions, one that is asked without end keeps the client from this question.
@@ -140,6 +146,11 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   const evidence = [...spoilt, ...seen.evidence];
   if (seen.shows === 'wrong') return sure('wrong', `${text}; ${seen.text}`, evidence, seen.conclusion);
   return sure('right', seen.shows === 'right' ? `${text}; ${seen.text}` : text, evidence);
+}
+
+/** Whether so many askings came within one poll period. Those of different polls are further apart. */
+function isWithin(periodMs: number, asked: readonly Exchange[], many: number): boolean {
+  return asked.slice(many - 1).some(({ at }, i) => at - (asked[i] as Exchange).at < periodMs);
 }
 
 /** Of each asking but the first, whether it came before the time of the next poll. */

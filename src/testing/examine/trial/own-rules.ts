@@ -1,5 +1,5 @@
-import { ruleSchema } from '../../../faults/rule.js';
-import type { FaultRules } from '../../../faults/rules.js';
+import { type FaultRule, ruleSchema } from '../../../faults/rule.js';
+import type { FaultRules, RuleStatus } from '../../../faults/rules.js';
 import type { OwnRule } from '../heard/exchange.js';
 
 /** What a rule does, as in a fault rule: `when`, `do` and `seed`. */
@@ -12,6 +12,8 @@ interface Wanted {
 }
 
 interface Held extends OwnRule {
+  /** Of the rule that was put in. Switching a rule keeps this object; another rule of the same name has another. */
+  readonly when: FaultRule['when'];
   /** How often it had acted when the last request came. */
   hits: number;
 }
@@ -31,8 +33,10 @@ export class OwnRules {
     let name = '';
     do name = `examine-${about}-${++this.#number}`;
     while (this.#rules.has(name));
-    this.#rules.set(ruleSchema.parse({ name, when, do: faults, seed }), { temporary: true });
-    const rule: Held = { name, faults, isSpoiling, hits: 0 };
+    const { rule: put } = this.#rules.set(ruleSchema.parse({ name, when, do: faults, seed }), {
+      temporary: true,
+    });
+    const rule: Held = { name, faults, isSpoiling, hits: 0, when: put.when };
     this.#held.add(rule);
     return rule;
   }
@@ -41,7 +45,7 @@ export class OwnRules {
     for (const held of this.#held) {
       if (held !== rule) continue;
       this.#held.delete(held);
-      if (this.#isOurs(held)) this.#rules.remove(held.name);
+      if (this.#statusOf(held)) this.#rules.remove(held.name);
     }
   }
 
@@ -54,15 +58,16 @@ export class OwnRules {
     let acted: OwnRule | undefined;
     for (const rule of this.#held) {
       if (!rule.isSpoiling) continue;
-      const hits = this.#rules.get(rule.name)?.hits ?? rule.hits;
+      const hits = this.#statusOf(rule)?.hits ?? rule.hits;
       if (hits > rule.hits) acted = rule;
       rule.hits = hits;
     }
     return acted;
   }
 
-  /** A user may have put a rule of this name in its place, which is then no temporary one. */
-  #isOurs({ name }: Held): boolean {
-    return this.#rules.get(name)?.temporary === true;
+  /** Undefined when the rule is gone, also where another one has its name by now. */
+  #statusOf({ name, when }: Held): RuleStatus | undefined {
+    const status = this.#rules.get(name);
+    return status?.rule.when === when ? status : undefined;
   }
 }

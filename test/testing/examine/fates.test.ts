@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { abilities } from '../../../src/faults/ability.js';
+import { ruleSchema } from '../../../src/faults/rule.js';
+import { OwnRules } from '../../../src/testing/examine/trial/own-rules.js';
+import type { Finding } from '../../../src/testing/report/report.js';
+import type { Habits } from './habits.js';
+import type { ModelClient } from './model-client.js';
+import { SEVERAL } from './shapes.js';
+import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
+
+inVirtualTime();
+
+const ONLY_CLOSED = ['closed-after-reply'];
+const HOW =
+  'the device under test ended with exit code 1; its last output:\n    Traceback\n    IndexError: pop';
+const BAD = ['wrong-byte-count', 'wrong-function', 'exception-2'];
+const verdicts = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ id, verdict }) => [id, verdict]));
+
+describe('a client that is gone once its connection was closed', () => {
+  const habits = { mistakes: ['never reconnects'] as const };
+
+  it.each([90_000, 160_000, 3_600_000])('fails with a limit of %d ms', async (limitMs) => {
+    const { report, finding } = await examineModel({ on: 'tcp', habits, checks: ONLY_CLOSED, limitMs });
+    expect(finding('closed-after-reply').verdict).toBe('fail');
+    expect(report.verdict).toBe('fail');
+    expect(report.conclusions[0]).toMatch(/^The client is gone: it asked nothing more /);
+    expect(report.durationMs).toBeLessThan(160_000);
+  });
+});
+
+describe('an examination that its limit has ended', () => {
+  it('is an error where most of it was not run and nothing has failed, and says so last', async () => {
+    const { report } = await examineModel({ habits: { periodMs: 2000 }, limitMs: 60_000 });
+    const notRun = report.findings.filter(({ verdict }) => verdict === 'not run').length;
+    expect(notRun).toBeGreaterThan(report.findings.length / 2);
+    expect(report.verdict).toBe('error');
+    expect(report.conclusions.at(-1)).toBe(
+      `${notRun} of ${report.findings.length} checks were not run, so this examination says too little.`,
+    );
+  });
+});
+
+/** Examines a client whose program ends at the first bad reply. @param restart starts it again */
+async function examineCrash(restarts: boolean) {
+  const bench = await virtualBench();
+  const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['crashes at a bad reply'] };
+  let client: ModelClient;
+  let crashes = 0;
+  const start = async () => {
+    client = bench.client(habits);
+    void client.poll().then(() => {
+      if (isOver) return;
+      crashes++;
+      examination.clientEnded(HOW);
+    });
+    return undefined;
+  };
+  let isOver = false;
+  const { examination } = newExamination(bench, { checks: BAD, ...(restarts && { restart: start }) });
+  await start();
+  const report = await untilOver(bench.clock, examination.run());
+  isOver = true;
+  return { report, crashes: () => crashes };
+}
+
+describe('a client whose program crashes', () => {
+  it('fails the check that it crashed in; the crash comes first, and its output once', async () => {
+    const { report, crashes } = await examineCrash(false);
+    expect(crashes()).toBe(1);
+    expect(report.verdict).toBe('fail');
+    expect(report.conclusions[0]).toMatch(/^Crashed after .*: exit code 1, last line "IndexError: pop"\.$/);
+    const said = [...report.conclusions, ...report.findings.map(({ summary }) => summary)].join('\n');
+    expect(said.match(/Traceback/g)).toHaveLength(1);
+    expect(report.findings.filter(({ verdict }) => verdict === 'not run').length).toBeGreaterThan(0);
+  });
+
+  it('is started again with --restart, and the checks that are left are run', async () => {
+    const { report, crashes } = await examineCrash(true);
+    expect(crashes()).toBe(2);
+    expect(verdicts(report.findings)).toMatchObject({
+      'wrong-byte-count': 'fail',
+      'wrong-function': 'fail',
+      'exception-2': 'pass',
+    });
+  });
+
+  it.each(['serial', 'tcp'] as const)(
+    'is not passed on %s when its own supervisor starts it again',
+    async (on) => {
+      const habits: Partial<Habits> = { questions: SEVERAL, mistakes: ['restarts at a bad reply'] };
+      const { finding } = await examineModel({ on, habits, checks: BAD });
+      expect(finding('wrong-byte-count').verdict).not.toBe('pass');
+      expect(finding('wrong-function').verdict).not.toBe('pass');
+    },
+  );
+});
+
+describe('the rules of an examination', () => {
+  const A_READ = {
+    line: { name: 'bus', abilities: abilities('serial', 'rtu') },
+    unitId: 1,
+    device: 'meter',
+    functionCode: 3,
+    ranges: [{ address: 0, quantity: 2 }],
+  };
+  const REST = { when: { unit: 1 }, faults: [{ silence: true }], seed: 1 };
+
+  it('are known by identity: those of others keep their hits and stay, whatever their names are', async () => {
+    const { rules } = (await virtualBench()).simulator.faults;
+    const mine = { name: 'examine-wrong-crc-1', when: { unit: 2 }, do: [{ silence: true }] };
+    rules.set(ruleSchema.parse(mine), { temporary: true });
+    const [one, other] = [new OwnRules(rules), new OwnRules(rules)];
+    const put = one.put('wrong-crc', REST);
+    rules.match(A_READ);
+    expect(rules.get(put.name)?.hits).toBe(1);
+    expect(other.acted()).toBeUndefined();
+    other.removeAll();
+    expect(rules.list()).toHaveLength(2);
+    expect(one.acted()).toBe(put);
+    one.removeAll();
+    expect(rules.list().map(({ rule }) => rule.name)).toEqual(['examine-wrong-crc-1']);
+  });
+
+  it('are not those that others have put in under their names since', async () => {
+    const { rules } = (await virtualBench()).simulator.faults;
+    const [one, other] = [new OwnRules(rules), new OwnRules(rules)];
+    const { name } = one.put('wrong-crc', REST);
+    rules.remove(name);
+    expect(other.put('wrong-crc', REST).name).toBe(name);
+    rules.match(A_READ);
+    expect(one.acted()).toBeUndefined();
+    one.removeAll();
+    expect(rules.has(name)).toBe(true);
+    other.removeAll();
+    expect(rules.list()).toEqual([]);
+  });
+});
+
+describe('a client with a queue', () => {
+  const QUEUE: Partial<Habits> = {
+    questions: SEVERAL,
+    rhythm: 'queue',
+    periodMs: 500,
+    timeoutMs: 1000,
+    attempts: 1,
+    reconnectsOnTimeout: true,
+    reconnectPauseMs: 5000,
+  };
+
+  it('asks once, also where its next poll comes after a new connection', async () => {
+    const { finding, report } = await examineModel({ on: 'tcp', habits: QUEUE, checks: ['attempts'] });
+    expect(finding('attempts').verdict).not.toBe('pass');
+    expect(report.conclusions.join(' ')).not.toMatch(/asks [2-9] times/i);
+  });
+
+  it('is examined without a rhythm, and never waited for in silence', async () => {
+    const notes: string[] = [];
+    const { report } = await examineModel({
+      on: 'tcp',
+      habits: { questions: SEVERAL, rhythm: 'uneven', periodMs: 3000 },
+      limitMs: 1_800_000,
+      onNote: (text) => void notes.push(text),
+    });
+    const decided = report.findings.filter(({ verdict }) => verdict !== 'not run');
+    expect(decided.length).toBeGreaterThan(report.findings.length / 2);
+    expect(report.findings.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id)).not.toContain(
+      'wrong-unit',
+    );
+  });
+});
