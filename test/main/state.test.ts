@@ -44,6 +44,21 @@ async function value(program: Program): Promise<number> {
   return answer.registers[0]?.value as number;
 }
 
+it('of one program is not used by a second one meanwhile, and is by the next', async () => {
+  const directory = newDirectory();
+  const config = { devices: METER, lines: { lan: TCP_LINE } };
+  const first = await startProgram({ config, args: ['--state', directory] });
+  await expect(startProgram({ config, args: ['--state', directory] })).rejects.toThrow(
+    new RegExp(`process ${first.pid} keeps its state there; end it, or name another directory`),
+  );
+  process.kill(first.pid, 'SIGKILL');
+  await first.exited;
+  // A lock that a killed program has left is no lock.
+  const next = await startProgram({ config, args: ['--state', directory] });
+  expect(await next.stop()).toBe(0);
+  expect(readdirSync(directory)).not.toContain('lock');
+});
+
 describe('state: keep', () => {
   const config = { ...CONFIG, state: 'keep' };
 

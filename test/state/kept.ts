@@ -32,7 +32,9 @@ export function stateDirectory(): string {
 }
 
 export function filesIn(directory: string): string[] {
-  return readdirSync(directory).sort();
+  return readdirSync(directory)
+    .filter((name) => name !== 'lock')
+    .sort();
 }
 
 /** Builds what a file says, and restores what the directory has. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants, promises } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,6 +11,14 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const CHUNK = 32 * 1024;
 
 const UNFINISHED = '.tmp';
+/** Names the process that uses the directory: its number and when it began, because numbers are used again. */
+const LOCK = 'lock';
+
+/** A file begins with the SHA-256 of itself, in whose place there are zeros then. */
+const SUM_HEAD = '{"sum":"';
+const SUM_LENGTH = 64;
+const SUM_END = '",';
+const NO_SUM = '0'.repeat(SUM_LENGTH);
 
 /** The files of a state in their directory. Functions throw what the system says, unless they say otherwise. */
 export class StateFiles {
@@ -21,9 +30,14 @@ export class StateFiles {
     this.#fs = fs;
   }
 
-  /** Makes the directory, and removes what a killed program left unfinished. @returns the names of the files */
+  /**
+   * Makes the directory, takes it for this process, and removes what a killed program left unfinished. Throws where another
+   * process has it.
+   * @returns the names of the files
+   */
   async open(): Promise<string[]> {
     await this.#fs.mkdir(this.directory, { recursive: true, mode: 0o750 });
+    await this.#lock();
     const names = await this.#fs.readdir(this.directory);
     for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
     return names.filter((name) => name.endsWith('.json'));
@@ -38,7 +52,7 @@ export class StateFiles {
         const stats = await file.stat();
         if (!stats.isFile()) return { problem: 'is not a regular file' };
         if (stats.size > MOST_BYTES) return { problem: `has more than ${MOST_BYTES} bytes` };
-        return { text: await file.readFile('utf8') };
+        return checked(await file.readFile('utf8'));
       } finally {
         await file.close();
       }
@@ -54,7 +68,12 @@ export class StateFiles {
     try {
       const file = await this.#fs.open(unfinished, 'w', 0o640);
       try {
-        for (const chunk of chunksOf(pieces)) await file.writeFile(chunk);
+        const sum = createHash('sha256');
+        for (const chunk of chunksOf(withSum(pieces))) {
+          sum.update(chunk);
+          await file.writeFile(chunk);
+        }
+        await file.write(sum.digest('hex'), SUM_HEAD.length);
         await file.sync();
       } finally {
         await file.close();
@@ -69,6 +88,53 @@ export class StateFiles {
 
   async remove(name: string): Promise<void> {
     await this.#fs.rm(this.#path(name), { force: true });
+  }
+
+  /** Lets another process have the directory. */
+  async close(): Promise<void> {
+    await this.remove(LOCK);
+  }
+
+  async #lock(): Promise<void> {
+    for (;;) {
+      try {
+        const file = await this.#fs.open(this.#path(LOCK), 'wx', 0o640);
+        await file
+          .writeFile(`${process.pid} ${await this.#beginOf(process.pid)}\n`)
+          .finally(() => file.close());
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const holder = await this.#holder();
+      if (holder === process.pid) return;
+      if (holder !== undefined) {
+        throw new Error(`process ${holder} keeps its state there; end it, or name another directory`);
+      }
+      await this.remove(LOCK);
+    }
+  }
+
+  /** The process that has the directory; undefined when it is gone. */
+  async #holder(): Promise<number | undefined> {
+    const [pid, begin] = (await this.#text(this.#path(LOCK))).trim().split(' ');
+    return begin !== undefined && begin === (await this.#beginOf(Number(pid))) ? Number(pid) : undefined;
+  }
+
+  /** When a process began, in ticks since the start of the machine (proc_pid_stat(5), field 22); empty without such a process. */
+  async #beginOf(pid: number): Promise<string> {
+    const fields = (await this.#text(`/proc/${pid}/stat`)).replace(/^.*\) /s, '').split(' ');
+    return fields[19] ?? '';
+  }
+
+  /** Empty for a file that can't be read. */
+  async #text(path: string): Promise<string> {
+    try {
+      const file = await this.#fs.open(path, 'r');
+      return await file.readFile('utf8').finally(() => file.close());
+    } catch {
+      return '';
+    }
   }
 
   /** Makes new names outlive a loss of power. */
@@ -95,6 +161,26 @@ export class StateFiles {
   #path(name: string): string {
     return join(this.directory, name);
   }
+}
+
+/** Text with room for its sum. Each file is an object with something in it. */
+function* withSum(pieces: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const piece of pieces) {
+    yield isFirst ? `${SUM_HEAD}${NO_SUM}${SUM_END}${piece.slice(1)}` : piece;
+    isFirst = false;
+  }
+}
+
+/** The text that was written, or that it is another one. Files of version 0.1 have no sum. */
+function checked(text: string): { readonly text: string } | { readonly problem: string } {
+  if (!text.startsWith(SUM_HEAD)) return { text };
+  const end = SUM_HEAD.length + SUM_LENGTH;
+  const rest = text.slice(end);
+  const sum = createHash('sha256').update(SUM_HEAD).update(NO_SUM).update(rest).digest('hex');
+  return text.slice(SUM_HEAD.length, end) === sum && rest.startsWith(SUM_END)
+    ? { text: `{${rest.slice(SUM_END.length)}` }
+    : { problem: 'was changed since it was written: its checksum is another one' };
 }
 
 function* chunksOf(pieces: Iterable<string>): Generator<string> {

@@ -70,6 +70,7 @@ export class StateKeeper {
     clearInterval(this.#timer);
     await this.#round;
     await this.#write(true);
+    await this.#kept.files.close();
   }
 
   #look(): void {
