@@ -3,13 +3,21 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The limit unless the configuration sets another. */
-export const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 /** Connections that the system may queue. */
 export const BACKLOG = 32;
 
 /** File descriptors that stay free for the lines. */
 const RESERVED_DESCRIPTORS = 32;
+
+/** The limits of servers that have one of their own. Node's own limit closes the new connection, whoever holds the others. */
+const limits = new WeakMap<object, number>();
+
+/** How many connections a server may have. */
+export function connectionLimit(server: object): number {
+  return limits.get(server) ?? MAX_CONNECTIONS;
+}
 
 /** A connection, and since when it has waited for a complete request, in ms; undefined while one is answered. */
 interface Connection {
@@ -31,6 +39,7 @@ export function limitConnections(
   descriptors: number = descriptorLimit(),
 ): () => void {
   const open = new Map<string, Connection>();
+  limits.set(server, maxConnections);
   server.on('connection', (socket: Socket) => {
     const key = keyOf(socket);
     if (open.size >= maxConnections) longestWaiting(open.values())?.destroy();

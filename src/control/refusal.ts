@@ -35,6 +35,7 @@ export const CODES = {
   'line.last': { status: 409, means: 'The last line stays, because a configuration needs one.' },
   'line.in_use': { status: 409, means: 'A fault rule is for the line; remove the rule first.' },
   'line.port_busy': { status: 409, means: 'Another program uses the port or the address.' },
+  'line.not_serial': { status: 400, means: 'The path is no serial port of this machine.' },
   'line.not_opened': { status: 409, means: 'The port or the system refused.' },
   'line.not_open': { status: 409, means: 'The line is not open.' },
   'line.under_test': { status: 409, means: 'A test or an examination runs on the line.' },

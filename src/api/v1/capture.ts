@@ -5,7 +5,7 @@ import { refusal } from '../../control/refusal.js';
 import { Capture } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
-import { MAX_CONNECTIONS } from '../connection-limit.js';
+import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';
 import { errorSchema } from '../problem.js';
 import { captureQuery, filterOf } from './traffic-query.js';
@@ -36,10 +36,7 @@ export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
   let followers = 0;
 
   return (app, _, done) => {
-    const limit = Math.max(
-      1,
-      Math.min(MAX_FOLLOWERS, (app.server.maxConnections || MAX_CONNECTIONS) * SHARE_OF_CONNECTIONS),
-    );
+    const limit = Math.max(1, Math.min(MAX_FOLLOWERS, connectionLimit(app.server) * SHARE_OF_CONNECTIONS));
     app.get(
       '/capture.pcapng',
       {

@@ -2,7 +2,7 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { refuse } from '../answers.js';
-import { MAX_CONNECTIONS } from '../connection-limit.js';
+import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';
 import { errorSchema } from '../problem.js';
 import { EventMessages } from './event-messages.js';
@@ -34,7 +34,7 @@ export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
   let readers = 0;
 
   return (app, _, done) => {
-    const share = Math.floor((app.server.maxConnections || MAX_CONNECTIONS) * SHARE_OF_CONNECTIONS);
+    const share = Math.floor(connectionLimit(app.server) * SHARE_OF_CONNECTIONS);
     const limit = Math.max(1, Math.min(MAX_READERS, share));
     app.get(
       '/events',

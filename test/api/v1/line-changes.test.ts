@@ -192,7 +192,7 @@ describe('a line that can not be as it was asked to be', () => {
     const { link: path } = await view(line);
     const before = await still('bench');
     const answer = await put('bench', { serial: { path, link: null } });
-    expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('a virtual line') } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'line.not_serial' } });
     expect(await still('bench')).toEqual(before);
     expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
   });
@@ -226,6 +226,16 @@ describe('a line that can not be as it was asked to be', () => {
     expect((await master.readHoldingRegisters(0, 1)).data).toEqual([1]);
     expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
   });
+
+  it.each(['/dev/pts/0', '/dev/console', '/dev/tty', '/dev/null', '/etc/passwd', '../../dev/ptmx'])(
+    'a serial one is not opened on %s, which is no serial port',
+    async (path) => {
+      expect(await put('bench', { serial: { path, link: null } })).toMatchObject({
+        status: 400,
+        body: { code: 'line.not_serial', problems: [{ path: 'serial.path' }] },
+      });
+    },
+  );
 
   it.each(['/etc/passwd', '/etc/no-such-file', '/proc/self/pagemap', '../../etc/passwd'])(
     'a TCP one is not made TLS with %s: certificates come from the directory of the configuration',

@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { changeLine } from '../../../src/control/lines.js';
+import { ownersRoom } from '../../../src/control/room.js';
 import { readReply, readRequest } from '../../main/clients.js';
 import { plugIn, unplug } from '../../main/wire.js';
 import { nativeSetup } from '../../support/configuration.js';
@@ -70,9 +73,17 @@ it('a line that waits for its port serves at once on another one that is there',
   const other = join(directory, 'other');
   const wire = await plugIn(other);
   onTestFinished(wire.hangUp);
-  expect(await rest.send('PUT', URL, { serial: { path: other } })).toMatchObject({
-    status: 200,
-    body: { state: 'open', settings: { serial: { path: other } } },
+  // The port of a test is a pseudo-terminal, which REST does not take.
+  const settings = { serial: { path: other } };
+  expect(await rest.send('PUT', URL, settings)).toMatchObject({
+    status: 400,
+    body: { code: 'line.not_serial' },
+  });
+  const owner = ownersRoom(rest.simulator, pino({ level: 'silent' }));
+  const [line = ''] = rest.simulator.lines.keys();
+  expect(await changeLine(owner, { line, settings })).toMatchObject({
+    ok: true,
+    value: { state: 'open', settings: { serial: { path: other } } },
   });
   expect(await wire.ask(readRequest(1, 0), REPLY_LENGTH, SERVED_MS)).toEqual(readReply(1, 7));
   const old = await plugIn(link);
