@@ -227,7 +227,7 @@ describe('a line that can not be as it was asked to be', () => {
     expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
   });
 
-  it.each(['/dev/pts/0', '/dev/console', '/dev/tty', '/dev/null', '/etc/passwd', '../../dev/ptmx'])(
+  it.each(['/dev/pts/0', '/dev/console', '/dev/tty', '/dev/null', '/etc/passwd', '/dev/ptmx'])(
     'a serial one is not opened on %s, which is no serial port',
     async (path) => {
       expect(await put('bench', { serial: { path, link: null } })).toMatchObject({

@@ -8,11 +8,6 @@ export class Known {
   readonly #values = new Map<number, RegisterView>();
   bits: 1 | 16 = 16;
 
-  /** Whether nothing was read yet. */
-  get isEmpty(): boolean {
-    return this.#words.size === 0;
-  }
-
   take({ from, words, access, bits, values }: Words): void {
     this.bits = bits;
     words.forEach((word, i) => {

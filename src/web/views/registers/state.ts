@@ -68,12 +68,12 @@ export const version = signal(0);
 /** The supply and the clock of the device, as the last answer had them. */
 export const machine = signal<Pick<Words, 'supply' | 'clock'> | undefined>(undefined);
 
-/** Whether the first answer about the table had values: of several registers, or with a name. */
+/** Whether an answer about the table had values: of several registers, or with a name. Which answer is first is chance. */
 const hasValues = signal(false);
 
 /** Keeps what was read. */
 export function learn(words: Words): void {
-  if (known.isEmpty) hasValues.value = words.values.length > 0;
+  if (words.values.length > 0) hasValues.value = true;
   known.take(words);
   machine.value = { supply: words.supply, clock: words.clock };
 }
