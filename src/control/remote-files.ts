@@ -1,7 +1,8 @@
-import { access, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { LineDefinition } from '../config/configuration.js';
 import { sectionOf } from '../schema/parts.js';
+import { whyNoPort } from '../simulator/ports.js';
 import { type Refusal, refusal } from './refusal.js';
 import type { Room } from './room.js';
 
@@ -49,36 +50,14 @@ export async function wrongFiles(
   );
 }
 
-/** Terminals by the names that only terminals of people have, whether or not they are there. */
-const TERMINAL = /^\/dev\/(pts\/.*|tty\d*|console|ptmx)$/;
-
-/**
- * Why a client may not have a line on this port: it is no serial port but somebody's terminal, and what is typed there would
- * be read, and answered. The system knows the hardware behind a serial port (`/sys/class/tty/NAME/device`). A path that does not
- * exist may be one of an adapter that is still to be plugged in.
- */
 async function wrongPort(
   settings: Readonly<Record<string, unknown>>,
   present: string | undefined,
 ): Promise<Refusal | undefined> {
   const path = sectionOf(settings.serial, 'path');
   if (typeof path !== 'string' || path === 'virtual' || path === present) return undefined;
-  const device = await realPath(resolve(path));
-  const isThere = await exists(device);
-  if (!TERMINAL.test(device) && (!isThere || (await exists(`/sys/class/tty/${basename(device)}/device`))))
-    return undefined;
-  return refusal(
-    'line.not_serial',
-    'serial.path',
-    `expected a serial port of this machine or virtual, got ${path}`,
-  );
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+  const why = await whyNoPort(path);
+  return why === undefined ? undefined : refusal('line.not_serial', 'serial.path', why);
 }
 
 async function wrongLink(

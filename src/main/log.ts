@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import type { LogOptions } from '../config/commands/serve.js';
-import { printableLine } from '../rest/printable.js';
+import { printable, printableLine } from '../rest/printable.js';
 import { complain, isJournal, PRIORITY } from './say.js';
 
 /** The levels of pymodbus.simulator's --log, with their names in pino. */
@@ -56,7 +56,8 @@ function onTerminal(stream: DestinationStream): DestinationStream {
     ignore: 'name,line,unitId,faults,leftOut',
     messageFormat: ({ line, msg }) => printableLine(line === undefined ? String(msg) : `${line}: ${msg}`),
   });
-  return { write: (entry) => void stream.write(pretty(entry)) };
+  const readable = (_: string, value: unknown) => (typeof value === 'string' ? printable(value) : value);
+  return { write: (entry) => void stream.write(pretty(JSON.parse(entry, readable))) };
 }
 
 /** Pino's numbers of the levels. */

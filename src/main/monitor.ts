@@ -2,6 +2,7 @@ import type { MonitorCommand } from '../config/commands/monitor.js';
 import { eventLine } from '../monitor/event-line.js';
 import { type Followed, follow } from '../monitor/follow.js';
 import { coloured, plain } from '../monitor/paint.js';
+import { printable } from '../rest/printable.js';
 import { complain, FAILED, OK, WRONG_USAGE } from './say.js';
 import { stopSignal } from './stop-signal.js';
 
@@ -27,7 +28,7 @@ export async function monitor(command: MonitorCommand): Promise<number> {
         await print(each);
         break;
       case 'lost':
-        console.error(`${command.url}: ${each.reason}; waiting for the simulator`);
+        console.error(printable(`${command.url}: ${each.reason}; waiting for the simulator`));
         break;
       case 'connected':
         console.error(`${command.url}: connected`);

@@ -1,5 +1,9 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readShort } from '../transport/read-short.js';
+
+/** systemd takes credentials of 1 MB; a token fits in one header of HTTP. */
+const LONGEST_TOKEN = 8192;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,12 +12,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * user and no other process can read a credential. MODBUS_SIM_TOKEN takes precedence. An empty credential is ignored.
  * @returns the environment, or an error in one sentence: an unreadable token must not leave REST without a token.
  */
-export function withCredentials(env: Environment): Environment | string {
+export async function withCredentials(env: Environment): Promise<Environment | string> {
   if (env.CREDENTIALS_DIRECTORY === undefined || env.MODBUS_SIM_TOKEN) return env;
   const file = join(env.CREDENTIALS_DIRECTORY, 'token');
   if (!existsSync(file)) return env;
   try {
-    return { ...env, MODBUS_SIM_TOKEN: readFileSync(file, 'utf8').trim() };
+    return { ...env, MODBUS_SIM_TOKEN: (await readShort(file, LONGEST_TOKEN)).trim() };
   } catch (error) {
     return `the credential token can't be read: ${(error as Error).message}`;
   }

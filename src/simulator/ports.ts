@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { realPathOf } from '../transport/port/adapter.js';
+import { consoleHint } from '../transport/port/console-hint.js';
 import { listPorts, type PortInfo } from '../transport/port/list-ports.js';
 
 /** A serial port of this machine, and the lines that use it. */
@@ -28,4 +29,23 @@ export async function portStatuses(used: readonly UsedPort[], root = '/'): Promi
       lines: users.filter((user) => user.device === device).map(({ name }) => name),
     };
   });
+}
+
+/** Names under which the system makes serial ports, and this program's udev rules. */
+const NAMES_OF_PORTS =
+  /^\/dev\/(tty[A-Z]\w*|(serial|rfcomm)\d+|serial\/by-(id|path)\/[^/]+|modbus-sim\/[^/]+)$/;
+
+/**
+ * Why a path that a client of REST has sent is not opened: it is neither a port of `listPorts` nor the usual name of one that
+ * is still to be plugged in, but perhaps somebody's terminal, where what is typed would be read and answered. Of any other
+ * path the answer is the same whether or not something is there.
+ */
+export async function whyNoPort(path: string, root = '/'): Promise<string | undefined> {
+  const wanted = resolve(path);
+  const device = realPathOf(join(root, wanted));
+  if (device === undefined && NAMES_OF_PORTS.test(wanted)) return undefined;
+  const ports = await listPorts(root);
+  const isListed = device !== undefined && ports.some((port) => realPathOf(join(root, port.path)) === device);
+  if (isListed) return consoleHint(wanted, root);
+  return `expected virtual, a port that GET /api/v1/ports lists, or the name of one that is to come (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`;
 }

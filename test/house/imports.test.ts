@@ -170,7 +170,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   service: {
     knows: ['protocol', 'schema', 'device', 'traffic', 'config', 'simulator', 'control', 'state'],
-    knowsFiles: ['src/transport/port/libc.ts'],
+    knowsFiles: [
+      'src/transport/port/libc.ts',
+      'src/transport/port/port-path.ts',
+      'src/transport/read-short.ts',
+    ],
     external: /^(node:.+|pino|zod)$/,
     why: 'it is about the program as a service, which no line, device or request depends on',
   },

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hex } from '../../src/protocol/bytes.js';
-import { type RunningProgram, startProgram } from '../support/program.mjs';
+import { dist, type RunningProgram, startProgram } from '../support/program.mjs';
 import { openRawClient, readReply, readRequest } from './clients.js';
 import { METER, VIRTUAL_LINE } from './plant.js';
 import { scratchSpace } from './run.js';
@@ -48,6 +49,29 @@ describe('the log', () => {
     expect(program.output.stdout.trim().split('\n')).toEqual(ANNOUNCEMENTS);
   });
 
+  it('on a terminal shows nothing that a name of a file has hidden', async () => {
+    const directory = newDirectory();
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'device-\u001b]0;owned\u0007\u202egnp.json'), '');
+    const file = join(directory, 'config.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ devices: METER, lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } } }),
+    );
+    const main = join(dist, 'main.js');
+    const command = `${process.execPath} ${main} --config ${file} --http_port 0 --state ${directory}`;
+    // script(1) gives the program a terminal.
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let shown = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk.toString();
+    });
+    await vi.waitFor(() => expect(shown).toContain('ready'), { timeout: 30_000 });
+    child.kill('SIGTERM');
+    expect(shown).toContain('owned??gnp.json');
+    expect(shown).not.toMatch(/\u202e|\u001b\]0;/);
+  });
+
   it('names neither process nor host, which whoever collects logs adds', async () => {
     const program = await start();
     expect(await program.stop()).toBe(0);
@@ -81,9 +105,9 @@ describe('the log', () => {
         body: JSON.stringify(body),
       });
     expect((await put({ timing: { turnaround: 20 } })).status).toBe(200);
-    expect((await put({ serial: { path: '/dev/not-there', link: null } })).status).toBe(409);
+    expect((await put({ serial: { path: '/dev/ttyNotThere', link: null } })).status).toBe(409);
     expect((await fetch(`${url}/stop`, { method: 'POST' })).status).toBe(200);
-    expect((await put({ serial: { path: '/dev/not-there', link: null } })).status).toBe(200);
+    expect((await put({ serial: { path: '/dev/ttyNotThere', link: null } })).status).toBe(200);
     expect((await fetch(`${url}/start`, { method: 'POST' })).status).toBe(409);
     expect(await program.stop()).toBe(0);
     expect(messages(program.output.stderr).filter((text) => text.startsWith('line '))).toEqual([

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { dist, type RunningProgram, startProgram } from '../support/program.mjs';
@@ -34,7 +37,7 @@ async function monitor(url: string, ...args: string[]) {
     output.error += chunk.toString();
   });
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  await vi.waitFor(() => expect(output.error).toBe(`${url}: connected\n`), LIMIT);
+  await vi.waitFor(() => expect(output.error).toContain(`${url}: connected\n`), LIMIT);
   return { child, output, exited };
 }
 
@@ -118,4 +121,24 @@ it('ends with 1 where no simulator is, and where the token is wrong', async () =
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Authorization') });
   const { child } = await monitor(url, '--token', 'right');
   child.kill('SIGTERM');
+});
+
+it('shows nothing to the terminal that a foreign simulator has hidden in its refusal', async () => {
+  let asked = 0;
+  const foreign = createServer((_, answer) => {
+    if (++asked === 1) {
+      // Numbers that begin again: the monitor asks anew for what it missed.
+      answer.writeHead(200, { 'content-type': 'text/event-stream' });
+      answer.write('id: 5\ndata: []\n\nid: 1\ndata: []\n\n');
+    } else {
+      const detail = 'busy \u001b]0;owned\u0007 \u202egnp.exe';
+      answer.writeHead(503, { 'content-type': 'application/problem+json' }).end(JSON.stringify({ detail }));
+    }
+  });
+  await once(foreign.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void foreign.close());
+  const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+  const { output } = await monitor(url);
+  onTestFinished(() => foreign.closeAllConnections());
+  await vi.waitFor(() => expect(output.error).toContain('busy ?]0;owned? ?gnp.exe; waiting'), LIMIT);
 });

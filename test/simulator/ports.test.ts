@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { portStatuses } from '../../src/simulator/ports.js';
+import { portStatuses, whyNoPort } from '../../src/simulator/ports.js';
 
 function tree(): { root: string; file: (path: string, text: string) => void; link: typeof symlinkSync } {
   const root = mkdtempSync(join(tmpdir(), 'modbus-sim-ports-'));
@@ -18,7 +18,8 @@ function tree(): { root: string; file: (path: string, text: string) => void; lin
   };
 }
 
-it('a port is told with its hints and with the lines that use it under whichever name', async () => {
+/** A tree with the adapter ttyUSB0, on which the kernel has its console. */
+function treeWithConsole() {
   const { root, file, link } = tree();
   const device = 'sys/devices/usb1/1-1/1-1:1.0/ttyUSB0';
   file('dev/ttyUSB0', '');
@@ -32,7 +33,11 @@ it('a port is told with its hints and with the lines that use it under whichever
   link(`${device}/tty/ttyUSB0`, 'sys/class/tty/ttyUSB0');
   link('dev/ttyUSB0', 'dev/serial/by-id/usb-FTDI-if00-port0');
   file('sys/class/tty/console/active', 'tty0 ttyUSB0\n');
+  return { root, file, link };
+}
 
+it('a port is told with its hints and with the lines that use it under whichever name', async () => {
+  const { root } = treeWithConsole();
   const used = [
     { name: 'bus', path: '/dev/serial/by-id/usb-FTDI-if00-port0' },
     { name: 'other', path: '/dev/ttyUSB1' },
@@ -50,4 +55,29 @@ it('a port is told with its hints and with the lines that use it under whichever
       lines: ['bus'],
     },
   ]);
+});
+
+it('a client of REST may name ports that are listed and usual names, and nothing else', async () => {
+  const { root, file, link } = treeWithConsole();
+  const name = '/dev/serial/by-id/usb-FTDI-if00-port0';
+  expect(await whyNoPort(name, root)).toContain('the kernel console is on this port');
+  file('sys/class/tty/console/active', 'tty0\n');
+  link('dev/ttyUSB0', 'dev/bus-1');
+  for (const path of [name, '/dev/ttyUSB0', '/dev/bus-1'])
+    expect(await whyNoPort(path, root)).toBeUndefined();
+  const usual = ['/dev/ttyUSB7', '/dev/serial0', '/dev/serial/by-path/x', '/dev/modbus-sim/by-usb-2'];
+  for (const path of usual) expect(await whyNoPort(path, root)).toBeUndefined();
+  file('dev/ttyS3', '');
+  file('dev/null', '');
+  file('etc/passwd', '');
+  const others = [
+    '/dev/ttyS3',
+    '/dev/null',
+    '/dev/nil',
+    '/etc/passwd',
+    '/etc/none',
+    '/dev/serial/by-id/../../../etc/none',
+  ];
+  for (const path of others)
+    expect(await whyNoPort(path, root)).toMatch(/^expected virtual, a port that .*, got/);
 });

@@ -32,10 +32,11 @@ export function stateDirectory(): string {
 }
 
 export function filesIn(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((name) => name !== 'lock')
-    .sort();
+  return readdirSync(directory).sort();
 }
+
+/** The last program on each directory, which counts as ended, and perhaps as killed, when the next one begins. */
+const last = new Map<string, StateFiles>();
 
 /** Builds what a file says, and restores what the directory has. */
 export async function keep(
@@ -48,7 +49,9 @@ export async function keep(
   const write = (entry: string) => void warnings.push((JSON.parse(entry) as { msg: string }).msg);
   const log = pino({ level: 'warn' }, { write });
   const simulator = new Simulator(file, log);
+  await last.get(directory)?.close();
   const files = new StateFiles(directory, fs);
+  last.set(directory, files);
   const now = () => times.now;
   const restored = await restoreState({ room: ownersRoom(simulator, log), files, file, log, now });
   const keeper = new StateKeeper({ simulator, files, log, now, uptime: () => times.uptime }, file, restored);

@@ -116,7 +116,7 @@ describeInBrowser('the console on a network that fails', () => {
     const second = await startProgram({ config: benchOf('new', port) });
     onTestFinished(async () => void (await second.stop()));
     await lines.getByRole('article', { name: 'Line new' }).waitFor();
-    expect(await lines.getByRole('article').count()).toBe(1);
+    await expect.poll(() => lines.getByRole('article').count()).toBe(1);
     await registers.getByRole('heading', { name: 'There is no device old-device' }).waitFor();
     await registers.getByRole('link', { name: 'new-device' }).click();
     await registers.getByRole('grid').waitFor();

@@ -38,7 +38,7 @@ describeInBrowser('the connection of the console', () => {
     await served.rest.send('DELETE', '/api/v1/session', undefined, headers);
     await dialog.getByRole('button', { name: 'Change' }).click();
     await logIn();
-    expect(await dialog.getByLabel('serial.baudRate').inputValue()).toBe('19200');
+    await expect.poll(() => dialog.getByLabel('serial.baudRate').inputValue()).toBe('19200');
     await dialog.getByRole('button', { name: 'Change' }).click();
     await page.getByText('Line bus was changed.').waitFor();
   });

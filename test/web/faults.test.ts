@@ -14,8 +14,8 @@ describeInBrowser('the view of the faults', () => {
     const editor = page.getByRole('form', { name: 'New rule' });
     await editor.getByText('For the next request like').waitFor();
     await editor.getByRole('button', { name: 'Wrong CRC once' }).click();
-    expect(await editor.getByLabel('line', { exact: true }).inputValue()).toBe('bus');
-    expect(await editor.getByLabel('quantity', { exact: true }).inputValue()).toBe('4');
+    await expect.poll(() => editor.getByLabel('line', { exact: true }).inputValue()).toBe('bus');
+    await expect.poll(() => editor.getByLabel('quantity', { exact: true }).inputValue()).toBe('4');
     await editor.getByRole('cell', { name: /^01 03 08 00 01 00 02/ }).waitFor();
     const seen = served.simulator.traffic.last;
     await editor.getByRole('button', { name: 'Arm' }).click();

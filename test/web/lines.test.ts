@@ -86,7 +86,7 @@ describeInBrowser('the view of the lines', () => {
     await dialog.locator(':focus').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => change.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
   test('adds a line, and removes it', async () => {
@@ -134,7 +134,7 @@ describeInBrowser('the view of the lines', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     const stop = page.getByRole('button', { name: 'Stop lan' });
     await stop.waitFor();
-    expect(await stop.isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Add a line' }).isDisabled()).toBe(true);
+    await expect.poll(() => stop.isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Add a line' }).isDisabled()).toBe(true);
   });
 });

@@ -37,7 +37,7 @@ describeInBrowser('the console with much of everything', () => {
       const page = await openPage(served, '/traffic', { width, theme: 'dark' });
       await page.getByText('following').waitFor();
       const strips = page.getByLabel('Strip of line');
-      expect(await strips.locator('option').count()).toBe(64);
+      await expect.poll(() => strips.locator('option').count()).toBe(64);
       await strips.selectOption(LONGEST);
       await page.getByRole('application', { name: `Timing of line ${LONGEST}` }).waitFor();
       await page.getByRole('row', { name: 'read holding registers' }).first().waitFor();
@@ -81,7 +81,7 @@ describeInBrowser('the console with much of everything', () => {
     await page.keyboard.press('Control+End');
     await page.locator('[data-address="65535"]').getByText('7', { exact: true }).waitFor();
     const choice = page.getByRole('combobox', { name: 'Device' });
-    expect(await choice.locator('option').count()).toBe(248);
+    await expect.poll(() => choice.locator('option').count()).toBe(248);
     await choice.selectOption('device-200');
     await page.waitForURL('**/registers/device-200/**');
     await choice.selectOption(LONGEST);

@@ -200,7 +200,7 @@ describeInBrowser('the view of the registers', () => {
     await page.getByRole('heading', { name: `There is no device ${HOSTILE}` }).waitFor();
     await page.getByRole('link', { name: 'meter' }).click();
     await text(page, 1, '2');
-    expect(await page.getByRole('combobox', { name: 'Device' }).locator('option').count()).toBe(1);
+    await expect.poll(() => page.getByRole('combobox', { name: 'Device' }).locator('option').count()).toBe(1);
   });
 
   test('edits a value in its unit, and a float by its words', async () => {
@@ -220,11 +220,13 @@ describeInBrowser('the view of the registers', () => {
     const page = await open(served, '/registers/meter/holding?as=values');
     await type(page, 13, '99999');
     await cell(page, 13).getByRole('alert').getByText('a number that uint16 can hold').waitFor();
-    expect(await page.getByLabel('Register 13').inputValue()).toBe('99999');
+    await expect.poll(() => page.getByLabel('Register 13').inputValue()).toBe('99999');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await text(page, 13, '21.5 °C');
-    expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => page.getByRole('grid').evaluate((grid) => grid === document.activeElement))
+      .toBe(true);
     await type(page, 12, '1');
     await cell(page, 12).getByText('a signal (square) moves this value').waitFor();
     await type(page, 15, '1');
@@ -286,7 +288,7 @@ describeInBrowser('the view of the registers', () => {
     await plot.focus();
     await page.keyboard.press('Home');
     await details.getByText(/^(45|55) {2}at \d\d:\d\d:\d\d$/).waitFor();
-    expect(await plot.getAttribute('aria-valuenow')).toBe('0');
+    await expect.poll(() => plot.getAttribute('aria-valuenow')).toBe('0');
     await page.keyboard.press('Escape');
     await plot.hover();
     await details.getByText(/^(45|55) {2}at/).waitFor();
@@ -362,9 +364,11 @@ describeInBrowser('the view of the registers', () => {
     await page.waitForURL('**/registers/meter/coils');
     const tables = page.getByRole('navigation', { name: 'Tables' });
     await tables.getByText('holding 3').waitFor();
-    expect(await tables.getByRole('link').allTextContents()).toEqual(
-      expect.arrayContaining([expect.stringMatching(/coils\s+3/), expect.stringMatching(/input\s+2/)]),
-    );
+    await expect
+      .poll(() => tables.getByRole('link').allTextContents())
+      .toEqual(
+        expect.arrayContaining([expect.stringMatching(/coils\s+3/), expect.stringMatching(/input\s+2/)]),
+      );
     await tables.getByRole('link', { name: 'holding' }).click();
     await text(page, 100, '1');
     await text(page, 400, '3');
@@ -427,7 +431,7 @@ describeInBrowser('the view of the registers', () => {
     await page.getByLabel('Token').fill(READER);
     await page.getByRole('button', { name: 'Log in' }).click();
     await text(page, 0, '1');
-    expect(await page.getByRole('button', { name: 'Reset the device' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Reset the device' }).isDisabled()).toBe(true);
     await type(page, 0, '5');
     await cell(page, 0).getByText('this session may only read').waitFor();
     expect(holding(served, 'meter', 0, 1)).toEqual([1]);

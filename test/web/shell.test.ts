@@ -14,7 +14,9 @@ describeInBrowser('the console', () => {
       for (const theme of ['light', 'dark'] as const) {
         const page = await openPage(served, `/${view}`, { theme });
         await page.getByText('live', { exact: true }).waitFor();
-        expect(await page.locator('nav a[aria-current=page]').getAttribute('href')).toBe(`/${view}`);
+        await expect
+          .poll(() => page.locator('nav a[aria-current=page]').getAttribute('href'))
+          .toBe(`/${view}`);
         expect(await accessibilityFaults(page)).toEqual([]);
         const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         expect(isTooWide).toBe(false);

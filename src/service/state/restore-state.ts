@@ -44,7 +44,8 @@ interface Surroundings {
 export async function restoreState(surroundings: Surroundings): Promise<RestoredState> {
   const { room, files, file } = surroundings;
   const { simulator } = room;
-  const names = await files.open();
+  const { names, note } = await files.open();
+  if (note !== undefined) surroundings.log.warn(note);
   const reader = new StateReader(surroundings);
   const bench = names.includes(BENCH_FILE) ? await reader.read(BENCH_FILE, benchStateSchema) : undefined;
   const restored = bench && (await restoreBench(room, file, bench));

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { constants, promises } from 'node:fs';
+import { promises } from 'node:fs';
 import { join } from 'node:path';
+import { loadLibc } from '../../transport/port/libc.js';
+import { lockHolder } from '../../transport/port/port-path.js';
+import { readShort } from '../../transport/read-short.js';
 
 /** The part of `node:fs/promises` that is used; tests pass a disk that is full. */
 export type FileSystem = Pick<typeof promises, 'mkdir' | 'open' | 'readdir' | 'rename' | 'rm'>;
@@ -11,8 +14,6 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const CHUNK = 32 * 1024;
 
 const UNFINISHED = '.tmp';
-/** Names the process that uses the directory: its number and when it began, because numbers are used again. */
-const LOCK = 'lock';
 
 /** A file begins with the SHA-256 of itself, in whose place there are zeros then. */
 const SUM_HEAD = '{"sum":"';
@@ -24,6 +25,7 @@ const NO_SUM = '0'.repeat(SUM_LENGTH);
 export class StateFiles {
   readonly directory: string;
   readonly #fs: FileSystem;
+  #locked: promises.FileHandle | undefined;
 
   constructor(directory: string, fs: FileSystem = promises) {
     this.directory = directory;
@@ -33,29 +35,20 @@ export class StateFiles {
   /**
    * Makes the directory, takes it for this process, and removes what a killed program left unfinished. Throws where another
    * process has it.
-   * @returns the names of the files
+   * @returns the names of the files; `note` says why nothing keeps other processes out, where that is so
    */
-  async open(): Promise<string[]> {
+  async open(): Promise<{ readonly names: string[]; readonly note: string | undefined }> {
     await this.#fs.mkdir(this.directory, { recursive: true, mode: 0o750 });
-    await this.#lock();
+    const note = await this.#lock();
     const names = await this.#fs.readdir(this.directory);
     for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
-    return names.filter((name) => name.endsWith('.json'));
+    return { names: names.filter((name) => name.endsWith('.json')), note };
   }
 
   /** The text of a file, or what is wrong with the file in words. */
   async read(name: string): Promise<{ readonly text: string } | { readonly problem: string }> {
     try {
-      // A FIFO of that name would otherwise wait for a writer.
-      const file = await this.#fs.open(this.#path(name), constants.O_RDONLY | constants.O_NONBLOCK);
-      try {
-        const stats = await file.stat();
-        if (!stats.isFile()) return { problem: 'is not a regular file' };
-        if (stats.size > MOST_BYTES) return { problem: `has more than ${MOST_BYTES} bytes` };
-        return checked(await file.readFile('utf8'));
-      } finally {
-        await file.close();
-      }
+      return checked(await readShort(this.#path(name), MOST_BYTES));
     } catch (error) {
       return { problem: (error as Error).message };
     }
@@ -92,49 +85,23 @@ export class StateFiles {
 
   /** Lets another process have the directory. */
   async close(): Promise<void> {
-    await this.remove(LOCK);
+    await this.#locked?.close();
+    this.#locked = undefined;
   }
 
-  async #lock(): Promise<void> {
-    for (;;) {
-      try {
-        const file = await this.#fs.open(this.#path(LOCK), 'wx', 0o640);
-        await file
-          .writeFile(`${process.pid} ${await this.#beginOf(process.pid)}\n`)
-          .finally(() => file.close());
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const holder = await this.#holder();
-      if (holder === process.pid) return;
-      if (holder !== undefined) {
-        throw new Error(`process ${holder} keeps its state there; end it, or name another directory`);
-      }
-      await this.remove(LOCK);
+  /** The kernel lets a lock go with the process that has it, however that ends. */
+  async #lock(): Promise<string | undefined> {
+    const loaded = await loadLibc();
+    if (!loaded.ok) return `nothing keeps another program out of ${this.directory}: ${loaded.reason}`;
+    const file = await this.#fs.open(this.directory, 'r');
+    if (loaded.libc.lockNow(file.fd) < 0) {
+      await file.close();
+      const { pid } = lockHolder(this.directory) ?? {};
+      const holder = pid === undefined ? 'another program' : `process ${pid}`;
+      throw new Error(`${holder} keeps its state there; end it, or name another directory`);
     }
-  }
-
-  /** The process that has the directory; undefined when it is gone. */
-  async #holder(): Promise<number | undefined> {
-    const [pid, begin] = (await this.#text(this.#path(LOCK))).trim().split(' ');
-    return begin !== undefined && begin === (await this.#beginOf(Number(pid))) ? Number(pid) : undefined;
-  }
-
-  /** When a process began, in ticks since the start of the machine (proc_pid_stat(5), field 22); empty without such a process. */
-  async #beginOf(pid: number): Promise<string> {
-    const fields = (await this.#text(`/proc/${pid}/stat`)).replace(/^.*\) /s, '').split(' ');
-    return fields[19] ?? '';
-  }
-
-  /** Empty for a file that can't be read. */
-  async #text(path: string): Promise<string> {
-    try {
-      const file = await this.#fs.open(path, 'r');
-      return await file.readFile('utf8').finally(() => file.close());
-    } catch {
-      return '';
-    }
+    this.#locked = file;
+    return undefined;
   }
 
   /** Makes new names outlive a loss of power. */

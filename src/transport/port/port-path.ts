@@ -47,8 +47,8 @@ export function isPseudoTerminal(stats: Stats): boolean {
   return major >= 136 && major <= 143;
 }
 
-/** The program that holds an flock(2) on the device, from /proc/locks; undefined when nobody does, or none is shown. */
-export function lockHolder(path: string): string | undefined {
+/** The process that has an flock(2) on a file, from /proc/locks; undefined when none has, or none is shown. */
+export function lockHolder(path: string): { readonly pid: number; readonly name: string } | undefined {
   try {
     const { dev, ino } = statSync(path);
     const { major, minor } = deviceNumber(dev);
@@ -60,8 +60,7 @@ export function lockHolder(path: string): string | undefined {
       .find((line) => line[1] === 'FLOCK' && line[5] === file);
     const pid = Number(fields?.[4]);
     if (fields === undefined || !(pid > 0)) return undefined;
-    if (pid === process.pid) return 'another line of this program';
-    return `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()} (process ${pid}); end it first`;
+    return { pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() };
   } catch {
     return undefined;
   }

@@ -15,7 +15,8 @@ export async function openExclusively(
 ): Promise<SerialPort | string> {
   const { path, baudRate, dataBits, parity, stopBits } = settings;
   const holder = lockHolder(path);
-  if (holder !== undefined) return `is in use by ${holder}`;
+  if (holder?.pid === process.pid) return 'is in use by another line of this program';
+  if (holder) return `is in use by ${holder.name} (process ${holder.pid}); end it first`;
   let module: typeof import('serialport');
   try {
     module = await import('serialport');

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { readShort } from '../read-short.js';
 import type { TlsFiles } from '../settings.js';
 
 export interface TlsCredentials {
@@ -102,34 +101,12 @@ async function readKey(path: string): Promise<Read<KeyObject>> {
 
 async function readPem(what: string, path: string): Promise<Read<string>> {
   try {
-    return { ok: true, value: await readShort(path) };
+    return { ok: true, value: await readShort(path, LARGEST_BYTES) };
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const reason = READ_ERRORS[code];
     const why = reason === undefined ? `can't be read: ${message}` : `${reason} (${code})`;
     return { ok: false, reason: `the ${what} file ${path} ${why}` };
-  }
-}
-
-/** Reads a regular file, and throws for anything else: a client of REST may have named a pipe, or what never ends. */
-async function readShort(path: string): Promise<string> {
-  // Without this flag, opening a pipe would take a thread of the pool until somebody writes to it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stat = await file.stat();
-    if (stat.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (!stat.isFile()) throw new Error('is not a regular file');
-    const pieces: Buffer[] = [];
-    let length = 0;
-    // The size of a file in /proc is 0, however much it gives.
-    for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length > LARGEST_BYTES) throw new Error(`is too large: more than ${LARGEST_BYTES} bytes`);
-    }
-    return Buffer.concat(pieces).toString();
-  } finally {
-    await file.close();
   }
 }
 

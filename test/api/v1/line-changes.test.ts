@@ -179,7 +179,7 @@ describe('a line that can not be as it was asked to be', () => {
   it('a virtual one keeps its port and its client when a serial port is not there', async () => {
     const master = await serialMaster(link);
     const before = await still('bench');
-    const path = join(directory, 'ttyUSB9');
+    const path = '/dev/serial/by-id/usb-none-of-this-machine';
     const answer = await put('bench', { serial: { path, link: null }, units: { 9: { copyOf: 'meter' } } });
     expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(path) } });
     expect(await still('bench')).toEqual(before);
@@ -227,12 +227,29 @@ describe('a line that can not be as it was asked to be', () => {
     expect(await still('lan')).toMatchObject({ ...before, counters: { requests: 1 } });
   });
 
-  it.each(['/dev/pts/0', '/dev/console', '/dev/tty', '/dev/null', '/etc/passwd', '/dev/ptmx'])(
-    'a serial one is not opened on %s, which is no serial port',
+  it.each([
+    '/dev/pts/0',
+    '/dev/pts/99999',
+    '/dev/console',
+    '/dev/tty',
+    '/dev/null',
+    '/etc/passwd',
+    '/etc/none',
+    '/dev/ptmx',
+  ])(
+    'a serial one is not opened on %s, which is no serial port, whether or not it is there',
     async (path) => {
       expect(await put('bench', { serial: { path, link: null } })).toMatchObject({
         status: 400,
-        body: { code: 'line.not_serial', problems: [{ path: 'serial.path' }] },
+        body: {
+          code: 'line.not_serial',
+          problems: [
+            {
+              path: 'serial.path',
+              message: `expected virtual, a port that GET /api/v1/ports lists, or the name of one that is to come (/dev/tty…, /dev/serial/…, /dev/modbus-sim/…), got ${path}`,
+            },
+          ],
+        },
       });
     },
   );

@@ -94,9 +94,10 @@ it('a line that waits for its port serves at once on another one that is there',
 it('a line that waits for its port waits for another one, whose absence is told', async () => {
   const { rest, directory, answer } = await waiting();
   const other = join(directory, 'other');
-  expect(await rest.send('PUT', URL, { serial: { path: other } })).toMatchObject({
-    status: 200,
-    body: { state: 'waiting', reason: expect.stringContaining(other), place: other },
+  const owner = ownersRoom(rest.simulator, pino({ level: 'silent' }));
+  expect(await changeLine(owner, { line: 'bus', settings: { serial: { path: other } } })).toMatchObject({
+    ok: true,
+    value: { state: 'waiting', reason: expect.stringContaining(other), place: other },
   });
   await answer(other);
 });

@@ -1,0 +1,27 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/**
+ * Reads a regular file, and throws for anything else: somebody may have put a pipe there, or what never ends.
+ * @param most how many bytes it may have. Of a larger file, at most 64 KiB more are read.
+ */
+export async function readShort(path: string, most: number): Promise<string> {
+  // Without this flag, opening a pipe would take a thread of the pool until somebody writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (stat.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    if (!stat.isFile()) throw new Error('is not a regular file');
+    const pieces: Buffer[] = [];
+    let length = 0;
+    // The size of a file in /proc is 0, however much it gives.
+    for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > most) throw new Error(`is too large: more than ${most} bytes`);
+    }
+    return Buffer.concat(pieces).toString();
+  } finally {
+    await file.close();
+  }
+}
