@@ -112,6 +112,18 @@ const OTHER_BODIES = [
     '/api/v1/faults/hostile',
     '{"when":{"unit":99},"do":[{"junk":4096},{"split":{"at":"each","gap":0}}]}',
   ],
+  [
+    'certificates without an end',
+    'POST',
+    '/api/v1/lines',
+    '{"name":"x","units":{"1":"meter"},"tls":{"port":0,"cert":"/proc/self/pagemap","key":"/proc/self/pagemap"}}',
+  ],
+  [
+    "somebody's terminal",
+    'POST',
+    '/api/v1/lines',
+    '{"name":"x","units":{"1":"meter"},"serial":{"path":"/dev/pts/0"}}',
+  ],
 ];
 
 /** Bytes of YAML, a few fewer than a body may have. */
@@ -178,6 +190,9 @@ export const REST_ATTACKS = [
   { name: 'pipelined questions', on: REST, run: pipelined },
   { name: 'answers nobody reads', on: REST, run: unread },
   { name: 'half a header, then silence', on: REST, run: halfHeaders },
+  { name: 'half a header, then a byte now and then', on: REST, run: dripped },
+  { name: 'no HTTP at all, and no end', on: REST, run: noHttp },
+  { name: 'devices that take much memory', on: REST, run: greedyDevices },
 ];
 
 /**
@@ -272,4 +287,60 @@ async function halfHeaders({ port }, { ms }) {
   await delay(ms);
   await Promise.all(sockets.map(hangUp));
   return `${CROWD} connections`;
+}
+
+/** How often a byte of a header comes. */
+const DRIP_MS = 50;
+
+/** @type {Attack['run']} */
+async function dripped({ port }, { ms }) {
+  const sockets = Array.from({ length: CROWD }, () => dial(port));
+  for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nX: ');
+  for (const endsAt = performance.now() + ms; performance.now() < endsAt; await delay(DRIP_MS)) {
+    for (const socket of sockets) if (socket.writable) socket.write('x');
+  }
+  await Promise.all(sockets.map(hangUp));
+  return `${CROWD} connections`;
+}
+
+/** @type {Attack['run']} */
+async function noHttp({ port }, { ms }) {
+  const sockets = Array.from({ length: CROWD }, () => dial(port).pause());
+  for (const socket of sockets) socket.write('GARBAGE\r\n\r\n');
+  await delay(ms);
+  await Promise.all(sockets.map(hangUp));
+  return `${CROWD} connections`;
+}
+
+/** A device of so many expressions takes more than a MB. */
+const EXPRESSIONS = 40;
+
+/** Adds devices as long as there is room and time, and removes them. @type {Attack['run']} */
+async function greedyDevices(target, { ms }) {
+  const registers = {
+    holding: Array.from({ length: EXPRESSIONS }, (_, address) => ({
+      address,
+      signal: { expression: `1${'+t'.repeat(110)}` },
+    })),
+  };
+  const endsAt = performance.now() + ms;
+  /** @type {string[]} */
+  const names = [];
+  const send = (
+    /** @type {string} */ method,
+    /** @type {string} */ path,
+    /** @type {object | undefined} */ body = undefined,
+  ) => {
+    const socket = dial(target.port);
+    socket.write(request(method, path, target, body && JSON.stringify(body)));
+    return answered(socket).finally(() => hangUp(socket));
+  };
+  while (performance.now() < endsAt) {
+    /** @type {string} */
+    const name = `greedy-${names.length}`;
+    names.push(name);
+    await send('POST', '/api/v1/devices', { name, registers });
+  }
+  for (const name of names) await send('DELETE', `/api/v1/devices/${name}`);
+  return `${names.length} devices`;
 }

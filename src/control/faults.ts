@@ -7,6 +7,7 @@ import { Findings } from '../schema/findings.js';
 import { type FaultPreview, previewFault } from '../simulator/fault-preview.js';
 import { type LikeRequest, likeEvent, likeMadeUp } from '../simulator/like-request.js';
 import type { Line } from '../simulator/line.js';
+import { costOf } from '../simulator/memory-budget.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { replyView } from '../traffic/reply-view.js';
 import { micros } from '../traffic/time.js';
@@ -36,14 +37,14 @@ export function addRule(room: Room, { rule: written }: { readonly rule: WrittenR
   const checked = checkedRule(room.simulator, written);
   if (!checked.ok) return checked;
   const { name } = checked.value;
-  if (!room.simulator.faults.rules.has(name)) return accept(room, checked.value);
+  if (!room.simulator.faults.rules.has(name)) return accept(room, checked.value, written);
   return refusal('rule.name_taken', 'name', `there is a rule ${name} already; PUT replaces it`);
 }
 
 /** Adds a rule, or replaces the one of its name, whose counts begin anew. */
 export function replaceRule(room: Room, { rule }: { readonly rule: WrittenRule }): Outcome<RuleView> {
   const checked = checkedRule(room.simulator, rule);
-  return checked.ok ? accept(room, checked.value) : checked;
+  return checked.ok ? accept(room, checked.value, rule) : checked;
 }
 
 /** Switches a rule on or off. One that is switched on begins anew. */
@@ -91,20 +92,25 @@ export function previewRule(
 }
 
 /** The rule as it can be put to use here, or why it can't. Used for rules from everywhere. */
-function checkedRule({ faults, ruleHome }: Simulator, written: WrittenRule): Outcome<FaultRule> {
+function checkedRule(
+  { faults, ruleHome, changes: { budget } }: Simulator,
+  written: WrittenRule,
+): Outcome<FaultRule> {
   const findings = new Findings();
   const rule = new At(written, findings).check(ruleSchema);
   if (!rule) return refusalOf(findings, 'rule.invalid');
   const usable = usableRule(rule, ruleHome);
   if (!usable.ok) return refusalOfIssues(usable.issues, 'rule.invalid');
-  if (faults.rules.hasRoomFor(rule.name)) return done(usable.rule);
-  return refusal('rule.too_many', '', TOO_MANY_RULES);
+  if (!faults.rules.hasRoomFor(rule.name)) return refusal('rule.too_many', '', TOO_MANY_RULES);
+  const spent = budget.whyNot(costOf(written), budget.ofRule(rule.name));
+  return spent === undefined ? done(usable.rule) : refusal('memory.spent', '', spent);
 }
 
 const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
 
-function accept({ simulator, log }: Room, rule: FaultRule): Outcome<RuleView> {
+function accept({ simulator, log }: Room, rule: FaultRule, written: WrittenRule): Outcome<RuleView> {
   const view = ruleView(simulator.faults.rules.set(rule), simulator.lines.values());
+  simulator.changes.budget.countRule(rule.name, costOf(written));
   for (const warning of view.warnings ?? []) log.warn({ rule: rule.name }, warning);
   return done(view);
 }

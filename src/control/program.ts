@@ -121,12 +121,19 @@ export interface ProgramMetrics {
   readonly hits: readonly { readonly rule: string; readonly hits: number }[];
   readonly lastEvent: number;
   readonly firstEvent: number;
+  /** In bytes: what REST has added, and what it may add. */
+  readonly memory: { readonly used: number; readonly limit: number };
   /** Seconds for each of `QUANTILES`; undefined when nobody has asked before. */
   readonly lag: readonly number[] | undefined;
 }
 
-export function programMetrics({ simulator: { faults, traffic }, lag }: Room): Outcome<ProgramMetrics> {
+export function programMetrics({
+  simulator: { faults, traffic, changes },
+  lag,
+}: Room): Outcome<ProgramMetrics> {
+  const { used, limit } = changes.budget;
   return done({
+    memory: { used, limit },
     hits: faults.rules.list().map(({ rule, hits }) => ({ rule: rule.name, hits })),
     lastEvent: traffic.last,
     firstEvent: traffic.first,

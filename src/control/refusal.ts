@@ -60,6 +60,7 @@ export const CODES = {
   'rule.too_many': { status: 400, means: 'There are as many fault rules as are allowed.' },
   'signal.invalid': { status: 400, means: 'The signal has a mistake.' },
   'event.unusable': { status: 400, means: 'The event is not kept, or is no request to one of our units.' },
+  'memory.spent': { status: 409, means: 'What REST adds has as much memory as it may have.' },
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
   'file.refused': { status: 409, means: 'The system refused the file.' },
   'test.unknown': { status: 404, means: 'There is no test of this number.' },

@@ -44,7 +44,10 @@ export async function serve(command: ServeCommand): Promise<number> {
   });
   if (state?.ok === false) return complain(state.error);
   const started = await simulator.start(state?.lines);
-  if (!started.ok) return complain(`${started.error}${demoHint(source)}`);
+  if (!started.ok) {
+    await state?.keeper.cancel();
+    return complain(`${started.error}${demoHint(source)}`);
+  }
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
@@ -57,10 +60,11 @@ export async function serve(command: ServeCommand): Promise<number> {
   });
   if (!served.ok) {
     await simulator.stop();
+    await state?.keeper.cancel();
     return complain(served.error);
   }
   say(`REST on ${served.addresses.join(' and ')}`);
-  state?.keeper.begin();
+  await state?.keeper.begin();
   const again = () => loadConfiguration(source, api);
   const file = sourceName(source);
   const ended = service?.ok

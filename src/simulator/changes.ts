@@ -17,6 +17,7 @@ import { Findings, type Mistakes } from '../schema/findings.js';
 import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
+import { costOf, costOfDevice, MemoryBudget } from './memory-budget.js';
 import { networkNow } from './network-now.js';
 import { readNewDevice } from './new-device.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
@@ -45,7 +46,8 @@ type RefusalCode =
   | 'line.in_use'
   | 'device.name_taken'
   | 'device.too_many'
-  | 'device.in_use';
+  | 'device.in_use'
+  | 'memory.spent';
 
 /** Whether something was removed; the error names what still needs it. */
 type Removal =
@@ -76,6 +78,8 @@ export class Changes {
   readonly #directory: string;
   /** Whether lines are opened. */
   isStarted = false;
+  /** What REST may add. */
+  readonly budget: MemoryBudget;
   /** How often a line was added, removed or defined anew. */
   ofLines = 0;
   /** The definitions of line changes that are in progress. */
@@ -87,6 +91,7 @@ export class Changes {
     this.#faultRules = rules;
     this.#log = log;
     this.#directory = directory;
+    this.budget = new MemoryBudget(devices.byName, rules);
   }
 
   /**
@@ -94,6 +99,9 @@ export class Changes {
    * @param recordings opens what the signal plays; without it, the file is read at once
    */
   changeSignal(device: Device, point: Point, at: At, recordings?: OpenRecording): true | undefined {
+    const cost = costOf(at.value);
+    const spent = this.budget.whyNot(cost, this.budget.ofSignal(point));
+    if (spent !== undefined) return at.wrong(spent, 'memory.spent');
     const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#directory));
     if (!signal) return undefined;
     const [problem] = dependencyProblems(
@@ -101,6 +109,7 @@ export class Changes {
     );
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
+    this.budget.countSignal(device, point, signal, cost);
     return true;
   }
 
@@ -130,12 +139,20 @@ export class Changes {
    */
   createDevice(name: string, source: unknown, recordings?: OpenRecording): Addition<Device> {
     const findings = new Findings();
+    const spent = this.budget.whyNot(costOf(source));
+    if (spent !== undefined) return refused('memory.spent', spent);
     const context = {
       network: networkNow(this.#devices.byName.values()),
       recordings: recordings ?? recordingsIn(this.#directory),
     };
     const definition = readNewDevice(name, new At(source, findings), context);
-    return definition ? this.addDevice(definition) : { ok: false, issues: findings };
+    if (!definition) return { ok: false, issues: findings };
+    const cost = costOfDevice(definition);
+    const tooMuch = this.budget.whyNot(cost);
+    if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
+    const added = this.addDevice(definition);
+    if (added.ok) this.budget.countDevice(added.added, cost);
+    return added;
   }
 
   /** Adds a device that is already checked. */
@@ -241,7 +258,13 @@ export class Changes {
     }
     if (definition) check?.(definition);
     if (definition === undefined || at.findings.count > 0) return undefined;
+    const added = [...devices.copies].filter(([copy]) => !this.#devices.byName.has(copy));
+    const costs = added.map(([, source]) => costOfDevice(this.#devices.definitionOf(source)));
+    const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
+    if (spent !== undefined) return at.key('units').wrong(spent, 'memory.spent');
     this.#devices.copy(devices.copies);
+    for (const [i, [copy]] of added.entries())
+      this.budget.countDevice(this.#devices.get(copy), costs[i] as number);
     return { definition, units: this.#lines.unitsOf(definition) };
   }
 

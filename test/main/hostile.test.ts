@@ -11,7 +11,7 @@ const AMOUNT = { ms: 200, count: 300 };
  * Nothing is measured here. What is kept of each bad request, or of each byte of a flood, would be much more. The thread that
  * reads YAML takes 20 MB while it is there, and the system's allocator keeps half of that.
  */
-const MEMORY_LIMIT_MB = 130;
+const MEMORY_LIMIT_MB = 150;
 
 let plant: Awaited<ReturnType<typeof startPlant>>;
 let siege: Siege;

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -205,5 +205,77 @@ describe('a state on a disk', () => {
     const files = readdirSync(directory);
     expect(files).toEqual([expect.stringMatching(/^bench\.json\.damaged-\d{8}T\d{9}Z$/)]);
     expect(program.output.stderr).toContain('state set aside: is no JSON');
+  });
+});
+
+describe('a program with a heap of 256 MB', () => {
+  const options = { env: { NODE_OPTIONS: '--max-old-space-size=256' } };
+  const greedy = (name: string) => ({
+    name,
+    registers: {
+      holding: Array.from({ length: 40 }, (_, i) => ({
+        address: i,
+        signal: { expression: `1${'+t'.repeat(110)}` },
+      })),
+    },
+  });
+
+  it('outlives 215 greedy devices over REST, and starts again with those that it took', async () => {
+    const directory = newDirectory();
+    const args = ['--state', directory];
+    const first = await startProgram({ config: CONFIG, args, ...options });
+    let taken = 0;
+    for (let i = 0; i < 215; i++) {
+      const answer = await fetch(`${first.restUrl()}/api/v1/devices`, {
+        method: 'POST',
+        body: JSON.stringify(greedy(`greedy-${i}`)),
+        headers: { 'content-type': 'application/json' },
+      });
+      if (answer.status === 201) taken++;
+      else expect(await answer.json()).toMatchObject({ status: 409, code: 'memory.spent' });
+    }
+    expect(taken).toBeGreaterThan(20);
+    expect(await first.stop()).toBe(0);
+    const next = await startProgram({ config: CONFIG, args, ...options });
+    expect(await rest(next, 'devices')).toMatchObject({ devices: { length: taken + 1 } });
+    expect(await next.stop()).toBe(0);
+  });
+
+  it('begins without a state that has ended it, which is kept aside', async () => {
+    const directory = newDirectory();
+    const args = ['--state', directory];
+    const first = await startProgram({ config: CONFIG, args });
+    await put(first, 4711);
+    expect(await first.stop()).toBe(0);
+    expect(readdirSync(directory)).not.toContain('start');
+    // What is ended in its start leaves this file, whatever has ended it.
+    writeFileSync(join(directory, 'start'), readFileSync('/proc/sys/kernel/random/boot_id'));
+    const next = await startProgram({ config: CONFIG, args });
+    expect(await value(next)).not.toBe(4711);
+    expect(next.output.stderr).toContain('the last start with it has ended the program');
+    expect(readdirSync(directory)).toContainEqual(
+      expect.stringMatching(/^device-meter-.*\.json\.ended-\d{8}T\d{9}Z$/),
+    );
+    expect(readdirSync(directory)).not.toContain('start');
+    expect(await next.stop()).toBe(0);
+  });
+
+  it('keeps a state in whose start the power was lost, and one in whose start a port was not free', async () => {
+    const directory = newDirectory();
+    const args = ['--state', directory];
+    const first = await startProgram({ config: CONFIG, args });
+    await put(first, 4711);
+    const { port } = new URL(first.restUrl());
+    const second = await run(
+      ['--config', newFile(CONFIG), '--http_port', port, '--state', newDirectory()],
+      '.',
+    );
+    expect(second.code).toBe(1);
+    expect(await first.stop()).toBe(0);
+    // The number of another boot.
+    writeFileSync(join(directory, 'start'), '00000000-0000-0000-0000-000000000000\n');
+    const next = await startProgram({ config: CONFIG, args });
+    expect(await value(next)).toBe(4711);
+    expect(await next.stop()).toBe(0);
   });
 });

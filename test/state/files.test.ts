@@ -7,7 +7,7 @@ import { stateDirectory } from './kept.js';
 it('one program at a time has a directory, and one in the same process counts', async () => {
   const directory = stateDirectory();
   const first = new StateFiles(directory);
-  expect(await first.open()).toEqual({ names: [], note: undefined });
+  expect(await first.open()).toEqual({ names: [], note: undefined, hasEnded: false });
   await expect(new StateFiles(directory).open()).rejects.toThrow(
     /^(another program|process \d+) keeps its state there; end it, or name another directory$/,
   );

@@ -62,7 +62,7 @@ describe('the keeper of the state', () => {
     const directory = stateDirectory();
     const times = { now: 0, uptime: 0 };
     const kept = await keep(CONTENT, directory, { times });
-    kept.keeper.begin();
+    await kept.keeper.begin();
     onTestFinished(() => kept.keeper.end());
     imageOf(kept).setWord(0, 5);
     await expect.poll(() => filesIn(directory)).toEqual([expect.stringMatching(/^device-.*\.json$/)]);
@@ -80,7 +80,7 @@ describe('the keeper of the state', () => {
     const { fs, opened } = disk(() => false);
     const times = { now: 0, uptime: 0 };
     const kept = await keep(CONTENT, directory, { fs, times });
-    kept.keeper.begin();
+    await kept.keeper.begin();
     onTestFinished(() => kept.keeper.end());
     for (let i = 1; i < 40; i++) {
       imageOf(kept).setWord(0, i);
@@ -137,7 +137,7 @@ describe('the keeper of the state', () => {
     };
     const times = { now: 0, uptime: 0 };
     const kept = await keep({ devices: { meter: moving }, lines }, directory, { fs, times });
-    kept.keeper.begin();
+    await kept.keeper.begin();
     onTestFinished(() => kept.keeper.end());
     await expect.poll(() => opened.length).toBe(2);
     times.uptime = 59_000;

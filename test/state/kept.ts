@@ -32,7 +32,9 @@ export function stateDirectory(): string {
 }
 
 export function filesIn(directory: string): string[] {
-  return readdirSync(directory).sort();
+  return readdirSync(directory)
+    .filter((name) => name !== 'start')
+    .sort();
 }
 
 /** The last program on each directory, which counts as ended, and perhaps as killed, when the next one begins. */

@@ -11,7 +11,7 @@ const QUANTILES = [0.5, 0.99, 1];
 /** The metrics of a simulator. The names and meanings stand in docs/rest.md. */
 export function* simulatorFamilies(
   all: readonly LineMetrics[],
-  { hits, lastEvent, firstEvent, lag }: ProgramMetrics,
+  { hits, lastEvent, firstEvent, lag, memory }: ProgramMetrics,
 ): Generator<Family> {
   yield gauge(
     'event_loop_lag_seconds',
@@ -57,6 +57,8 @@ export function* simulatorFamilies(
     'Clients connected to the line now. Serial lines can not know theirs.',
     all.flatMap(({ name, clients }) => (clients === undefined ? [] : [[{ line: name }, clients]])),
   );
+  yield gauge('added_memory_bytes', 'At most so much memory takes what REST has added.', [[{}, memory.used]]);
+  yield gauge('added_memory_limit_bytes', 'How much memory it may take.', [[{}, memory.limit]]);
   yield counter('traffic_events', 'Events of all lines in the stream of traffic.', [[{}, lastEvent]]);
   yield counter(
     'traffic_events_dropped',

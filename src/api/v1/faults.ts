@@ -51,7 +51,7 @@ export function faultRoutes({ door }: Desk): FastifyPluginCallbackZod {
           description:
             'It acts after the rules that are there. docs/faults.md explains conditions and faults.',
           checkedBody: ruleBody,
-          response: { 201: ruleViewSchema, 400: errorSchema },
+          response: { 201: ruleViewSchema, 400: errorSchema, 409: errorSchema },
         },
       },
       (request, reply) =>
@@ -113,7 +113,7 @@ export function faultRoutes({ door }: Desk): FastifyPluginCallbackZod {
           description: 'Adds the rule, or replaces the one of this name, whose count begins anew.',
           params: ruleName,
           checkedBody: ruleBody,
-          response: { 200: ruleViewSchema, 400: errorSchema },
+          response: { 200: ruleViewSchema, 400: errorSchema, 409: errorSchema },
         },
         // The name may stand in the address alone.
         preValidation: async (request) => {

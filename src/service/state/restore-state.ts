@@ -44,9 +44,11 @@ interface Surroundings {
 export async function restoreState(surroundings: Surroundings): Promise<RestoredState> {
   const { room, files, file } = surroundings;
   const { simulator } = room;
-  const { names, note } = await files.open();
+  const { names: found, note, hasEnded } = await files.open();
   if (note !== undefined) surroundings.log.warn(note);
   const reader = new StateReader(surroundings);
+  if (hasEnded) for (const name of found) await reader.ended(name);
+  const names = hasEnded ? [] : found;
   const bench = names.includes(BENCH_FILE) ? await reader.read(BENCH_FILE, benchStateSchema) : undefined;
   const restored = bench && (await restoreBench(room, file, bench));
   if (restored && restored.problems.length > 0) await reader.unfitting(BENCH_FILE, restored.problems);
@@ -103,9 +105,16 @@ class StateReader {
     const read = await this.#files.read(name);
     const parsed = 'text' in read ? parse(read.text, schema) : read;
     if ('state' in parsed) return parsed.state;
-    const time = new Date(this.#now()).toISOString().replace(/[-:.]/g, '');
-    await this.#tell(name, `damaged-${time}`, [parsed.problem]);
+    await this.#tell(name, this.#withTime('damaged'), [parsed.problem]);
     return undefined;
+  }
+
+  async ended(name: string): Promise<void> {
+    await this.#tell(name, this.#withTime('ended'), ['the last start with it has ended the program']);
+  }
+
+  #withTime(suffix: string): string {
+    return `${suffix}-${new Date(this.#now()).toISOString().replace(/[-:.]/g, '')}`;
   }
 
   async unfitting(name: string, problems: readonly string[]): Promise<void> {

@@ -14,6 +14,11 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const CHUNK = 32 * 1024;
 
 const UNFINISHED = '.tmp';
+/** It is there while a program starts with the state, and has the number of the boot of the machine. */
+const START = 'start';
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+/** That of the boot takes 37 bytes. */
+const LONGEST_ID = 100;
 
 /** A file begins with the SHA-256 of itself, in whose place there are zeros then. */
 const SUM_HEAD = '{"sum":"';
@@ -35,14 +40,19 @@ export class StateFiles {
   /**
    * Makes the directory, takes it for this process, and removes what a killed program left unfinished. Throws where another
    * process has it.
-   * @returns the names of the files; `note` says why nothing keeps other processes out, where that is so
+   * @returns the names of the files; `note` says why nothing keeps other processes out, where that is so; `hasEnded` is true
+   * when the last start with these files has ended the program, and not the machine
    */
-  async open(): Promise<{ readonly names: string[]; readonly note: string | undefined }> {
+  async open(): Promise<{ names: string[]; note: string | undefined; hasEnded: boolean }> {
     await this.#fs.mkdir(this.directory, { recursive: true, mode: 0o750 });
     const note = await this.#lock();
+    const boot = await idIn(BOOT_ID);
+    const hasEnded = boot !== '' && (await idIn(this.#path(START))) === boot;
+    // A full disk keeps no program from starting.
+    await promises.writeFile(this.#path(START), boot, { mode: 0o640 }).catch(() => {});
     const names = await this.#fs.readdir(this.directory);
     for (const name of names) if (name.endsWith(UNFINISHED)) await this.remove(name);
-    return { names: names.filter((name) => name.endsWith('.json')), note };
+    return { names: names.filter((name) => name.endsWith('.json')), note, hasEnded };
   }
 
   /** The text of a file, or what is wrong with the file in words. */
@@ -83,8 +93,14 @@ export class StateFiles {
     await this.#fs.rm(this.#path(name), { force: true });
   }
 
+  /** The program has started with this state, or has not for another reason than the state. */
+  async started(): Promise<void> {
+    await this.remove(START);
+  }
+
   /** Lets another process have the directory. */
   async close(): Promise<void> {
+    await this.started();
     await this.#locked?.close();
     this.#locked = undefined;
   }
@@ -128,6 +144,11 @@ export class StateFiles {
   #path(name: string): string {
     return join(this.directory, name);
   }
+}
+
+/** Empty for a file that can't be read. */
+function idIn(path: string): Promise<string> {
+  return readShort(path, LONGEST_ID).catch(() => '');
 }
 
 /** Text with room for its sum. Each file is an object with something in it. */

@@ -61,7 +61,9 @@ export class StateKeeper {
     this.#file = file;
   }
 
-  begin(): void {
+  /** Begins when the program has started. */
+  async begin(): Promise<void> {
+    await this.#kept.files.started().catch((error: Error) => this.#failed(error));
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
@@ -70,6 +72,11 @@ export class StateKeeper {
     clearInterval(this.#timer);
     await this.#round;
     await this.#write(true);
+    await this.#kept.files.close();
+  }
+
+  /** The program has not started, for another reason than the state. */
+  async cancel(): Promise<void> {
     await this.#kept.files.close();
   }
 

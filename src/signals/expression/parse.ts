@@ -40,8 +40,10 @@ export function parseExpression(text: string): Expression | { readonly error: st
     return { error: `not an expression: ${(error as Error).message}` };
   }
   const compiler = new Compiler();
-  const bind = compiler.compile(tree, 0);
+  compiler.compile(tree, 0);
   const [error] = compiler.errors;
+  // What can be bound is made when it is: between two uses, the text alone takes memory.
+  const bind: Bind = (named) => new Compiler().compile(jsep(text), 0)(named);
   return error === undefined ? { text, names: [...compiler.names], bind } : { error };
 }
 
