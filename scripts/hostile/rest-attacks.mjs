@@ -333,7 +333,7 @@ async function greedyDevices(target, { ms }) {
   ) => {
     const socket = dial(target.port);
     socket.write(request(method, path, target, body && JSON.stringify(body)));
-    return answered(socket).finally(() => hangUp(socket));
+    return answered(socket).then(() => hangUp(socket));
   };
   while (performance.now() < endsAt) {
     /** @type {string} */
