@@ -76,7 +76,7 @@ export function setCell(
     const parsed = parseValue(span.type, value, span.cells);
     if (!parsed.ok) return refusal('value.invalid', 'value', expectedMessage(parsed.expected, value));
     if (image.live?.isFull()) return refusal('value.moved_by_signal', 'value', TOO_MUCH_TO_COME);
-    writeValue({ image, place: span }, parsed.value);
+    writeValue({ image, location: span }, parsed.value);
   }
   if (writable) for (let cell = register; cell < register + span.cells; cell++) image.setWritable(cell, true);
   return done(blockOf(image, range));

@@ -3,7 +3,7 @@ import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { RegisterImage } from '../registers/image.js';
 import { parseValue } from '../registers/parse-value.js';
-import type { PlacedValue, Value } from '../registers/value.js';
+import type { Value, ValueLocation } from '../registers/value.js';
 import { nearestValue } from '../registers/value.js';
 import { quote } from '../schema/problem.js';
 import type { Code } from './refusal.js';
@@ -14,15 +14,15 @@ export interface DeviceValue {
   /** The first address of the value in the table. */
   readonly address: number;
   readonly image: RegisterImage;
-  /** The place of the value in the image. */
-  readonly place: PlacedValue;
+  /** The location of the value in the image. */
+  readonly location: ValueLocation;
   readonly point: Point | undefined;
 }
 
 /** Finds a value by its name. */
 export function valueNamed({ points }: Device, name: string): DeviceValue | undefined {
   const point = points.named.get(name);
-  return point && { ...point.definition, image: point.image, place: point.place, point };
+  return point && { ...point.definition, image: point.image, location: point.location, point };
 }
 
 /** The value that an address of a table belongs to; undefined where nothing is defined. */
@@ -32,10 +32,10 @@ export function valueAtAddress(
   address: number,
 ): DeviceValue | undefined {
   const { image, base, size } = tables[table].window;
-  const place = address < size ? image.valueSpan(base + address) : undefined;
-  if (!place || place.address < base) return undefined;
-  const first = place.address - base;
-  return { table, address: first, image, place, point: points.at(image, place.address) };
+  const location = address < size ? image.valueSpan(base + address) : undefined;
+  if (!location || location.address < base) return undefined;
+  const first = location.address - base;
+  return { table, address: first, image, location, point: points.at(image, location.address) };
 }
 
 /** The values of a table with an address from `from` to `to`, at most `limit` of them. */
@@ -49,7 +49,7 @@ export function valuesBetween(
   for (let address = from; address <= Math.min(to, size - 1) && found.length < limit; ) {
     const value = valueAtAddress(device, table, address);
     if (value) found.push(value);
-    address = value ? value.address + value.place.cells : address + 1;
+    address = value ? value.address + value.location.cells : address + 1;
   }
   return found;
 }
@@ -71,9 +71,9 @@ export function whyUnchangeable({ image, point }: DeviceValue): string | undefin
 }
 
 /** Writes a value that `parseChange` accepted, for REST. The value reacts. */
-export function writeValue({ image, place }: Pick<DeviceValue, 'image' | 'place'>, value: Value): void {
-  image.write(place, value);
-  image.noteWrite(place.address, place.cells, { by: 'REST' });
+export function writeValue({ image, location }: Pick<DeviceValue, 'image' | 'location'>, value: Value): void {
+  image.write(location, value);
+  image.noteWrite(location.address, location.cells, { by: 'REST' });
 }
 
 /**
@@ -97,10 +97,10 @@ export function valuesOfWords(
     const why = whyUnchangeable(found);
     if (why !== undefined)
       return { key: 'address', wrong: `${table} ${next} ${why}`, code: 'value.moved_by_signal' };
-    if (found.place.type === 'bit' && (words[next - address] as number) > 1)
+    if (found.location.type === 'bit' && (words[next - address] as number) > 1)
       return { key: 'words', wrong: `expected 0 or 1 for ${table} ${next}`, code: 'value.invalid' };
     targets.push(found);
-    next = found.address + found.place.cells;
+    next = found.address + found.location.cells;
   }
   return { targets };
 }
@@ -123,22 +123,22 @@ export function writeWords(
  * @param raw the number is the stored one, without the scale
  */
 export function parseChange(
-  { place, point }: DeviceValue,
+  { location, point }: DeviceValue,
   input: unknown,
   raw: boolean,
 ): { readonly value: Value } | { readonly expected: string } {
   const { scale = 1, labels } = point?.definition ?? {};
   const label = Array.from(labels ?? []).find(([, text]) => text === input);
   const orLabel = labels ? orOneOf([...labels.values()]) : '';
-  const parsed = parseValue(place.type, label ? label[0] : input, place.cells);
-  if (raw || label || scale === 1 || place.type === 'string') {
+  const parsed = parseValue(location.type, label ? label[0] : input, location.cells);
+  if (raw || label || scale === 1 || location.type === 'string') {
     return parsed.ok ? { value: parsed.value } : { expected: `${parsed.expected}${orLabel}` };
   }
   if (typeof input !== 'number') return { expected: `a number${orLabel}` };
-  const { value, fits } = nearestValue(place.type, input / scale);
+  const { value, fits } = nearestValue(location.type, input / scale);
   return fits
     ? { value }
-    : { expected: `a number that ${place.type} can hold with a scale of ${scale}${orLabel}` };
+    : { expected: `a number that ${location.type} can hold with a scale of ${scale}${orLabel}` };
 }
 
 const MOST_LABELS = 20;

@@ -19,7 +19,7 @@ export async function whyNotIn(
 ): Promise<string | undefined> {
   const wanted = resolve(root, path);
   if (isIn(root, wanted) && isIn(await realPath(root), await realPath(wanted))) return undefined;
-  return `expected a place in ${root}, ${what}`;
+  return `expected a path in ${root}, ${what}`;
 }
 
 /** The keys of `tls` that name files. */

@@ -1,48 +1,48 @@
 import type { Write } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
-import type { PlacedValue, Value } from '../registers/value.js';
+import type { Value, ValueLocation } from '../registers/value.js';
 import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';
 
 /** The value now; a signal is computed. */
-export function viewValue({ image, place, point }: DeviceValue): ValueView {
-  image.refresh(place.address, place.cells);
-  const raw = image.valueAt(place);
+export function viewValue({ image, location, point }: DeviceValue): ValueView {
+  image.refresh(location.address, location.cells);
+  const raw = image.valueAt(location);
   const { name, unit, scale = 1 } = point?.definition ?? {};
   return {
     name: name ?? null,
     value: inJson(typeof raw === 'string' || scale === 1 ? raw : tidy(Number(raw) * scale)),
     raw: inJson(raw),
     unit: unit ?? null,
-    type: place.type,
+    type: location.type,
   };
 }
 
 export function viewRegister(value: DeviceValue): RegisterView {
-  const { table, address, image, place, point } = value;
+  const { table, address, image, location, point } = value;
   const view = viewValue(value);
   const { description, labels } = point?.definition ?? {};
   const signal = point?.placedSignal?.definition;
   return {
     table,
     address,
-    registers: place.cells,
+    registers: location.cells,
     ...view,
-    writable: image.isWritable(place.address),
+    writable: image.isWritable(location.address),
     description: description ?? null,
     label: labels?.get(Number(view.raw)) ?? null,
     signal: signal ? { [signal.kind]: signal.written } : null,
     trouble: point?.signal?.trouble?.() ?? null,
     saturated: point?.saturated ?? 0,
-    action: image.actionAt(place.address)?.name ?? null,
-    reads: image.reads.get(place.address),
-    writes: image.writes.get(place.address),
+    action: image.actionAt(location.address)?.name ?? null,
+    reads: image.reads.get(location.address),
+    writes: image.writes.get(location.address),
     lastWriter: viewLastWriter(value),
   };
 }
 
-function viewLastWriter({ image, place, point }: DeviceValue): RegisterView['lastWriter'] {
-  const write = latestWrite(image, place);
+function viewLastWriter({ image, location, point }: DeviceValue): RegisterView['lastWriter'] {
+  const write = latestWrite(image, location);
   // A counter goes on from what was written; any other signal has replaced it by now.
   if (point?.signal && !(write && point.signal.accumulator)) {
     return { by: 'signal', line: null, client: null, time: null };
@@ -53,7 +53,7 @@ function viewLastWriter({ image, place, point }: DeviceValue): RegisterView['las
 }
 
 /** The registers of one value may have been written one by one. */
-function latestWrite(image: RegisterImage, { address, cells }: PlacedValue): Write | undefined {
+function latestWrite(image: RegisterImage, { address, cells }: ValueLocation): Write | undefined {
   let latest: Write | undefined;
   for (let cell = address; cell < address + cells; cell++) {
     const write = image.lastWrites.get(cell);

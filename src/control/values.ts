@@ -200,8 +200,8 @@ export function readWords(
   });
 }
 
-function isMoreThanAWord({ place, point, image }: DeviceValue): boolean {
-  return place.cells > 1 || point !== undefined || image.actionAt(place.address) !== undefined;
+function isMoreThanAWord({ location, point, image }: DeviceValue): boolean {
+  return location.cells > 1 || point !== undefined || image.actionAt(location.address) !== undefined;
 }
 
 function findValue(
@@ -261,7 +261,7 @@ function findTarget(device: Device, { name, table, address }: Change, at: At): D
   return at
     .key('address')
     .wrong(
-      `expected ${found.address}, where this ${found.place.type} begins, got ${address}`,
+      `expected ${found.address}, where this ${found.location.type} begins, got ${address}`,
       'register.inside_value',
     );
 }
@@ -310,7 +310,7 @@ function expectedWords(
   const missing = values.indexOf(undefined);
   if (missing >= 0) return at.wrong(`${table} ${address + missing} is not defined`, 'register.undefined');
   return () => {
-    for (const value of values) if (value) value.image.refresh(value.place.address, value.place.cells);
+    for (const value of values) if (value) value.image.refresh(value.location.address, value.location.cells);
     const present = words.map((_, i) => image.wordAt(base + address + i));
     if (present.every((word, i) => word === words[i])) return undefined;
     return other(at, words.join(' '), present.join(' '));
@@ -328,11 +328,11 @@ function expectedValue(
     return at.wrong(`no value begins at ${table} ${address}, expected registers`, 'register.undefined');
   const parsed = parseChange(found, expected, raw);
   if ('expected' in parsed) return at.expected(parsed.expected);
-  const { image, place } = found;
+  const { image, location } = found;
   return () => {
     const present = viewValue(found);
     // NaN is the same as NaN.
-    if (Object.is(image.valueAt(place), parsed.value) || image.valueAt(place) === parsed.value)
+    if (Object.is(image.valueAt(location), parsed.value) || image.valueAt(location) === parsed.value)
       return undefined;
     return other(at, String(expected), String(raw ? present.raw : present.value));
   };

@@ -80,7 +80,7 @@ export class DependencyGraph {
    * Computes what adds up other values up to now, one after the other. A value that nobody reads for a day has much to add
    * up at the next read, and every line waits for that. No value changes by this.
    */
-  *keepUp(): Generator<void> {
+  *updateAll(): Generator<void> {
     for (const [dependent, { schedule }] of [...this.#dependents]) {
       dependent.reach?.(schedule.time, this.revision);
       yield;

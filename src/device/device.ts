@@ -124,7 +124,7 @@ export class Device {
       .filter(({ definition }) => definition.retain)
       .map((point) => [point, point.raw] as const);
     for (const image of this.images) image.reset();
-    for (const [{ image, place }, raw] of retained) image.show(place, raw);
+    for (const [{ image, location }, raw] of retained) image.show(location, raw);
     this.clock.restart(moment);
     this.points.restart();
   }

@@ -1,7 +1,7 @@
 import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
-import type { PlacedValue, Value } from '../registers/value.js';
+import type { Value, ValueLocation } from '../registers/value.js';
 import { nearestValue } from '../registers/value.js';
 import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
 import type { Schedule } from './schedule.js';
@@ -16,7 +16,7 @@ export interface PlacedSignal {
   readonly openTrack?: () => Track;
 }
 
-/** The definition of a value: its place and type, its meaning, and its signal. */
+/** The definition of a value: its location and type, its meaning, and its signal. */
 export interface PointDefinition {
   readonly table: TableName;
   /** The first address of the value in its table. */
@@ -60,7 +60,7 @@ export interface DependentOwner {
 export class Point implements Dependent {
   readonly definition: PointDefinition;
   readonly image: RegisterImage;
-  readonly place: PlacedValue;
+  readonly location: ValueLocation;
   /** What depends on this value, directly or not, with its device, whose clock it follows. */
   readonly dependents = new Map<Dependent, DependentOwner>();
   reactions: readonly Reaction[] = [];
@@ -77,7 +77,7 @@ export class Point implements Dependent {
     const { address, cells, type } = definition;
     this.definition = definition;
     this.image = image;
-    this.place = { address: base + address, cells, type };
+    this.location = { address: base + address, cells, type };
   }
 
   /** The signal as defined; undefined for a value without a signal. */
@@ -107,7 +107,7 @@ export class Point implements Dependent {
 
   /** The raw value, as it was last computed or written. */
   get raw(): Value {
-    return this.image.valueAt(this.place);
+    return this.image.valueAt(this.location);
   }
 
   /** The stored value in its unit; NaN for text. */
@@ -136,11 +136,11 @@ export class Point implements Dependent {
   refresh(time: number, revision: number): void {
     if (!this.#signal) return;
     const { value, fits } = nearestValue(
-      this.place.type,
+      this.location.type,
       this.valueAt(time, revision) / this.definition.scale,
     );
     if (!fits) this.saturated++;
-    this.image.show(this.place, value);
+    this.image.show(this.location, value);
   }
 
   /** Call before a client, a person or an action changes the registers of the value. */

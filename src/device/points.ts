@@ -171,10 +171,10 @@ export class Points implements GraphDevice, LocalPoints {
   /** Makes the images update computed values when their cells are read. */
   #watch(): void {
     for (const point of this.all) {
-      const { image, place } = point;
+      const { image, location } = point;
       const cells = this.#byImage.get(image) ?? new Map<number, Point>();
       this.#byImage.set(image, cells);
-      for (let i = 0; i < place.cells; i++) cells.set(place.address + i, point);
+      for (let i = 0; i < location.cells; i++) cells.set(location.address + i, point);
     }
     for (const [image, cells] of this.#byImage) image.live = this.#liveValues(image, cells);
   }

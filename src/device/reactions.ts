@@ -42,10 +42,10 @@ export class Reactions {
     const isBusy = this.isBusy;
     const points = this.#points.between(image, address, words.length);
     const codes = points.flatMap((point) => {
-      const { place, reactions, definition } = point;
+      const { location, reactions, definition } = point;
       if (reactions.length === 0) return [];
-      image.refresh(place.address, place.cells);
-      const value = Number(image.valueWith(place, address, words)) * definition.scale;
+      image.refresh(location.address, location.cells);
+      const value = Number(image.valueWith(location, address, words)) * definition.scale;
       return reactions.flatMap((reaction) => reaction.refusal?.(value) ?? []);
     });
     const wouldAdd = points.some((point) => this.#points.causesMore(point));
@@ -88,18 +88,20 @@ export class Reactions {
 
   #holdingValue(address: number): number {
     const { image, base } = this.#holding.window;
-    const place = image.valueSpan(base + address);
-    if (!place) return Number.NaN;
-    image.refresh(place.address, place.cells);
-    return Number(image.valueAt(place)) * (this.#points.at(image, place.address)?.definition.scale ?? 1);
+    const location = image.valueSpan(base + address);
+    if (!location) return Number.NaN;
+    image.refresh(location.address, location.cells);
+    return (
+      Number(image.valueAt(location)) * (this.#points.at(image, location.address)?.definition.scale ?? 1)
+    );
   }
 }
 
 /** Stores a value in its unit, as the type can hold it. */
 function store(point: Point, number: number): void {
-  const { image, place, definition } = point;
+  const { image, location, definition } = point;
   const { value, fits } = nearestValue(definition.type, number / definition.scale);
   if (!fits) point.saturated++;
-  image.setValue(place, value);
-  image.noteWrite(place.address, place.cells, { by: 'reaction' });
+  image.setValue(location, value);
+  image.noteWrite(location.address, location.cells, { by: 'reaction' });
 }

@@ -55,7 +55,7 @@ export interface ReactingEntry {
 export interface Use {
   readonly as: 'read' | 'set' | 'holding register';
   /** Text for a name, a number for an address of the holding registers. */
-  readonly place: string | number;
+  readonly target: string | number;
   readonly path: Path;
 }
 

@@ -1,5 +1,5 @@
 import type { CellType, ValueType } from './cell-type.js';
-import { integerRange, narrow, nearestValue, type PlacedValue, type Value, withinFloat } from './value.js';
+import { integerRange, narrow, nearestValue, type Value, type ValueLocation, withinFloat } from './value.js';
 
 /** A kind of action: what a register does by itself each time a client reads it (pymodbus simulator, "actions"). */
 interface ActionKind {
@@ -24,9 +24,9 @@ export interface ActiveCells {
   typeAt(address: number): CellType;
   actionAt(address: number): { readonly name: string } | undefined;
   setWord(address: number, word: number): void;
-  valueSpan(address: number): PlacedValue | undefined;
-  valueAt(place: PlacedValue): Value;
-  setValue(place: PlacedValue, value: Value): void;
+  valueSpan(address: number): ValueLocation | undefined;
+  valueAt(location: ValueLocation): Value;
+  setValue(location: ValueLocation, value: Value): void;
   /** Restarts the whole device. */
   restart(): void;
 }

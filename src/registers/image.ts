@@ -3,7 +3,7 @@ import type { ActionSource, ActiveCells } from './actions.js';
 import { type Action, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
-import { type PlacedValue, type Value, valueOfWords, wordsOfValue } from './value.js';
+import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './value.js';
 
 /** Computes values of an image when they are read. */
 export interface LiveValues {
@@ -125,8 +125,8 @@ export class RegisterImage implements ActiveCells {
     return this.#layout.actions.get(address);
   }
 
-  /** The place of the value that includes the cell; undefined for an undefined cell. */
-  valueSpan(address: number): PlacedValue | undefined {
+  /** The location of the value that includes the cell; undefined for an undefined cell. */
+  valueSpan(address: number): ValueLocation | undefined {
     let start = address;
     while (start > 0 && this.typeAt(start) === 'next') start--;
     const type = this.typeAt(start);
@@ -136,12 +136,12 @@ export class RegisterImage implements ActiveCells {
     return { address: start, cells: end - start, type };
   }
 
-  valueAt({ address, cells, type }: PlacedValue): Value {
+  valueAt({ address, cells, type }: ValueLocation): Value {
     return valueOfWords(type, this.#words, orderOfMeta(this.#meta[address] as number), address, cells);
   }
 
   /** The value as it would be after `words` were written from `from` on. */
-  valueWith({ address, cells, type }: PlacedValue, from: number, words: readonly number[]): Value {
+  valueWith({ address, cells, type }: ValueLocation, from: number, words: readonly number[]): Value {
     const mixed = Array.from(
       this.#words.subarray(address, address + cells),
       (word, i) => words[address + i - from] ?? word,
@@ -150,19 +150,19 @@ export class RegisterImage implements ActiveCells {
   }
 
   /** Stores a value that `parseValue` accepted for this type and size. */
-  setValue({ address, cells, type }: PlacedValue, value: Value): void {
+  setValue({ address, cells, type }: ValueLocation, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
     this.setWords(address, words);
   }
 
   /** Stores a value as a person's write does: it may react. */
-  write(place: PlacedValue, value: Value): void {
-    this.setValue(place, value);
-    this.live?.written(place.address, place.cells);
+  write(location: ValueLocation, value: Value): void {
+    this.setValue(location, value);
+    this.live?.written(location.address, location.cells);
   }
 
   /** Stores a computed value. Unlike `setValue`, this does not count as a change. */
-  show({ address, cells, type }: PlacedValue, value: Value): void {
+  show({ address, cells, type }: ValueLocation, value: Value): void {
     const words = wordsOfValue(type, value, cells, orderOfMeta(this.#meta[address] as number));
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }

@@ -12,7 +12,7 @@ const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 /**
  * Converts a value from a file or a request to a type and a number of cells. A number may be given as text. Integer
- * types accept `0x` text. The error says what was expected; the caller adds the place.
+ * types accept `0x` text. The error says what was expected; the caller adds the location.
  */
 export function parseValue(type: ValueType, input: unknown, cells: number): ParsedValue {
   if (type === 'string') return parseString(input, cells);

@@ -3,8 +3,8 @@ import type { ValueOrder, ValueType } from './cell-type.js';
 /** A typed value: a number, a bigint for the 64-bit integers, text for strings. */
 export type Value = number | bigint | string;
 
-/** The place of a value: its first cell, number of cells, and type. */
-export interface PlacedValue {
+/** The location of a value: its first cell, number of cells, and type. */
+export interface ValueLocation {
   readonly address: number;
   readonly cells: number;
   readonly type: ValueType;

@@ -5,11 +5,11 @@ import { isMapping, KEY_SEPARATOR, sectionOf } from './parts.js';
 import { expectedMessage, type Path, quote } from './problem.js';
 
 /**
- * A cursor into an input: a value, its place, and the findings that collect its mistakes. A reader walks a file or a
- * request with `key`, and reports at each place what is wrong there.
+ * A cursor into an input: a value, its path, and the findings that collect its mistakes. A reader walks a file or a
+ * request with `key`, and reports at each path what is wrong there.
  */
 export class At {
-  /** Undefined when there is nothing at this place. */
+  /** Undefined when there is nothing at this there. */
   readonly value: unknown;
   readonly findings: Findings;
   readonly #parent: At | undefined;
@@ -32,7 +32,7 @@ export class At {
     return new At(partOf(this.value, part), this.findings, this, part);
   }
 
-  /** A cursor at the same place with another value, for readers to use instead. */
+  /** A cursor at the same path with another value, for readers to use instead. */
   with(value: unknown): At {
     return new At(value, this.findings, this.#parent, this.#part);
   }
@@ -65,7 +65,7 @@ export class At {
     let before: z.core.$ZodIssue | undefined;
     for (const issue of result.error.issues) {
       // Two checks of one value may give the same message, such as for a number that is too large and not whole.
-      if (!before || !isSame(before, issue)) this.#tell(issue);
+      if (!before || !isSame(before, issue)) this.#report(issue);
       before = issue;
     }
     return undefined;
@@ -106,23 +106,23 @@ export class At {
     return this.findings.count > count ? undefined : result;
   }
 
-  #tell(issue: z.core.$ZodIssue): void {
-    const place = this.below(issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)));
+  #report(issue: z.core.$ZodIssue): void {
+    const there = this.below(issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)));
     switch (issue.code) {
       case 'unrecognized_keys': {
         const known = issue.message.split(KEY_SEPARATOR);
-        for (const key of issue.keys) place.key(key).#wrong(() => unknownName('key', key, known));
+        for (const key of issue.keys) there.key(key).#wrong(() => unknownName('key', key, known));
         break;
       }
       case 'custom':
         // Our own messages are complete; those of schemas are the part after "expected".
-        place.wrong(issue.message);
+        there.wrong(issue.message);
         break;
       case 'invalid_value':
-        place.#wrong(() => `${expectedMessage(issue.message, issue.input)}${meantText(issue)}`);
+        there.#wrong(() => `${expectedMessage(issue.message, issue.input)}${meantText(issue)}`);
         break;
       default:
-        place.#wrong(() => expectedMessage(issue.message, issue.input));
+        there.#wrong(() => expectedMessage(issue.message, issue.input));
     }
   }
 

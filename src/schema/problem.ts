@@ -9,7 +9,7 @@ export interface Issue {
   readonly code?: string;
 }
 
-/** A mistake as a person reads it. Line and column count from 1; absent where no place in a file is to blame. */
+/** A mistake as a person reads it. Line and column count from 1; absent where no location in a file is to blame. */
 export interface Problem {
   /** Such as `lines.bench.serial.parity` or `device_list.meter.uint16[3].addr`; empty for the file as a whole. */
   readonly path: string;
@@ -70,8 +70,8 @@ export function formatWarnings(file: string, warnings: readonly Problem[]): stri
 function formatLines(file: string, problems: readonly Problem[], kind: string): string {
   return problems
     .map(({ path, message, line, column = 1 }) => {
-      const place = line === undefined ? file : `${file}:${line}:${column}`;
-      return `${place}: ${kind}${path === '' ? '' : `${path}: `}${message}`;
+      const location = line === undefined ? file : `${file}:${line}:${column}`;
+      return `${location}: ${kind}${path === '' ? '' : `${path}: `}${message}`;
     })
     .join('\n');
 }

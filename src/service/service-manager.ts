@@ -7,7 +7,7 @@ export interface ServiceManager {
   /** The manager ends this program after this time without `WATCHDOG=1`, in ms; undefined without a watchdog. */
   readonly watchdogMs: number | undefined;
   /** Sends assignments such as `READY=1`, one per line. Messages that can't be delivered are lost. */
-  tell(assignments: Readonly<Record<string, string | number>>): void;
+  notify(assignments: Readonly<Record<string, string | number>>): void;
 }
 
 export type ServiceManagerResult =
@@ -31,7 +31,10 @@ export async function findServiceManager(env: Environment): Promise<ServiceManag
   }
   return {
     ok: true,
-    manager: { watchdogMs: watchdogMs(env, process.pid), tell: (told) => send(descriptor, textOf(told)) },
+    manager: {
+      watchdogMs: watchdogMs(env, process.pid),
+      notify: (assignments) => send(descriptor, textOf(assignments)),
+    },
   };
 }
 

@@ -42,7 +42,7 @@ export function runService({
   const readAgain = async (): Promise<ReloadAnswer> => {
     queued = undefined;
     // Type=notify-reload (systemd 253 and later) also requires the time.
-    manager.tell({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
+    manager.notify({ RELOADING: 1, MONOTONIC_USEC: `${process.hrtime.bigint() / 1000n}` });
     const loaded = load();
     const { configuration: now, done, refused } = await reload(room, current, loaded, file);
     current = now;
@@ -53,7 +53,7 @@ export function runService({
     log.info({ changed: done }, 'configuration read again');
     const problem = refused[0]?.split('\n')[0];
     supervision.note(problem === undefined ? undefined : `reload: ${problem}`);
-    manager.tell({ READY: 1 });
+    manager.notify({ READY: 1 });
     return { warnings, done, refused };
   };
   // Reloads run one after another, because each compares with the result of the one before. Whoever asks while one waits

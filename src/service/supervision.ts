@@ -37,11 +37,11 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
     const lines = statusText(Array.from(simulator.lines.values(), lineStatus));
     return [lines, rest && `REST on ${rest}`, noted].filter((text) => text !== undefined).join('; ');
   };
-  const tellStatus = (more: Readonly<Record<string, string | number>> = {}): void => {
+  const reportStatus = (more: Readonly<Record<string, string | number>> = {}): void => {
     const text = status();
     if (text === told && Object.keys(more).length === 0) return;
     told = text;
-    manager.tell({ ...more, STATUS: text });
+    manager.notify({ ...more, STATUS: text });
   };
   const feed = (now: number): void => {
     // Feed twice as often as needed (sd_watchdog_enabled(3)). The next chance is LOOK_MS away.
@@ -54,25 +54,25 @@ export function supervise(simulator: Simulator, { manager, log, rest }: Supervis
     const stuck = stuckLines.look(lines, now);
     if (stuck.length === 0) {
       fedAt = now;
-      manager.tell({ WATCHDOG: 1 });
+      manager.notify({ WATCHDOG: 1 });
     } else {
       log.error({ lines: stuck }, 'a reply does not come to its end; the watchdog is not fed any more');
     }
   };
 
-  tellStatus({ READY: 1 });
+  reportStatus({ READY: 1 });
   const timer = setInterval(() => {
-    tellStatus();
+    reportStatus();
     feed(performance.now());
   }, LOOK_MS);
   return {
     note(text) {
       noted = text;
-      tellStatus();
+      reportStatus();
     },
     end() {
       clearInterval(timer);
-      manager.tell({ STOPPING: 1 });
+      manager.notify({ STOPPING: 1 });
     },
   };
 }

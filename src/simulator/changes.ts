@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
 import { dependencyProblems } from '../config/native/dependencies.js';
+import { reportSharedEndpoint } from '../config/native/endpoints.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
 import { checkName } from '../config/native/names.js';
-import { tellSharedPlace } from '../config/native/places.js';
 import { readSignal } from '../config/native/points.js';
 import { DeviceNames } from '../config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
@@ -18,8 +18,7 @@ import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
 import { costOf, costOfDevice, MemoryBudget } from './memory-budget.js';
-import { networkNow } from './network-now.js';
-import { readNewDevice } from './new-device.js';
+import { networkNow, readNewDevice } from './new-device.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
 /** `issues`: the change is invalid, with the places. `error`: the port or the system refused the change. */
@@ -216,7 +215,7 @@ export class Changes {
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
     const lines = Array.from(this.#lines.byName.values(), ({ definition }) => definition);
-    const wanted = this.#readLine(name, at, (definition) => tellSharedPlace(definition, lines, at));
+    const wanted = this.#readLine(name, at, (definition) => reportSharedEndpoint(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
     const line = this.#lines.add(wanted);
     this.ofLines++;

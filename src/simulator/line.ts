@@ -28,7 +28,6 @@ import type {
 import { type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { PendingReplies } from './pending-replies.js';
-import { Turns } from './turns.js';
 
 /** How a line gets its transport, and the time of its events. */
 export interface LineTools {
@@ -69,7 +68,8 @@ export class Line implements LineHandler {
   readonly #traffic: LineTraffic;
   readonly #pending: PendingReplies;
   readonly #log: Logger;
-  readonly #turns = new Turns();
+  /** The last of the starts, stops and changes, which are carried out one after another. */
+  #last: Promise<unknown> = Promise.resolve();
   readonly #tools: LineTools;
   #definition: LineDefinition;
   #transport: Transport;
@@ -138,12 +138,12 @@ export class Line implements LineHandler {
    * @param how with `waits`, a line that can't be opened is waited for, whatever its definition says
    */
   start(how?: { readonly waits: boolean }): Promise<LineOutcome> {
-    return this.#turns.take(() => this.#start(how));
+    return this.#afterOthers(() => this.#start(how));
   }
 
   /** Closes the line; replies that wait are given up. */
   stop(): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#afterOthers(async () => {
       const { kind } = this.state;
       await this.#stop();
       if (kind === 'open' || kind === 'waiting') this.#traffic.state('stopped', 'stopped');
@@ -155,7 +155,7 @@ export class Line implements LineHandler {
    * there. A socket that can't be opened anew, because a certificate is wrong by now, is left as it was.
    */
   restart(): Promise<LineOutcome> {
-    return this.#turns.take(async () => {
+    return this.#afterOthers(async () => {
       const { kind } = this.state;
       if (kind === 'open' && this.#definition.kind !== 'serial') {
         return this.#exchange(this.#definition, 'beside or replace', () => {});
@@ -172,7 +172,7 @@ export class Line implements LineHandler {
    * @param wanted makes the definition from what the line is when its turn comes; undefined leaves it as it is
    */
   change(wanted: (now: LineDefinition) => WantedLine | undefined): Promise<LineOutcome> {
-    return this.#turns.take(async () => {
+    return this.#afterOthers(async () => {
       const next = wanted(this.#definition);
       if (next === undefined) return OK;
       const changed = await this.#change(next);
@@ -180,6 +180,12 @@ export class Line implements LineHandler {
       else this.#log.info({ reason: changed.error }, 'line not changed');
       return changed;
     });
+  }
+
+  #afterOthers<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
   }
 
   newClientId(): number {

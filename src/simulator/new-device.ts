@@ -1,9 +1,12 @@
+import { compact } from '../config/compact.js';
 import type { DeviceDefinition } from '../config/configuration.js';
-import { type DependentPoint, networkOf, tellDependencies } from '../config/native/dependencies.js';
+import { type DependentPoint, networkOf, reportDependencies } from '../config/native/dependencies.js';
 import { NativeDeviceReader } from '../config/native/device.js';
 import { checkName } from '../config/native/names.js';
-import { tellReactionUses } from '../config/native/reaction-uses.js';
+import { reportReactionUses } from '../config/native/reaction-uses.js';
 import type { OpenRecording } from '../config/recording-file.js';
+import type { Device } from '../device/device.js';
+import type { PlacedSignal, Point } from '../device/point.js';
 import type { At } from '../schema/at.js';
 
 /** A pymodbus file may have 8 MiB, and while it is read no line is served. */
@@ -28,8 +31,24 @@ export function readNewDevice(
     const definition = new NativeDeviceReader(pymodbusDevices, recordings).read(name, at);
     if (!definition) return undefined;
     const all = [...network, ...networkOf([definition])];
-    tellDependencies(all, () => at);
-    tellReactionUses([definition], all, () => at);
+    reportDependencies(all, () => at);
+    reportReactionUses([definition], all, () => at);
     return definition;
   });
+}
+
+/** All values of running devices, with the signals that they have or, by `signalOf`, would have. */
+export function networkNow(
+  devices: Iterable<Device>,
+  signalOf: (point: Point) => PlacedSignal | undefined = (point) => point.placedSignal,
+): DependentPoint[] {
+  return Array.from(devices).flatMap(({ name: device, points }) => [
+    ...points.all.map((point) => {
+      const { table, address, type, name } = point.definition;
+      return { device, point: { table, address, type, ...compact({ name, signal: signalOf(point) }) } };
+    }),
+    ...points.feeds.map(({ address, signal }) => {
+      return { device, point: { table: 'queues', address, type: 'uint16', signal } as const };
+    }),
+  ]);
 }

@@ -7,11 +7,11 @@ import type { FindValue } from '../faults/rule.js';
 import type { RuleHome } from '../faults/usable-rule.js';
 import type { ActionSource } from '../registers/actions.js';
 import { TrafficStream } from '../traffic/stream.js';
+import { BackgroundUpdates } from './background-updates.js';
 import { Changes } from './changes.js';
 import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
-import { KeepingUp } from './keeping-up.js';
 import type { Line, LineTools } from './line.js';
 import { Lines } from './lines.js';
 import type { RunningConfiguration } from './written/written-configuration.js';
@@ -29,7 +29,7 @@ export class Simulator {
   readonly changes: Changes;
   readonly #lines: Lines;
   readonly #devices: Devices;
-  readonly #keepingUp: KeepingUp;
+  readonly #updates: BackgroundUpdates;
   /** Where relative paths begin. */
   readonly directory: string;
   readonly #configuration: Configuration;
@@ -42,7 +42,7 @@ export class Simulator {
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
     this.#devices = new Devices(devices, actionSource());
-    this.#keepingUp = new KeepingUp(this.#devices.graph);
+    this.#updates = new BackgroundUpdates(this.#devices.graph);
     const { rules } = this.faults;
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
     this.#lines = new Lines(lines, this.#devices, context);
@@ -111,12 +111,12 @@ export class Simulator {
       }
       lines.push({ name: line.name, description: describeLine(line) });
     }
-    this.#keepingUp.start();
+    this.#updates.start();
     return { ok: true, lines };
   }
 
   async stop(): Promise<void> {
-    this.#keepingUp.stop();
+    this.#updates.stop();
     await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
   }
 

@@ -70,7 +70,7 @@ export function restoreDevice(
   if (state.fingerprint !== deviceFingerprint(definition)) return ['the file defines it differently now'];
   const problems: string[] = [];
   const { points, clock } = device;
-  const at = placesOf(device);
+  const at = locationsOf(device);
   for (const each of state.signals) {
     const point = at.get(placeOf(each));
     const problem = point ? placeSignal(point, each) : 'there is no such value';
@@ -112,7 +112,7 @@ function counterOf(point: Point, time: number): DeviceState['counters'] {
     : [];
 }
 
-function placesOf({ points }: Device): Map<string, Point> {
+function locationsOf({ points }: Device): Map<string, Point> {
   return new Map(points.all.map((point) => [placeOf(point.definition), point]));
 }
 

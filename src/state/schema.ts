@@ -18,7 +18,7 @@ const source = z.record(z.string(), z.unknown());
 
 /** 65,536 cells are 256 pages. */
 const page = z.tuple([z.int().min(0).max(0xffff), z.string().max(800), z.string().max(400)]);
-const place = { table: z.literal(TABLE_NAMES), address: z.int().min(0).max(0xffff) };
+const location = { table: z.literal(TABLE_NAMES), address: z.int().min(0).max(0xffff) };
 
 /** How much a device may have: more points than addresses can't be. */
 const MOST_POINTS = 4 * 65536;
@@ -30,9 +30,9 @@ export const deviceStateSchema = z.strictObject({
   /** The time of the program that the clock belongs to, in ms. */
   uptime: time,
   clock: z.strictObject({ time, speed: z.number().min(0).max(MAX_SPEED), paused: z.boolean() }),
-  signals: z.array(z.strictObject({ ...place, signal: source.nullable() })).max(MOST_POINTS),
+  signals: z.array(z.strictObject({ ...location, signal: source.nullable() })).max(MOST_POINTS),
   /** What counters had added up, and when, in ms of the clock. */
-  counters: z.array(z.strictObject({ ...place, time, value: finite })).max(MOST_POINTS),
+  counters: z.array(z.strictObject({ ...location, time, value: finite })).max(MOST_POINTS),
   /** The changed pages of each list of registers. */
   images: z.array(z.array(page).max(0x10000)).max(5),
 });

@@ -15,26 +15,26 @@ export class Progress {
   }
 
   began(name: string): void {
-    this.#tell('began', name);
+    this.#report('began', name);
   }
 
   /** @param number of the step, from 1 */
   ended({ title, verdict, summary }: Pick<Finding, 'title' | 'verdict' | 'summary'>, number: number): void {
     const [first = ''] = summary.split('\n');
     const why = verdict === 'pass' || first === '' ? '' : ` (${first})`;
-    this.#tell('step', `${number} ${title}: ${verdict}${why}`);
+    this.#report('step', `${number} ${title}: ${verdict}${why}`);
   }
 
   /** @param text what is waited for, as a sentence */
   waits(text: string): void {
-    this.#tell('step', text);
+    this.#report('step', text);
   }
 
   over({ name, verdict }: Pick<Report, 'name' | 'verdict'>): void {
-    this.#tell('over', `${name}: ${verdict}`);
+    this.#report('over', `${name}: ${verdict}`);
   }
 
-  #tell(state: 'began' | 'step' | 'over', text: string): void {
+  #report(state: 'began' | 'step' | 'over', text: string): void {
     for (const line of this.#lines) this.#bench.lines.get(line)?.tested({ test: this.#test, state, text });
   }
 }

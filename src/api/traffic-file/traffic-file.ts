@@ -112,9 +112,9 @@ export class TrafficFile {
         if (this.#unwritten.length > 0) await this.#files.append(this.#unwritten);
         this.#unwritten = undefined;
       } while (this.#held);
-      this.#tellProblem(undefined);
+      this.#reportProblem(undefined);
     } catch (error) {
-      this.#tellProblem((error as Error).message);
+      this.#reportProblem((error as Error).message);
     }
   }
 
@@ -163,7 +163,7 @@ export class TrafficFile {
   }
 
   /** A problem is logged once, and once that it is over. */
-  #tellProblem(problem: string | undefined): void {
+  #reportProblem(problem: string | undefined): void {
     const before = this.#problem;
     this.#problem = problem;
     const { directory } = this.#definition;

@@ -10,14 +10,17 @@ import { entryOf } from './life.js';
  * Reports names that no value has, and values that depend on themselves.
  * @param deviceAt the entry of a device
  */
-export function tellDependencies(network: readonly DependentPoint[], deviceAt: (device: string) => At): void {
+export function reportDependencies(
+  network: readonly DependentPoint[],
+  deviceAt: (device: string) => At,
+): void {
   for (const { message, device, point } of dependencyProblems(network)) {
     const { table, address } = point;
-    const place = deviceAt(device);
+    const there = deviceAt(device);
     const entry =
       table === 'queues'
-        ? place.key('queues').key(String(address))
-        : entryOf({ table, address }, place.key('registers'));
+        ? there.key('queues').key(String(address))
+        : entryOf({ table, address }, there.key('registers'));
     const follows = entry?.key('follows');
     if (follows?.value !== undefined) follows.wrong(message);
     else

@@ -8,7 +8,7 @@ import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition 
 import type { OpenRecording } from '../recording-file.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
-import { readLife, tellSharedNames } from './life.js';
+import { readLife, reportSharedNames } from './life.js';
 import { type NativeTable, nativeTable } from './registers.js';
 
 /** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
@@ -61,7 +61,7 @@ export class NativeDeviceReader {
       input: table('input'),
       holding: table('holding'),
     };
-    tellSharedNames(points, registers);
+    reportSharedNames(points, registers);
     const source = at.value as DeviceSource;
     const life = readLife(at, points, readFeeds(at, this.#recordings));
     return { name, source, identity, extras, tables, ...(life && { life }) };

@@ -14,13 +14,13 @@ import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } f
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
 import { recordingsIn } from '../recording-file.js';
-import { networkOf, tellDependencies } from './dependencies.js';
+import { networkOf, reportDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
+import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
-import { type Place, placeOf, portPlace } from './places.js';
-import { tellReactionUses } from './reaction-uses.js';
+import { reportReactionUses } from './reaction-uses.js';
 import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
 import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
@@ -58,7 +58,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   });
   const api = readApi(at, context);
   const traffic = nativeTraffic(at.key('traffic'), directory);
-  tellSharedPlaces(lines, api, at);
+  reportSharedEndpoints(lines, api, at);
   const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
   return {
     ...configured,
@@ -96,8 +96,8 @@ function readDevices(
   // The names in an unreadable device are unknown, so references are checked only when all devices were read.
   if (definitions.length === entries.length) {
     const network = networkOf(definitions);
-    tellDependencies(network, (device) => at.key(device));
-    tellReactionUses(definitions, network, (device) => at.key(device));
+    reportDependencies(network, (device) => at.key(device));
+    reportReactionUses(definitions, network, (device) => at.key(device));
   }
   return { names: entries.map(([name]) => name), definitions };
 }
@@ -186,15 +186,15 @@ function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDef
 }
 
 /** Reports anything that two users would open at once: a serial port, a link, a TCP port. */
-function tellSharedPlaces(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
+function reportSharedEndpoints(lines: readonly LineDefinition[], api: ApiDefinition, file: At): void {
   const users = new Map<string, At>();
-  const take = (place: Place | undefined, entry: At) => {
-    if (!place) return;
-    const at = entry.below(place.path);
-    const user = users.get(place.key);
-    if (user) at.wrong(`${place.what} is used by ${pathText(user.path)} already`);
-    else users.set(place.key, at);
+  const take = (endpoint: Endpoint | undefined, entry: At) => {
+    if (!endpoint) return;
+    const at = entry.below(endpoint.path);
+    const user = users.get(endpoint.key);
+    if (user) at.wrong(`${endpoint.what} is used by ${pathText(user.path)} already`);
+    else users.set(endpoint.key, at);
   };
-  for (const line of lines) take(placeOf(line), file.key('lines').key(line.name));
-  take(portPlace('tcp', api, ['port']), file.key('api'));
+  for (const line of lines) take(endpointOf(line), file.key('lines').key(line.name));
+  take(portEndpoint('tcp', api, ['port']), file.key('api'));
 }

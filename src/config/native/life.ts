@@ -24,17 +24,17 @@ export function readLife(
 }
 
 /** Two values of a device with one name are a mistake. */
-export function tellSharedNames(points: readonly PointDefinition[], registers: At): void {
-  const places = new Map<string, PointDefinition>();
+export function reportSharedNames(points: readonly PointDefinition[], registers: At): void {
+  const named = new Map<string, PointDefinition>();
   for (const point of points) {
     const { name } = point;
     if (name === undefined) continue;
-    const other = places.get(name);
+    const other = named.get(name);
     if (other) {
       const message = `${other.table} ${other.address} has the name ${name} already`;
       entryOf(point, registers)?.key('name').wrong(message);
     }
-    places.set(name, point);
+    named.set(name, point);
   }
 }
 

@@ -160,8 +160,12 @@ function socketLine(
   if (!parsed) return undefined;
   const { framing, missingUnit } = parsed;
   const { cert, key, ca, ...listening } = parsed.tls;
-  const place = (file: string) => resolve(directory, file);
-  const files = compact({ cert: place(cert), key: place(key), ca: ca === undefined ? undefined : place(ca) });
+  const absolute = (file: string) => resolve(directory, file);
+  const files = compact({
+    cert: absolute(cert),
+    key: absolute(key),
+    ca: ca === undefined ? undefined : absolute(ca),
+  });
   return {
     ...{ kind, name, framing, ...listening, files, units, missingUnit },
     ...waiting(parsed.start ?? start),

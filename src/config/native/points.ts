@@ -52,9 +52,9 @@ export function pointsOf(
 
 /** A value that has no effect, or that no client could write. */
 function hintAtValue({ at, values }: PlacedValues, scale: number): void {
-  const place = at.key('value');
-  if (place.value === undefined) return;
-  if (at.key('signal').value !== undefined) place.warn('has no effect beside a signal, which sets the value');
+  const value = at.key('value');
+  if (value.value === undefined) return;
+  if (at.key('signal').value !== undefined) value.warn('has no effect beside a signal, which sets the value');
   const bound = (key: 'min' | 'max', none: number) => {
     const { value } = at.key('limits').key(key);
     return typeof value === 'number' ? value : none;
@@ -62,7 +62,7 @@ function hintAtValue({ at, values }: PlacedValues, scale: number): void {
   const [min, max] = [bound('min', Number.NEGATIVE_INFINITY), bound('max', Number.POSITIVE_INFINITY)];
   const outside = values.map((value) => Number(value) * scale).find((value) => value < min || value > max);
   if (outside !== undefined)
-    place.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
+    value.warn(`${outside} is outside of its limits, which are ${rangeText(min, max)}`);
 }
 
 /** `10 to 20`, `at least 10`, `at most 20`. */
@@ -72,11 +72,11 @@ function rangeText(min: number, max: number): string {
 }
 
 function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
-  const place = at.key('signal');
+  const entry = at.key('signal');
   const follows = at.key('follows');
   if (follows.value !== undefined) return readFollows(follows, type, recordings);
-  if (place.value === undefined) return undefined;
-  const signal = readSignal(place, type, recordings);
+  if (entry.value === undefined) return undefined;
+  const signal = readSignal(entry, type, recordings);
   const seed = at.key('seed').value;
   return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
 }

@@ -12,7 +12,7 @@ import { entryOf } from './life.js';
 /** The most changes that one write may lead to, directly or through other reactions. */
 const MAX_CHANGES = 100;
 
-/** A value that reacts, and the place of its entry. */
+/** A value that reacts, and the target of its entry. */
 interface Reacting {
   readonly device: DeviceDefinition;
   readonly point: PointDefinition;
@@ -27,7 +27,7 @@ type UsedPoint = Pick<PointDefinition, 'type' | 'signal' | 'reactions'>;
  * @param network all values, those of other devices too
  * @param deviceAt the entry of a device
  */
-export function tellReactionUses(
+export function reportReactionUses(
   definitions: readonly DeviceDefinition[],
   network: readonly DependentPoint[],
   deviceAt: (device: string) => At,
@@ -47,30 +47,30 @@ export function tellReactionUses(
       const at = entryOf(point, registers);
       return at && point.reactions ? [{ device, point, at }] : [];
     });
-    const tellUses = () => {
+    const reportUses = () => {
       for (const each of reacting) {
         for (const { kind, uses } of each.point.reactions ?? []) {
-          for (const use of uses) tellUse(each, use, each.at.key(kind).below(use.path), named);
+          for (const use of uses) reportUse(each, use, each.at.key(kind).below(use.path), named);
         }
       }
       return true;
     };
-    if (registers.unlessWrong(tellUses)) tellCircles(reacting);
+    if (registers.unlessWrong(reportUses)) reportCircles(reacting);
   }
 }
 
-function tellUse({ device }: Reacting, { as, place }: Use, at: At, named: ReadonlyMap<string, UsedPoint>) {
-  if (typeof place === 'number') {
-    const type = holdingType(device, place);
-    if (type === 'invalid' || type === 'next') at.wrong(`no value begins at holding register ${place}`);
-    else if (type === 'string') at.wrong(`holding register ${place} is text, expected a number`);
+function reportUse({ device }: Reacting, { as, target }: Use, at: At, named: ReadonlyMap<string, UsedPoint>) {
+  if (typeof target === 'number') {
+    const type = holdingType(device, target);
+    if (type === 'invalid' || type === 'next') at.wrong(`no value begins at holding register ${target}`);
+    else if (type === 'string') at.wrong(`holding register ${target} is text, expected a number`);
     return;
   }
-  const found = named.get(place.includes('.') ? place : `${device.name}.${place}`);
-  if (as === 'set' && place.includes('.')) at.wrong('expected a name of the same device, without a dot');
-  else if (!found) at.wrong(unknownName('name', place, namesOf(device)));
-  else if (found.type === 'string') at.wrong(`${place} is text, expected a number`);
-  else if (as === 'set' && isMoved(found)) at.wrong(`${place} is moved by its signal, which overwrites it`);
+  const found = named.get(target.includes('.') ? target : `${device.name}.${target}`);
+  if (as === 'set' && target.includes('.')) at.wrong('expected a name of the same device, without a dot');
+  else if (!found) at.wrong(unknownName('name', target, namesOf(device)));
+  else if (found.type === 'string') at.wrong(`${target} is text, expected a number`);
+  else if (as === 'set' && isMoved(found)) at.wrong(`${target} is moved by its signal, which overwrites it`);
 }
 
 /** Whether a signal computes the value anew whatever is written. Counters and latches take over what is written. */
@@ -80,7 +80,7 @@ function isMoved({ signal, reactions }: UsedPoint): boolean {
 }
 
 /** A write that leads to itself would never end. One that branches again and again would end too late. */
-function tellCircles(reacting: readonly Reacting[]): void {
+function reportCircles(reacting: readonly Reacting[]): void {
   const targets = new Map(reacting.map(({ point }) => [keyOf(point), targetsOf(point)]));
   const order = orderOf(targets, 'sets');
   const placeOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
@@ -100,7 +100,7 @@ function tellCircles(reacting: readonly Reacting[]): void {
 
 function targetsOf({ reactions = [] }: PointDefinition): string[] {
   const uses = reactions.flatMap((each: ReactionDefinition) => each.uses);
-  return uses.flatMap(({ as, place }) => (as === 'set' ? [String(place)] : []));
+  return uses.flatMap(({ as, target }) => (as === 'set' ? [String(target)] : []));
 }
 
 function keyOf({ name, table, address }: PointDefinition): string {

@@ -12,7 +12,7 @@ import { type Issue, type Path, type Problem, pathText } from '../../schema/prob
 import { keyOf } from './yaml-nodes.js';
 
 /**
- * Finds the places of issues. A mapping is indexed once, when first searched, because each of its lines may have a
+ * Finds the positions of issues. A mapping is indexed once, when first searched, because each of its lines may have a
  * mistake.
  */
 export class Locator {
@@ -34,7 +34,7 @@ export class Locator {
       .map(({ issue: { path, message }, offset }) => ({
         path: pathText(path),
         message,
-        ...(offset === undefined ? {} : place(this.#lines, offset)),
+        ...(offset === undefined ? {} : position(this.#lines, offset)),
       }));
   }
 
@@ -52,7 +52,7 @@ export class Locator {
     return offset;
   }
 
-  /** The node that marks the place of `part`, and the node in which the next part is searched. */
+  /** The node that marks the position of `part`, and the node in which the next part is searched. */
   #step(node: Node | null, part: string | number): [at: Node | null, next: Node | null] {
     if (isMap(node)) {
       const pair = this.#indexOf(node).get(String(part));
@@ -71,7 +71,7 @@ export class Locator {
 }
 
 /** Line and column of an offset, both from 1. */
-export function place(lines: LineCounter, offset: number): { line: number; column: number } {
+export function position(lines: LineCounter, offset: number): { line: number; column: number } {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }

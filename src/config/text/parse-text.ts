@@ -1,6 +1,6 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
 import type { Issue, Problem } from '../../schema/problem.js';
-import { Locator, place } from './locate.js';
+import { Locator, position } from './locate.js';
 import { findUnclosed } from './unclosed.js';
 import { DEEPEST, NodeReader } from './yaml-nodes.js';
 
@@ -8,7 +8,7 @@ import { DEEPEST, NodeReader } from './yaml-nodes.js';
 export interface SourceText {
   /** Mappings have no prototype, so any name is just a name. Integers beyond 2^53 are bigints. */
   readonly value: unknown;
-  /** Issues with their places, in the order of the file. */
+  /** Issues with their positions, in the order of the file. */
   readonly locate: (issues: readonly Issue[]) => Problem[];
 }
 
@@ -20,7 +20,7 @@ export type ParsedText =
 const MOST_LEXEMES = 1_000_000;
 
 /**
- * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its place. Takes
+ * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its position. Takes
  * about a millisecond for 1 KiB, so it is not for the side of the lines while these are served.
  * @param mostValues the most values, with aliases followed
  */
@@ -82,18 +82,18 @@ type Mistake = Document.Parsed['errors'][number] | Document.Parsed['warnings'][n
 /** The library's message for a missing bracket, reported where the library noticed it. */
 const MISSING_BRACKET = /^Flow (?:map|sequence) .*end with a [}\]]$/;
 
-/** One problem for each place. Further errors at the same place only follow from the first. */
+/** One problem for each position. Further errors at the same position only follow from the first. */
 function syntaxProblems(text: string, mistakes: readonly Mistake[], lines: LineCounter): Problem[] {
   const problems = new Map<number, Problem>();
-  const tell = (offset: number, message: string) => {
-    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...place(lines, offset) });
+  const report = (offset: number, message: string) => {
+    if (!problems.has(offset)) problems.set(offset, { path: '', message, ...position(lines, offset) });
   };
   const isMissing = ({ message }: Mistake) => MISSING_BRACKET.test(message);
   const unclosed = mistakes.some(isMissing) ? findUnclosed(text) : undefined;
-  if (unclosed) tell(unclosed.offset, `this ${unclosed.bracket} is not closed`);
+  if (unclosed) report(unclosed.offset, `this ${unclosed.bracket} is not closed`);
   for (const mistake of mistakes) {
     const { code, message, pos } = mistake;
-    if (!unclosed || !isMissing(mistake)) tell(pos[0], SAID[code] ?? message);
+    if (!unclosed || !isMissing(mistake)) report(pos[0], SAID[code] ?? message);
   }
   return [...problems].sort(([a], [b]) => a - b).map(([, problem]) => problem);
 }

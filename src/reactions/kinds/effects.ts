@@ -117,8 +117,8 @@ export const EFFECTS = {
           const path = [i, 'set', name];
           const read = typeof value === 'number' ? [] : value.names;
           return [
-            { as: 'set', place: name, path },
-            ...read.map((place): Use => ({ as: 'read', place, path })),
+            { as: 'set', target: name, path },
+            ...read.map((target): Use => ({ as: 'read', target, path })),
           ];
         }),
       ),

@@ -82,7 +82,7 @@ export const REFUSALS = {
     uses: ({ register }) => [
       {
         as: typeof register === 'string' ? 'read' : 'holding register',
-        place: register,
+        target: register,
         path: ['register'],
       },
     ],

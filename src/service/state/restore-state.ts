@@ -105,12 +105,12 @@ class StateReader {
     const read = await this.#files.read(name);
     const parsed = 'text' in read ? parse(read.text, schema) : read;
     if ('state' in parsed) return parsed.state;
-    await this.#tell(name, this.#withTime('damaged'), [parsed.problem]);
+    await this.#report(name, this.#withTime('damaged'), [parsed.problem]);
     return undefined;
   }
 
   async ended(name: string): Promise<void> {
-    await this.#tell(name, this.#withTime('ended'), ['the last start with it has ended the program']);
+    await this.#report(name, this.#withTime('ended'), ['the last start with it has ended the program']);
   }
 
   #withTime(suffix: string): string {
@@ -118,10 +118,10 @@ class StateReader {
   }
 
   async unfitting(name: string, problems: readonly string[]): Promise<void> {
-    await this.#tell(name, 'unfitting', problems);
+    await this.#report(name, 'unfitting', problems);
   }
 
-  async #tell(name: string, suffix: string, problems: readonly string[]): Promise<void> {
+  async #report(name: string, suffix: string, problems: readonly string[]): Promise<void> {
     this.setAside++;
     const where = await this.#files.setAside(name, suffix);
     this.#log.warn({ file: name, problems }, `state set aside: ${problems[0]}; ${where}`);

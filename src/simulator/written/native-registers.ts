@@ -1,6 +1,6 @@
 import type { Device } from '../../device/device.js';
 import type { TableName } from '../../device/tables.js';
-import type { PlacedValue } from '../../registers/value.js';
+import type { ValueLocation } from '../../registers/value.js';
 import { isMapping } from '../../schema/parts.js';
 import { inexactComment, type WrittenEntry } from './plain-registers.js';
 import { type PresentValue, presentValue } from './present-value.js';
@@ -29,7 +29,7 @@ const DIVISIBLE = [
 ];
 
 /** The registers of an entry: where they begin, and where they end (exclusive), as addresses of the table. */
-interface EntryPlace {
+interface EntryLocation {
   readonly device: Device;
   readonly table: TableName;
   readonly first: number;
@@ -46,11 +46,11 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
   const addresses = new Set(entries.map(({ address }) => Number(address)));
   for (const entry of entries) {
     const first = Number(entry.address);
-    const place = { device, table, first, end: endOf(device, table, first, addresses) };
+    const location = { device, table, first, end: endOf(device, table, first, addresses) };
     yield undefined;
-    if (isDivisible(entry)) yield* dividedEntries(entry, place);
-    else if (hasChangedSignals(place)) yield* movedEntries(entry, place);
-    else yield* wholeEntry(entry, place);
+    if (isDivisible(entry)) yield* dividedEntries(entry, location);
+    else if (hasChangedSignals(location)) yield* movedEntries(entry, location);
+    else yield* wholeEntry(entry, location);
   }
 }
 
@@ -67,13 +67,13 @@ function endOf({ tables }: Device, table: TableName, first: number, addresses: R
 }
 
 /** An entry without a signal or a name: equal values are written once, as far as they follow each other. */
-function* dividedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
-  const isShort = place.end - place.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
-  if (isShort && isAsConfigured(place)) {
+function* dividedEntries(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
+  const isShort = location.end - location.first <= LONGEST_AS_WRITTEN || !Array.isArray(entry.value);
+  if (isShort && isAsConfigured(location)) {
     yield entry;
     return;
   }
-  for (const run of runsOf(valuesOf(place))) {
+  for (const run of runsOf(valuesOf(location))) {
     if (!run) yield undefined;
     else {
       const { address, first, values, quantity, inexact } = run;
@@ -84,34 +84,34 @@ function* dividedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntr
 }
 
 /** True when a signal was replaced or taken away, or when a counter has to go on. */
-function hasChangedSignals(place: EntryPlace): boolean {
-  for (const { point } of pointsOf(place)) {
+function hasChangedSignals(location: EntryLocation): boolean {
+  for (const { point } of pointsOf(location)) {
     if (point && (point.placedSignal !== point.definition.signal || point.signal?.accumulator)) return true;
   }
   return false;
 }
 
 /** An entry for each value, with its signal as it is now. */
-function* movedEntries(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
+function* movedEntries(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
   const { value, quantity, signal, seed, ...rest } = entry;
   const { action, min, max, ...moving } = rest;
-  const { image, base } = place.device.tables[place.table].window;
-  for (const { at, point } of pointsOf(place)) {
+  const { image, base } = location.device.tables[location.table].window;
+  for (const { at, point } of pointsOf(location)) {
     const address = at.address - base;
-    const moved = point && writtenSignal(place.device, point);
+    const moved = point && writtenSignal(location.device, point);
     yield moved
       ? { ...moving, address, ...moved }
       : { ...rest, address, value: presentValue(image, at).written };
   }
 }
 
-function* wholeEntry(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
-  if (entry.signal !== undefined || isAsConfigured(place)) {
+function* wholeEntry(entry: Entry, location: EntryLocation): Generator<WrittenEntry> {
+  if (entry.signal !== undefined || isAsConfigured(location)) {
     yield entry;
     return;
   }
   const values: PresentValue[] = [];
-  for (const found of valuesOf(place)) {
+  for (const found of valuesOf(location)) {
     if (!found) yield undefined;
     else {
       if (found[1].inexact) yield inexactComment(found[0]);
@@ -122,36 +122,36 @@ function* wholeEntry(entry: Entry, place: EntryPlace): Generator<WrittenEntry> {
   if (first)
     yield changed(
       entry,
-      place.first,
+      location.first,
       first,
       values.map(({ written }) => written),
     );
 }
 
-function isAsConfigured({ device, table, first, end }: EntryPlace): boolean {
+function isAsConfigured({ device, table, first, end }: EntryLocation): boolean {
   const { image, base } = device.tables[table].window;
   return image.isAsConfigured(base + first, end - first);
 }
 
-function* placesOf({ device, table, first, end }: EntryPlace): Generator<PlacedValue> {
+function* locationsOf({ device, table, first, end }: EntryLocation): Generator<ValueLocation> {
   const { image, base } = device.tables[table].window;
   for (let cell = base + first; cell < base + end; ) {
-    const place = image.valueSpan(cell);
-    if (!place) return;
-    yield place;
-    cell += place.cells;
+    const location = image.valueSpan(cell);
+    if (!location) return;
+    yield location;
+    cell += location.cells;
   }
 }
 
-function* pointsOf(place: EntryPlace) {
-  const { image } = place.device.tables[place.table].window;
-  for (const at of placesOf(place)) yield { at, point: place.device.points.at(image, at.address) };
+function* pointsOf(location: EntryLocation) {
+  const { image } = location.device.tables[location.table].window;
+  for (const at of locationsOf(location)) yield { at, point: location.device.points.at(image, at.address) };
 }
 
-function* valuesOf(place: EntryPlace): Generator<Found> {
-  const { image, base } = place.device.tables[place.table].window;
+function* valuesOf(location: EntryLocation): Generator<Found> {
+  const { image, base } = location.device.tables[location.table].window;
   let count = 0;
-  for (const at of placesOf(place)) {
+  for (const at of locationsOf(location)) {
     if (++count % VALUES_AT_ONCE === 0) yield undefined;
     yield [at.address - base, presentValue(image, at)];
   }

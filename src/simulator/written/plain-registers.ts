@@ -73,10 +73,10 @@ function* valuesOf({ tables }: Device, table: TableName): Generator<Found> {
       cell++;
       continue;
     }
-    const place = type === 'next' ? undefined : image.valueSpan(cell);
+    const location = type === 'next' ? undefined : image.valueSpan(cell);
     // Of a value that lies across the border of two tables, each table has some registers.
-    const isWhole = place !== undefined && cell + place.cells <= base + size;
-    const value = presentValue(image, isWhole ? place : { address: cell, cells: 1, type: 'uint16' });
+    const isWhole = location !== undefined && cell + location.cells <= base + size;
+    const value = presentValue(image, isWhole ? location : { address: cell, cells: 1, type: 'uint16' });
     yield [cell - base, value];
     cell += value.cells;
   }

@@ -1,7 +1,7 @@
 import type { Action } from '../../registers/actions.js';
 import { BIG_ENDIAN, type ValueType } from '../../registers/cell-type.js';
 import type { RegisterImage } from '../../registers/image.js';
-import { type PlacedValue, type Value, wordsOfValue } from '../../registers/value.js';
+import { type Value, type ValueLocation, wordsOfValue } from '../../registers/value.js';
 
 /** A value as it is now, in the form of a native file. */
 export interface PresentValue {
@@ -17,18 +17,18 @@ export interface PresentValue {
   readonly inexact?: boolean;
 }
 
-/** The value of an image at a place. */
-export function presentValue(image: RegisterImage, place: PlacedValue): PresentValue {
-  const { address, cells, type } = place;
+/** The value of an image at a location. */
+export function presentValue(image: RegisterImage, location: ValueLocation): PresentValue {
+  const { address, cells, type } = location;
   const writable = image.isWritable(address);
   const action = image.actionAt(address);
   // A device may have 262,144 bits and words, and this is the quick way to them.
   if (type === 'bit' || (type === 'uint16' && image.orderAt(address) === BIG_ENDIAN)) {
     return { type, cells, written: image.wordAt(address), writable, action };
   }
-  const value = image.valueAt(place);
+  const value = image.valueAt(location);
   const isPadded = type === 'string' && image.orderAt(address).padding === 'space';
-  const written = writtenValue(place, value, isPadded);
+  const written = writtenValue(location, value, isPadded);
   const mayDiffer = typeof value === 'string' || Number.isNaN(value);
   return {
     type,
@@ -37,17 +37,17 @@ export function presentValue(image: RegisterImage, place: PlacedValue): PresentV
     writable,
     action,
     ...(isPadded && { padding: 'space' }),
-    ...(mayDiffer && !isExact(image, place, written) && { inexact: true }),
+    ...(mayDiffer && !isExact(image, location, written) && { inexact: true }),
   };
 }
 
 /** Not all bytes are text, and there are many kinds of NaN. */
-function isExact(image: RegisterImage, { address, cells, type }: PlacedValue, written: Value): boolean {
+function isExact(image: RegisterImage, { address, cells, type }: ValueLocation, written: Value): boolean {
   const words = wordsOfValue(type, written, cells, image.orderAt(address));
   return words.every((word, i) => word === image.wordAt(address + i));
 }
 
-function writtenValue({ type, cells }: PlacedValue, value: Value, isPadded: boolean): Value {
+function writtenValue({ type, cells }: ValueLocation, value: Value, isPadded: boolean): Value {
   if (typeof value === 'string') {
     const text = isPadded ? value.replace(/ +$/, '') : value;
     // The sign for a byte that is no text takes three bytes, which may be more than there are.

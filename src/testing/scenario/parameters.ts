@@ -52,7 +52,7 @@ export function withParameters(input: unknown, parameters: Parameters): unknown 
 }
 
 /** Reports each text that is the name of a parameter and nothing else, where there is no such parameter. */
-export function tellUnknownParameters(at: At, parameters: Parameters): void {
+export function reportUnknownParameters(at: At, parameters: Parameters): void {
   const { value } = at;
   if (typeof value === 'string') {
     const name = WHOLE_REFERENCE.exec(value)?.[1];
@@ -60,10 +60,10 @@ export function tellUnknownParameters(at: At, parameters: Parameters): void {
       at.wrong(unknownName('parameter', name, [...parameters.keys()]));
   } else if (Array.isArray(value)) {
     value.forEach((_, i) => {
-      tellUnknownParameters(at.key(i), parameters);
+      reportUnknownParameters(at.key(i), parameters);
     });
   } else if (isMapping(value)) {
-    for (const key of Object.keys(value)) tellUnknownParameters(at.key(key), parameters);
+    for (const key of Object.keys(value)) reportUnknownParameters(at.key(key), parameters);
   }
 }
 

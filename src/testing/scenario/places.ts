@@ -9,7 +9,7 @@ const SERIAL = ['path'];
 const SOCKET = ['host', 'port'];
 
 /** Reports places that a command line names and the bench does not have. */
-export function tellUnknownPlaces(command: string, bench: Simulator, at: At): void {
+export function reportUnknownPlaces(command: string, bench: Simulator, at: At): void {
   for (const [, name = '', key = ''] of command.matchAll(PLACE)) {
     const line = bench.lines.get(name);
     const known = line?.definition.kind === 'serial' ? SERIAL : SOCKET;

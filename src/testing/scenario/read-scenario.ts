@@ -5,7 +5,7 @@ import type { Simulator } from '../../simulator/simulator.js';
 import type { DutDefinition } from './dut-definition.js';
 import type { Matcher } from './matcher.js';
 import { oneOrMore } from './one-or-more.js';
-import { tellUnknownPlaces } from './places.js';
+import { reportUnknownPlaces } from './places.js';
 import { readMatchers } from './read-matcher.js';
 import { readingSteps } from './read-step.js';
 import type { Scenario } from './scenario.js';
@@ -44,7 +44,7 @@ export function* readingScenario(at: At, bench: Simulator): Generator<void, Scen
 function readDut(at: At, bench: Simulator): DutDefinition | undefined {
   const dut = at.check(dutSchema);
   if (!dut) return undefined;
-  tellUnknownPlaces(dut.command, bench, at.key('command'));
+  reportUnknownPlaces(dut.command, bench, at.key('command'));
   return { ready: undefined, ...dut };
 }
 

@@ -5,7 +5,7 @@ import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { isMapping } from '../../schema/parts.js';
 import { formatProblems, type Issue, type Path } from '../../schema/problem.js';
-import { type Parameters, readParameters, tellUnknownParameters, withParameters } from './parameters.js';
+import { type Parameters, readParameters, reportUnknownParameters, withParameters } from './parameters.js';
 
 /** A scenario with its parameters and the steps of other files put in. */
 export interface ScenarioFile {
@@ -53,7 +53,7 @@ export function loadScenarioFile(file: string, settings: readonly string[]): Loa
     return { ok: false, text: formatProblems(file, locate(findings.listed)) };
   }
   const { values, wrong } = readParameters(at.key('parameters'), settings);
-  tellUnknownParameters(at, values);
+  reportUnknownParameters(at, values);
   const { parameters: _, ...source } = withParameters(value, values) as Record<string, unknown>;
   const directory = dirname(resolve(file));
   const inlining: Inlining = { directory, depth: 0, parameters: values, inlined: [], wrong: [] };
@@ -117,7 +117,7 @@ function usedSteps(step: Readonly<Record<string, unknown>>, path: Path, inlining
   const { value, locate } = parsed.source;
   if (!Array.isArray(value)) return refuse(`expected a list of steps in ${use}`);
   const findings = fileFindings();
-  tellUnknownParameters(new At(value, findings), inlining.parameters);
+  reportUnknownParameters(new At(value, findings), inlining.parameters);
   if (findings.listed.length > 0) return refuse(formatProblems(use, locate(findings.listed)));
   const inner: Inlining = {
     ...inlining,

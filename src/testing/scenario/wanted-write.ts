@@ -20,7 +20,7 @@ export interface WantedWrite {
 }
 
 const EXPECTED = 'a name or names with values, as in {relay.coil: 1}, or addresses, as in {holding 5: 230}';
-const PLACE = /^(?:(coils|holding) )?(\d{1,5})$/;
+const ADDRESS = /^(?:(coils|holding) )?(\d{1,5})$/;
 const WORD = 0xffff;
 
 /** Reads `write`: values by name in their units, or words by address; a name alone for any value. */
@@ -36,15 +36,15 @@ export function readWrites(at: At, bench: Simulator): WantedWrite[] | undefined 
 }
 
 function readEntry(key: string, at: At, bench: Simulator): WantedWrite | undefined {
-  const place = PLACE.exec(key);
-  if (!place) return readNamedValue(key, at, bench);
-  const address = Number(place[2]);
+  const found = ADDRESS.exec(key);
+  if (!found) return readNamedValue(key, at, bench);
+  const address = Number(found[2]);
   if (address > WORD) return at.wrong(`expected an address from 0 to ${WORD}`);
   const words = [at.value].flat();
   if (words.length === 0 || !words.every(isWord)) {
     return at.expected(`a whole number from 0 to ${WORD}, or a list of them`);
   }
-  const table = place[1] as 'coils' | 'holding' | undefined;
+  const table = found[1] as 'coils' | 'holding' | undefined;
   return { device: undefined, table, address, words, quantity: words.length };
 }
 
@@ -57,8 +57,8 @@ function readNamedValue(name: string, at: At, bench: Simulator): WantedWrite | u
   const change = named && parseChange(named.value, at.value, false);
   if (!named || !change) return undefined;
   if ('expected' in change) return at.expected(change.expected);
-  const { image, place } = named.value;
-  const words = wordsOfValue(place.type, change.value, place.cells, image.orderAt(place.address));
+  const { image, location } = named.value;
+  const words = wordsOfValue(location.type, change.value, location.cells, image.orderAt(location.address));
   return { ...named.write, words };
 }
 

@@ -167,7 +167,7 @@ describe('a line that is added over REST', () => {
       units: { 1: 'meter' },
     });
     expect((await send(running, 'POST', '/lines', line('out', '/'))).error).toBe(
-      `serial.link: expected a place in ${tmpdir()}, where REST may write`,
+      `serial.link: expected a path in ${tmpdir()}, where REST may write`,
     );
     expect(await send(running, 'POST', '/lines', line('one'))).toMatchObject({ status: 201 });
     expect((await send(running, 'POST', '/lines', line('two'))).error).toMatch(

@@ -262,7 +262,7 @@ describe('a line that can not be as it was asked to be', () => {
         status: 400,
         body: {
           code: 'file.outside',
-          problems: [{ path: 'tls.cert', message: expect.stringContaining('expected a place in') }],
+          problems: [{ path: 'tls.cert', message: expect.stringContaining('expected a path in') }],
         },
       });
     },
@@ -358,7 +358,7 @@ describe('a TCP line with a client', () => {
     });
     expect([status, body.error]).toEqual([
       400,
-      `serial.link: expected a place in ${directory}, where REST may write`,
+      `serial.link: expected a path in ${directory}, where REST may write`,
     ]);
     expect((await (await tcpMaster(await tcpPort())).readHoldingRegisters(0, 1)).data).toEqual([55]);
   });

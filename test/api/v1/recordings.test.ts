@@ -69,7 +69,7 @@ it.each(['directly', 'by a symbolic link'])('no other file is read, named %s', a
   const file = how === 'directly' ? join(outside, 'secret.csv') : link;
   for (const { status, body } of [await play(file), await addDevice(file)]) {
     expect(status).toBe(400);
-    expect(body.error).toContain(`expected a place in ${inside}, where REST may read recordings`);
+    expect(body.error).toContain(`expected a path in ${inside}, where REST may read recordings`);
     expect(JSON.stringify(body)).not.toContain('time, secret');
   }
 });

@@ -87,7 +87,7 @@ describe('over REST nothing is written elsewhere', () => {
     symlinkSync(directory, join(inside, 'out'));
     symlinkSync(directory, join(directory, 'in'));
     running = await startSimulator(nativeSetup({ devices, lines }, inside));
-    const refused = [400, `file: expected a place in ${inside}, where REST may write`];
+    const refused = [400, `file: expected a path in ${inside}, where REST may write`];
     const leading = [
       '..',
       '../other',

@@ -18,13 +18,13 @@ const LOCATION = /^(.+)\.(\w+)\.(\d{1,5})$/;
 export function registerObserver(name: string, devices: ReadonlyMap<string, Device>): Observer | string {
   const found = valueFor(name, devices);
   if (typeof found === 'string') return found;
-  const { image, place } = found;
+  const { image, location } = found;
   return {
     name: `register ${name}`,
     paceMs: PACE_MS,
     read: async () => {
-      image.refresh(place.address, place.cells);
-      return { ok: true, text: String(image.valueAt(place)) };
+      image.refresh(location.address, location.cells);
+      return { ok: true, text: String(image.valueAt(location)) };
     },
   };
 }

@@ -34,7 +34,7 @@ it('a value that nobody reads is added up meanwhile, so that the next read has l
   for (let minute = 0; minute < 60; minute++) {
     left.wait(HOUR / 60);
     kept.wait(HOUR / 60);
-    for (const _ of kept.graph.keepUp()) sines.mockClear();
+    for (const _ of kept.graph.updateAll()) sines.mockClear();
   }
   kept.wait(1000);
   left.wait(1000);

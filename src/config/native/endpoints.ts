@@ -3,18 +3,18 @@ import type { Path } from '../../schema/problem.js';
 import type { LineDefinition } from '../configuration.js';
 
 /** What only one user can open: a serial port, a link, a port of TCP or UDP. */
-export interface Place {
-  /** Equal for two users of the same place. */
+export interface Endpoint {
+  /** Equal for two users of the same endpoint. */
   readonly key: string;
-  /** The place in messages. */
+  /** The endpoint in messages. */
   readonly what: string;
-  /** Where the place stands in the entry of its user. */
+  /** Where the endpoint stands in the entry of its user. */
   readonly path: Path;
 }
 
-/** The place of a line; undefined for a place that no other line can have. */
-export function placeOf(line: LineDefinition): Place | undefined {
-  if (line.kind !== 'serial') return portPlace(line.kind, line, [line.kind, 'port']);
+/** The endpoint of a line; undefined for a endpoint that no other line can have. */
+export function endpointOf(line: LineDefinition): Endpoint | undefined {
+  if (line.kind !== 'serial') return portEndpoint(line.kind, line, [line.kind, 'port']);
   if (line.path !== 'virtual') {
     return { key: `serial ${line.path}`, what: line.path, path: ['serial', 'path'] };
   }
@@ -24,22 +24,23 @@ export function placeOf(line: LineDefinition): Place | undefined {
 }
 
 /** Port 0 means any free port, so two of them never collide. UDP has its own ports. */
-export function portPlace(
+export function portEndpoint(
   kind: string,
   { host, port }: { readonly host: string; readonly port: number },
   path: Path,
-): Place | undefined {
+): Endpoint | undefined {
   const protocol = kind === 'udp' ? 'udp' : 'tcp';
   if (port === 0) return undefined;
   return { key: `${protocol} ${host.toLowerCase()} ${port}`, what: `${host}:${port}`, path };
 }
 
 /**
- * Reports when another line has the place of a new one. Two lines with one link would take it from each other.
+ * Reports when another line has the endpoint of a new one. Two lines with one link would take it from each other.
  * @param at the entry of the new line
  */
-export function tellSharedPlace(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
-  const place = placeOf(line);
-  const user = others.find((other) => placeOf(other)?.key === place?.key);
-  if (place && user) at.below(place.path).wrong(`${place.what} is used by line ${user.name} already`);
+export function reportSharedEndpoint(line: LineDefinition, others: readonly LineDefinition[], at: At): void {
+  const endpoint = endpointOf(line);
+  const user = others.find((other) => endpointOf(other)?.key === endpoint?.key);
+  if (endpoint && user)
+    at.below(endpoint.path).wrong(`${endpoint.what} is used by line ${user.name} already`);
 }

@@ -8,14 +8,14 @@ const SLICE_MS = 2;
  * Keeps values that add up others, such as an energy, close to the present, while nobody reads them. One timer serves all
  * of them.
  */
-export class KeepingUp {
+export class BackgroundUpdates {
   readonly #graph: DependencyGraph;
   #timer: NodeJS.Timeout | undefined;
   #round: Generator<void>;
 
   constructor(graph: DependencyGraph) {
     this.#graph = graph;
-    this.#round = graph.keepUp();
+    this.#round = graph.updateAll();
   }
 
   start(): void {
@@ -33,7 +33,7 @@ export class KeepingUp {
     const end = performance.now() + SLICE_MS;
     while (performance.now() < end) {
       if (!this.#round.next().done) continue;
-      this.#round = this.#graph.keepUp();
+      this.#round = this.#graph.updateAll();
       return;
     }
   }
