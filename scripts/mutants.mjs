@@ -1,0 +1,120 @@
+/**
+ * How strong the tests of the quick tier are: Stryker changes the sources of a room in one small way after the other, and counts
+ * the changes that the room's tests notice. Not part of CI: a room takes some minutes.
+ *
+ *   node scripts/mutants.mjs [ROOM...] [--files TEXT] [--survivors]
+ *
+ * --files mutates only files whose path contains TEXT; --survivors prints each mutant that no test noticed.
+ * The sources are those of HEAD. Stryker is installed beside a copy of them, in $TMPDIR/modbus-sim-mutants, and not in the project.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const STRYKER = ['@stryker-mutator/core@10.1.1', '@stryker-mutator/vitest-runner@10.1.1'];
+
+/**
+ * The sources of each room, and the test files that run for each of its mutants: those of the room, and of neighbours that use it.
+ * @type {Record<string, { mutate: string[], tests: string[] }>}
+ */
+const ROOMS = {
+  protocol: { mutate: ['src/protocol/**/*.ts'], tests: ['protocol', 'transport/framer', 'device'] },
+  registers: { mutate: ['src/registers/**/*.ts'], tests: ['registers', 'device'] },
+  faults: { mutate: ['src/faults/**/*.ts'], tests: ['faults'] },
+  signals: { mutate: ['src/signals/**/*.ts'], tests: ['signals', 'device'] },
+  device: { mutate: ['src/device/**/*.ts'], tests: ['device', 'reactions'] },
+  framer: { mutate: ['src/transport/framer/**/*.ts'], tests: ['transport/framer'] },
+  verdict: {
+    mutate: ['src/testing/examine/trial/{verdict,observation,accepted-value,contrast,chain}.ts'],
+    tests: ['testing/examine'],
+  },
+};
+
+/** Thousands of attacks, which are in the full tier. */
+const FULL = [
+  'test/device/hostile-requests.test.ts',
+  'test/testing/examine/{attempts,error-rates,time-out}.test.ts',
+];
+
+const copy = join(tmpdir(), 'modbus-sim-mutants');
+
+/** @param {string} command @param {string[]} args @param {import('node:child_process').StdioOptions} stdio */
+function run(command, args, stdio) {
+  const { status, error } = spawnSync(command, args, { cwd: copy, stdio });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`);
+}
+
+function makeCopy() {
+  rmSync(join(copy, 'src'), { recursive: true, force: true });
+  rmSync(join(copy, 'test'), { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  const archive = spawnSync('git', ['archive', 'HEAD'], { maxBuffer: 1 << 28 });
+  const { status } = spawnSync('tar', ['x', '-C', copy], { input: archive.stdout });
+  if (archive.status !== 0 || status !== 0) throw new Error('git archive HEAD | tar x failed');
+  cpSync('node_modules', join(copy, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', ...STRYKER], ['ignore', 'ignore', 2]);
+}
+
+/** @param {string} room @param {string | undefined} files */
+function mutate(room, files) {
+  const { mutate: sources, tests } = ROOMS[room];
+  writeFileSync(
+    join(copy, 'mutants.vitest.mjs'),
+    `export default ${JSON.stringify({
+      test: {
+        include: tests.map((test) => `test/${test}/**/*.test.ts`),
+        exclude: FULL,
+        isolate: false,
+        testTimeout: 20_000,
+      },
+    })};\n`,
+  );
+  writeFileSync(
+    join(copy, 'mutants.json'),
+    JSON.stringify({
+      testRunner: 'vitest',
+      plugins: ['@stryker-mutator/vitest-runner'],
+      vitest: { configFile: 'mutants.vitest.mjs', related: false, pool: 'forks' },
+      mutate: files === undefined ? sources : [`src/**/*${files}*`],
+      // The words of messages and descriptions are not behaviour.
+      mutator: { excludedMutations: ['StringLiteral', 'Regex'] },
+      inPlace: true,
+      concurrency: 1,
+      coverageAnalysis: 'perTest',
+      timeoutMS: 10_000,
+      reporters: ['json'],
+      jsonReporter: { fileName: `mutants-${room}.report.json` },
+      allowEmpty: true,
+    }),
+  );
+  run('node_modules/.bin/stryker', ['run', 'mutants.json'], ['ignore', 'ignore', 2]);
+  return JSON.parse(readFileSync(join(copy, `mutants-${room}.report.json`), 'utf8'));
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { files: { type: 'string' }, survivors: { type: 'boolean' } },
+});
+const rooms = positionals.length > 0 ? positionals : Object.keys(ROOMS);
+for (const room of rooms) if (!(room in ROOMS)) throw new Error(`${room}: expected ${Object.keys(ROOMS).join(', ')}`);
+
+makeCopy();
+process.stdout.write('| room | mutants | killed | survived | score |\n| --- | --- | --- | --- | --- |\n');
+for (const room of rooms) {
+  const report = mutate(room, values.files);
+  const mutants = Object.entries(report.files).flatMap(([file, { source, mutants: all }]) =>
+    all.map((mutant) => ({ ...mutant, file, line: source.split('\n')[mutant.location.start.line - 1].trim() })),
+  );
+  const killed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout');
+  const survived = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+  const counted = killed.length + survived.length;
+  const score = ((100 * killed.length) / counted).toFixed(1);
+  process.stdout.write(`| ${room} | ${counted} | ${killed.length} | ${survived.length} | ${score} % |\n`);
+  if (!values.survivors) continue;
+  for (const { file, location, line, replacement } of survived)
+    process.stdout.write(
+      `    ${file}:${location.start.line}:${location.start.column} ${line} -> ${replacement.replaceAll(/\s+/g, ' ')}\n`,
+    );
+}
