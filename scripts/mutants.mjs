@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const STRYKER = ['@stryker-mutator/core@10.1.1', '@stryker-mutator/vitest-runner@10.1.1'];
+/** The newest that runs on every Node that the project runs on. */
+const STRYKER = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1'];
 
 /**
  * The sources of each room, and the test files that run for each of its mutants: those of the room, and of neighbours that use it.
@@ -54,7 +55,7 @@ function makeCopy() {
   const { status } = spawnSync('tar', ['x', '-C', copy], { input: archive.stdout });
   if (archive.status !== 0 || status !== 0) throw new Error('git archive HEAD | tar x failed');
   cpSync('node_modules', join(copy, 'node_modules'), { recursive: true, verbatimSymlinks: true });
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', ...STRYKER], ['ignore', 'ignore', 2]);
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error', ...STRYKER], ['ignore', 'ignore', 2]);
 }
 
 /** @param {string} room @param {string | undefined} files */
