@@ -77,7 +77,7 @@ function mutate(room, files) {
     JSON.stringify({
       testRunner: 'vitest',
       plugins: ['@stryker-mutator/vitest-runner'],
-      vitest: { configFile: 'mutants.vitest.mjs', related: false, pool: 'forks' },
+      vitest: { configFile: 'mutants.vitest.mjs', related: false },
       mutate: files === undefined ? sources : [`src/**/*${files}*`],
       // The words of messages and descriptions are not behaviour.
       mutator: { excludedMutations: ['StringLiteral', 'Regex'] },
@@ -90,7 +90,7 @@ function mutate(room, files) {
       allowEmpty: true,
     }),
   );
-  run('node_modules/.bin/stryker', ['run', 'mutants.json'], ['ignore', 'ignore', 2]);
+  run('node_modules/.bin/stryker', ['run', 'mutants.json'], ['ignore', 2, 2]);
   return JSON.parse(readFileSync(join(copy, `mutants-${room}.report.json`), 'utf8'));
 }
 
