@@ -61,16 +61,13 @@ function makeCopy() {
 /** @param {string} room @param {string | undefined} files */
 function mutate(room, files) {
   const { mutate: sources, tests } = ROOMS[room];
+  const test = { include: tests.map((each) => `test/${each}/**/*.test.ts`), exclude: FULL, isolate: false };
+  // Stryker asks for threads, in which serialport can end the whole run.
   writeFileSync(
     join(copy, 'mutants.vitest.mjs'),
-    `export default ${JSON.stringify({
-      test: {
-        include: tests.map((test) => `test/${test}/**/*.test.ts`),
-        exclude: FULL,
-        isolate: false,
-        testTimeout: 20_000,
-      },
-    })};\n`,
+    `const forks = ({ vitest, project }) => { vitest.config.pool = project.config.pool = 'forks'; };
+export default { test: ${JSON.stringify(test)}, plugins: [{ name: 'forks', configureVitest: forks }] };
+`,
   );
   writeFileSync(
     join(copy, 'mutants.json'),
