@@ -275,7 +275,7 @@ describe('Set', () => {
   });
 
   it('of a port that can not be had is refused with the reason, and the line goes on', async () => {
-    const path = join(directory, 'ttyUSB7');
+    const path = '/dev/serial/by-id/usb-none-of-this-machine';
     const [serial, tcp] = [await serialMaster(link), await tcpMaster(await tcpPort())];
     const port = await takenPort();
     const before = await rows();
