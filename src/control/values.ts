@@ -9,6 +9,7 @@ import { type Problem, pathText } from '../schema/problem.js';
 import type { Simulator } from '../simulator/simulator.js';
 import {
   type DeviceValue,
+  notDefined,
   parseChange,
   tablesMeant,
   valueAtAddress,
@@ -256,7 +257,7 @@ function findTarget(device: Device, { name, table, address }: Change, at: At): D
   if (name !== undefined || table === undefined || address === undefined)
     return at.wrong('expected a name, or a table and an address', 'request.invalid');
   const found = valueAtAddress(device, table, address);
-  if (!found) return at.key('address').wrong(`${table} ${address} is not defined`, 'register.undefined');
+  if (!found) return at.key('address').wrong(notDefined(table, address), 'register.undefined');
   if (found.address === address) return found;
   return at
     .key('address')
@@ -308,7 +309,7 @@ function expectedWords(
   if (words.length === 0 || !words.every(isWord)) return at.wrong('expected a value, or a list of registers');
   const values = words.map((_, i) => valueAtAddress(device, table, address + i));
   const missing = values.indexOf(undefined);
-  if (missing >= 0) return at.wrong(`${table} ${address + missing} is not defined`, 'register.undefined');
+  if (missing >= 0) return at.wrong(notDefined(table, address + missing), 'register.undefined');
   return () => {
     for (const value of values) if (value) value.image.refresh(value.location.address, value.location.cells);
     const present = words.map((_, i) => image.wordAt(base + address + i));

@@ -10,7 +10,7 @@ interface Start {
   /** ms of `performance.now()`. */
   readonly at: number;
   readonly within: number;
-  /** Of a step with a fault, which looks from the first request on that the fault acted on. */
+  /** Of a step with a fault: counting starts with the spoilt request. */
   readonly polls?: Pick<PollIntervals, 'after'>;
 }
 
