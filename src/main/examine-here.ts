@@ -10,7 +10,7 @@ import type { ExaminationOrder } from '../testing/examine/examination-order.js';
 import { newObserver, type ObserverDefinition } from '../testing/examine/observer/read-observer.js';
 import { type ReportView, viewReport } from '../testing/report/view.js';
 import { Dut } from '../testing/scenario/dut.js';
-import { openPlaces, reportUnknownPlaces, withPlaces } from '../testing/scenario/places.js';
+import { openEndpoints, reportUnknownEndpoints, withEndpoints } from '../testing/scenario/line-endpoints.js';
 import { durationText } from '../testing/scenario/words.js';
 import { load } from './load.js';
 import { warningLog } from './log.js';
@@ -57,7 +57,7 @@ function orderOf(
   if (unitId !== undefined && !line.owns(unitId)) return `line ${name} has no unit ${unitId}`;
   if (dut !== undefined) {
     const findings = fileFindings();
-    reportUnknownPlaces(dut, simulator, new At(dut, findings));
+    reportUnknownEndpoints(dut, simulator, new At(dut, findings));
     const [issue] = findings.listed;
     if (issue) return `--dut: ${issue.message}`;
   }
@@ -116,7 +116,7 @@ async function startDut(
 ): Promise<Dut | string> {
   const started = await Dut.start(
     { command, ready: undefined, readyWithin: 0 },
-    { command: withPlaces(command, openPlaces(simulator)), directory: process.cwd(), giveUp },
+    { command: withEndpoints(command, openEndpoints(simulator)), directory: process.cwd(), giveUp },
   );
   return started.ok ? started.dut : started.error;
 }

@@ -1,5 +1,5 @@
 import type { ReportView } from '../testing/report/view.js';
-import { follow, type ToldFinding } from './follow-remote.js';
+import { follow, type ShownFinding } from './follow-remote.js';
 import { Remote } from './remote.js';
 import { endRemotely, startRemoteDut } from './remote-dut.js';
 
@@ -17,10 +17,10 @@ export interface RemoteExamination {
   readonly dut?: string | undefined;
 }
 
-/** Who is told of an examination. */
+/** Who hears of an examination. */
 interface ExaminationAudience {
   /** Called when a check is over. */
-  readonly told: (finding: ToldFinding, number: number) => void;
+  readonly onFinding: (finding: ShownFinding, number: number) => void;
   /** Resolves when the examination is to stop. */
   readonly stop: Promise<unknown>;
 }
@@ -28,7 +28,7 @@ interface ExaminationAudience {
 interface ExaminationAnswer {
   readonly id: number;
   readonly state: 'running' | 'over';
-  readonly checks: readonly ToldFinding[];
+  readonly checks: readonly ShownFinding[];
 }
 
 /**
@@ -38,7 +38,7 @@ interface ExaminationAnswer {
 export async function examineRemotely(
   wanted: RemoteExamination,
   where: { readonly url: string; readonly token: string | undefined },
-  { told, stop }: ExaminationAudience,
+  { onFinding, stop }: ExaminationAudience,
 ): Promise<ReportView | string> {
   const remote = new Remote(where.url, where.token);
   const definition = { command: wanted.dut ?? '', ready: undefined, readyWithin: 0 };
@@ -50,7 +50,7 @@ export async function examineRemotely(
     if (!started.ok) return started.error;
     const path = `/api/v1/examinations/${started.body.id}`;
     endRemotely(remote, path, stop, dut);
-    const over = await follow(() => look(remote, path), told);
+    const over = await follow(() => look(remote, path), onFinding);
     if (!over.ok) return over.error;
     const whole = await remote.ask<{ readonly report: ReportView }>('GET', path);
     return whole.ok ? whole.body.report : whole.error;

@@ -54,7 +54,7 @@ function examineThere(
   say(`line ${line} at ${url}: watching the client, then its checks, ${durationText(limitMs)} at most`);
   const register = observer?.kind === 'register' ? observer.register : undefined;
   const wanted = { line, unitId, checks, limitMs, seed, register, dut };
-  return examineRemotely(wanted, { url, token }, { told: printFinding, stop });
+  return examineRemotely(wanted, { url, token }, { onFinding: printFinding, stop });
 }
 
 function conclude(

@@ -5,8 +5,8 @@ import type { RemoteAnswer } from './remote.js';
 /** How often the simulator is asked how far it is. */
 const ASK_EVERY_MS = 200;
 
-/** A finding as its audience is told of it. */
-export type ToldFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
+/** What is shown of a finding. */
+export type ShownFinding = Pick<Finding, 'id' | 'title' | 'verdict' | 'summary'>;
 
 /** How far a test or an examination has come. */
 interface Progress<Found> {
@@ -15,21 +15,21 @@ interface Progress<Found> {
 }
 
 /**
- * Tells the findings of something that runs on another simulator, as they come, until it is over. The list that it answers
+ * Reports the findings of something that runs on another simulator, as they come, until it is over. The list that it answers
  * with has an order of its own, so one that is new may stand before others.
  * @param look asks how far it is
  * @returns what the simulator has answered last
  */
-export async function follow<Found extends ToldFinding, Answer extends Progress<Found>>(
+export async function follow<Found extends ShownFinding, Answer extends Progress<Found>>(
   look: () => Promise<RemoteAnswer<Answer & Progress<Found>>>,
-  told: (finding: Found, number: number) => void,
+  onFinding: (finding: Found, number: number) => void,
 ): Promise<RemoteAnswer<Answer>> {
   for (const known = new Set<string>(); ; await sleep(ASK_EVERY_MS)) {
     const answer = await look();
     if (!answer.ok) return answer;
     const { state, findings } = answer.body;
     for (const finding of findings.filter(({ id }) => !known.has(id)))
-      told(finding, known.add(finding.id).size);
+      onFinding(finding, known.add(finding.id).size);
     if (state === 'over') return answer;
   }
 }

@@ -1,6 +1,6 @@
 import { Dut } from '../testing/scenario/dut.js';
 import type { DutDefinition } from '../testing/scenario/dut-definition.js';
-import { withPlaces } from '../testing/scenario/places.js';
+import { withEndpoints } from '../testing/scenario/line-endpoints.js';
 import type { Remote } from './remote.js';
 
 /** Characters of what a program has said last; they go into an address. */
@@ -17,9 +17,9 @@ export async function startRemoteDut(
   remote: Remote,
   giveUp: Promise<unknown>,
 ): Promise<Dut | string> {
-  const places = await remote.places();
-  if (typeof places === 'string') return places;
-  const command = withPlaces(definition.command, places);
+  const endpoints = await remote.endpoints();
+  if (typeof endpoints === 'string') return endpoints;
+  const command = withEndpoints(definition.command, endpoints);
   const started = await Dut.start(definition, { command, directory, giveUp });
   return started.ok ? started.dut : started.error;
 }

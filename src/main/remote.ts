@@ -1,6 +1,6 @@
 import { unreachableReason } from '../monitor/unreachable.js';
 import { ask, type Method } from '../rest/client.js';
-import type { LinePlaces } from '../testing/scenario/places.js';
+import type { LineEndpoints } from '../testing/scenario/line-endpoints.js';
 
 /** The answer to a request, or a sentence that says why there is none. */
 export type RemoteAnswer<Body> =
@@ -37,7 +37,7 @@ export class Remote {
   }
 
   /** Where the open lines are, or why that is not known. */
-  async places(): Promise<LinePlaces | string> {
+  async endpoints(): Promise<LineEndpoints | string> {
     const answer = await this.ask<LineBody>('GET', '/api/v1/lines');
     if (!answer.ok) return answer.error;
     const open = answer.body.lines.filter(({ state }) => state === 'open');

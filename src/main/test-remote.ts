@@ -35,7 +35,7 @@ export async function runRemotely(
     endRemotely(remote, path, audience.stop, dut);
     const over = await follow(
       () => look(remote, path),
-      (finding, number) => audience.told({ ...finding, frames: [] }, number),
+      (finding, number) => audience.onFinding({ ...finding, frames: [] }, number),
     );
     if (!over.ok) return { ok: false, text: over.error };
     const { report } = over.body;

@@ -56,7 +56,7 @@ async function runOne(
   { url, token, freePorts }: TestCommand,
   stop: Promise<void>,
 ): Promise<Ended> {
-  const audience = { say, warn: (text: string) => void complain(text), told: printFinding, stop };
+  const audience = { say, warn: (text: string) => void complain(text), onFinding: printFinding, stop };
   if (url !== undefined) return runRemotely(file, { url, token }, audience);
   const ended = await runScenario(file, { ...audience, log: warningLog() }, freePorts === true);
   if (!ended.ok) return ended;

@@ -15,13 +15,13 @@ export type ReportFile = readonly [
  */
 export function reportsProblem(files: readonly (string | undefined)[]): string | undefined {
   for (const file of files) {
-    const reason = file === undefined ? undefined : placeProblem(file);
+    const reason = file === undefined ? undefined : fileProblem(file);
     if (reason !== undefined) return `${file}: can't be written: ${reason}`;
   }
   return undefined;
 }
 
-function placeProblem(file: string): string | undefined {
+function fileProblem(file: string): string | undefined {
   const directory = dirname(file);
   if (!existsSync(directory)) return `there is no directory ${directory}`;
   const isThere = existsSync(file);

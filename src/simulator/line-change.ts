@@ -27,7 +27,7 @@ export function wayOfChange(
     if (next.kind !== 'serial') return 'beside';
     if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
     if (isDeepStrictEqual(portOf(now), portOf(next))) return 'adjust';
-    return placeOf(now, realPathOf) === placeOf(next, realPathOf) ? 'replace' : 'beside';
+    return endpointOf(now, realPathOf) === endpointOf(next, realPathOf) ? 'replace' : 'beside';
   }
   if (next.kind === 'serial') return 'beside';
   if (isDeepStrictEqual(settingsOf(now), settingsOf(next))) return 'keep';
@@ -45,7 +45,7 @@ function portOf(line: SerialLineDefinition): unknown {
 }
 
 /** What can be open once only: the device behind a path, or the name of a virtual line. */
-function placeOf(line: SerialLineDefinition, realPathOf: (path: string) => string): string {
+function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => string): string {
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 

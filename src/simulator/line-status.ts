@@ -30,7 +30,7 @@ export function lineStatus(line: Line): LineStatus {
   return {
     state: state.kind,
     reason: 'reason' in state ? state.reason : undefined,
-    place: state.kind === 'open' ? state.place : placeOf(line),
+    place: state.kind === 'open' ? state.place : endpointOf(line),
     link: state.kind === 'open' ? port?.link : undefined,
     uptime: openSince === undefined ? undefined : (performance.now() - openSince) / 1000,
     clients: line.clients,
@@ -40,7 +40,7 @@ export function lineStatus(line: Line): LineStatus {
   };
 }
 
-function placeOf({ definition }: Line): string {
+function endpointOf({ definition }: Line): string {
   return definition.kind === 'serial' ? definition.path : hostPort(definition.host, definition.port);
 }
 

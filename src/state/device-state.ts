@@ -72,7 +72,7 @@ export function restoreDevice(
   const { points, clock } = device;
   const at = locationsOf(device);
   for (const each of state.signals) {
-    const point = at.get(placeOf(each));
+    const point = at.get(cellOf(each));
     const problem = point ? placeSignal(point, each) : 'there is no such value';
     if (problem !== undefined) problems.push(`the signal of ${each.table} ${each.address}: ${problem}`);
   }
@@ -84,9 +84,9 @@ export function restoreDevice(
     if (wrong.length > 0)
       problems.push(`${wrong.length} pages of registers are not as long as they should be`);
   }
-  const sums = new Map(state.counters.map((each) => [placeOf(each), each]));
+  const sums = new Map(state.counters.map((each) => [cellOf(each), each]));
   for (const point of points.all) {
-    const sum = sums.get(placeOf(point.definition));
+    const sum = sums.get(cellOf(point.definition));
     const isUsable = sum !== undefined && sum.time <= clock.time && clock.time - sum.time <= MOST_BEHIND;
     point.resume(isUsable ? sum : { time: clock.time, value: point.stored });
   }
@@ -113,9 +113,9 @@ function counterOf(point: Point, time: number): DeviceState['counters'] {
 }
 
 function locationsOf({ points }: Device): Map<string, Point> {
-  return new Map(points.all.map((point) => [placeOf(point.definition), point]));
+  return new Map(points.all.map((point) => [cellOf(point.definition), point]));
 }
 
-function placeOf({ table, address }: { readonly table: string; readonly address: number }): string {
+function cellOf({ table, address }: { readonly table: string; readonly address: number }): string {
   return `${table} ${address}`;
 }

@@ -3,13 +3,13 @@ import type { Finding, Report } from './report/report.js';
 
 /** Tells how far a test has come, as events of its lines, so that whoever follows the traffic follows the test. */
 export class Progress {
-  readonly #bench: Simulator;
+  readonly #simulator: Simulator;
   readonly #lines: readonly string[];
   readonly #test: number;
 
   /** @param test its number */
-  constructor(bench: Simulator, lines: readonly string[], test: number) {
-    this.#bench = bench;
+  constructor(simulator: Simulator, lines: readonly string[], test: number) {
+    this.#simulator = simulator;
     this.#lines = lines;
     this.#test = test;
   }
@@ -35,6 +35,7 @@ export class Progress {
   }
 
   #report(state: 'began' | 'step' | 'over', text: string): void {
-    for (const line of this.#lines) this.#bench.lines.get(line)?.tested({ test: this.#test, state, text });
+    for (const line of this.#lines)
+      this.#simulator.lines.get(line)?.tested({ test: this.#test, state, text });
   }
 }

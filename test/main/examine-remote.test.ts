@@ -29,7 +29,7 @@ describe('an examination on a simulator that runs already', () => {
     const report = await examineRemotely(
       { ...WANTED, dut: POLLER },
       { url, token: undefined },
-      { told: ({ title, verdict }) => void told.push(`${title}: ${verdict}`), stop: NEVER },
+      { onFinding: ({ title, verdict }) => void told.push(`${title}: ${verdict}`), stop: NEVER },
     );
     if (typeof report === 'string') throw new Error(report);
     // Both watch at the same time, so either may be over first.
@@ -40,7 +40,7 @@ describe('an examination on a simulator that runs already', () => {
 
   it('says what the simulator refuses, and that none is there', { timeout: 60_000 }, async () => {
     const { running, url } = await listening();
-    const audience = { told: () => {}, stop: NEVER };
+    const audience = { onFinding: () => {}, stop: NEVER };
     const wrong = { ...WANTED, line: 'bsu' };
     expect(await examineRemotely(wrong, { url, token: undefined }, audience)).toContain('line: ');
     await running.rest.app.close();
@@ -53,7 +53,7 @@ describe('an examination on a simulator that runs already', () => {
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;
     });
-    const over = examineRemotely(WANTED, { url, token: undefined }, { told: () => {}, stop: stopped });
+    const over = examineRemotely(WANTED, { url, token: undefined }, { onFinding: () => {}, stop: stopped });
     const state = async () => {
       const { body } = await running.rest.send<{ examinations: object[] }>('GET', '/api/v1/examinations');
       return body.examinations.length;

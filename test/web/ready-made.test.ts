@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToldSchema } from '../../src/api/v1/program.js';
+import type { ServedSchema } from '../../src/api/v1/program.js';
 import { FAULT_KINDS } from '../../src/faults/kinds.js';
 import { draftOf, readDraft } from '../../src/web/ui/schema-form/draft.js';
 import { shapeOf } from '../../src/web/ui/schema-form/shape.js';
@@ -31,7 +31,7 @@ describe('what the console has ready', () => {
     'the rule "$title" is taken, as the form writes it, and can be previewed',
     async (ready) => {
       const { rest } = await startSimulator(SETUP);
-      const told = (await rest.send<ToldSchema>('GET', '/api/v1/schemas/fault-rule')).body;
+      const told = (await rest.send<ServedSchema>('GET', '/api/v1/schemas/fault-rule')).body;
       const shape = shapeOf(told);
       const rule = aimed(ready, { line: 'a "line"', count: 9 }, []);
       expect(readDraft(shape, draftOf(shape, rule))).toEqual(rule);
@@ -130,20 +130,20 @@ describe('a form made of the schema of a rule', () => {
 
   test('reads back what it was filled with', async () => {
     const { rest } = await startSimulator(SETUP);
-    const shape = shapeOf((await rest.send<ToldSchema>('GET', '/api/v1/schemas/fault-rule')).body);
+    const shape = shapeOf((await rest.send<ServedSchema>('GET', '/api/v1/schemas/fault-rule')).body);
     expect(readDraft(shape, draftOf(shape, written))).toEqual(written);
   });
 
   test('leaves what can not be read to the server', async () => {
     const { rest } = await startSimulator(SETUP);
-    const shape = shapeOf((await rest.send<ToldSchema>('GET', '/api/v1/schemas/fault-rule')).body);
+    const shape = shapeOf((await rest.send<ServedSchema>('GET', '/api/v1/schemas/fault-rule')).body);
     const rule = { name: '7', when: { unit: 'x, 1' }, do: [{ delay: 'soon' }] };
     expect(readDraft(shape, draftOf(shape, rule))).toEqual({ ...rule, when: { unit: ['x', 1] } });
   });
 
   test('has a sentence for every kind of fault', async () => {
     const { rest } = await startSimulator(SETUP);
-    const shape = shapeOf((await rest.send<ToldSchema>('GET', '/api/v1/schemas/fault-rule')).body);
+    const shape = shapeOf((await rest.send<ServedSchema>('GET', '/api/v1/schemas/fault-rule')).body);
     const faults = shape.kind === 'object' && shape.fields.find(({ key }) => key === 'do')?.shape;
     const options =
       faults && faults.kind === 'list' && faults.item.kind === 'choice' ? faults.item.options : [];

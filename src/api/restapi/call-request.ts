@@ -28,27 +28,30 @@ const CODES = [...ERROR_CODES.keys()].join(', ');
 export const callsSubmit = z.object({ submit: oneOf(['Simulate', 'Reset', 'Add', 'Monitor', 'Stop']) });
 
 /** The error of a check that zod has no word for. */
-function told(expected: string) {
+function expecting(expected: string) {
   return { error: ({ input }: { input?: unknown }) => expectedMessage(expected, input) };
 }
 
 const simulateFields = z.object({
   response_type: optionalInteger.refine(
     (type) => type == null || type < RESPONSE_TYPES.length,
-    told('0 (normal), 1 (error), 2 (empty) or 3 (junk)'),
+    expecting('0 (normal), 1 (error), 2 (empty) or 3 (junk)'),
   ),
   response_split: anyValue,
   split_delay: orEmpty(seconds.optional(), 0),
   response_cr: anyValue,
   response_cr_pct: orEmpty(
-    integer.refine((percent) => percent <= 100, told('percent, 0 to 100')).optional(),
+    integer.refine((percent) => percent <= 100, expecting('percent, 0 to 100')).optional(),
     0,
   ),
   response_delay: orEmpty(seconds, 0),
-  response_error: integer.refine((code) => code === 0 || ERROR_CODES.has(code), told(`0 or one of ${CODES}`)),
+  response_error: integer.refine(
+    (code) => code === 0 || ERROR_CODES.has(code),
+    expecting(`0 or one of ${CODES}`),
+  ),
   response_junk_datalen: optionalInteger.refine(
     (length) => (length ?? 0) <= MAX_REPLY_BYTES,
-    told(`a number of bytes, 0 to ${MAX_REPLY_BYTES}`),
+    expecting(`a number of bytes, 0 to ${MAX_REPLY_BYTES}`),
   ),
   response_clear_after: orEmpty(integer, 0),
 });

@@ -14,10 +14,10 @@ export function kindOf({ settings }: Pick<LineView, 'settings'>): LineKind {
   return (['serial', 'tcp', 'udp', 'tls'] as const).find((kind) => kind in settings) ?? 'serial';
 }
 
-/** Maps the flat setting names of this interface to their places in a line of the native file. */
-type Places = ReadonlyMap<string, Path>;
+/** Maps the flat setting names of this interface to their paths in a line of the native file. */
+type Paths = ReadonlyMap<string, Path>;
 
-const SERIAL_PLACES: Places = new Map([
+const SERIAL_PATHS: Paths = new Map([
   ['port', ['serial', 'path']],
   ['baudrate', ['serial', 'baudRate']],
   ['bytesize', ['serial', 'dataBits']],
@@ -30,8 +30,8 @@ const SERIAL_PLACES: Places = new Map([
   ['units', ['units']],
 ]);
 
-function placesOf(kind: LineKind): Places {
-  if (kind === 'serial') return SERIAL_PLACES;
+function pathsOf(kind: LineKind): Paths {
+  if (kind === 'serial') return SERIAL_PATHS;
   return new Map([
     ['host', [kind, 'host']],
     ['port', [kind, 'port']],
@@ -43,11 +43,11 @@ function placesOf(kind: LineKind): Places {
 /** The settings as a change of the native line. Reports the request's fields that this line can't have. */
 export function nativeChange(line: LineView, settings: ServerSettings, request: At): LineSource {
   const kind = kindOf(line);
-  const places = placesOf(kind);
+  const paths = pathsOf(kind);
   const change: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(settings)) {
     if (value === undefined) continue;
-    const [section, key] = (places.get(field) ?? []) as [section?: string, key?: string];
+    const [section, key] = (paths.get(field) ?? []) as [section?: string, key?: string];
     const native = nativeValue(kind, request.key(field), value);
     if (section === undefined) {
       const other = kind === 'serial' ? 'with a socket' : 'on a serial port';
@@ -84,5 +84,5 @@ function nativeValue(kind: LineKind, at: At, value: unknown): unknown {
 
 /** The flat names of the settings by their paths, for the mistakes in a native line. */
 export function flatNames(line: LineView): ReadonlyMap<string, string> {
-  return new Map(Array.from(placesOf(kindOf(line)), ([field, path]) => [path.join('.'), field]));
+  return new Map(Array.from(pathsOf(kindOf(line)), ([field, path]) => [path.join('.'), field]));
 }

@@ -41,8 +41,8 @@ export class TrafficFile {
   /** Read, and too long for the file that is open. */
   #held: TrafficEvent | undefined;
   #problem: string | undefined;
-  /** How many missed events the files tell of. */
-  #told = 0;
+  /** How many missed events the files have reported. */
+  #reported = 0;
   #ended: Promise<void> = Promise.resolve();
 
   /**
@@ -157,8 +157,8 @@ export class TrafficFile {
 
   #encodeMissed(encoding: Encoding): Uint8Array {
     const { missed } = this.#cursor;
-    const count = missed - this.#told;
-    this.#told = missed;
+    const count = missed - this.#reported;
+    this.#reported = missed;
     return count > 0 ? encoding.missed(count) : NOTHING;
   }
 

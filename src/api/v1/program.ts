@@ -67,7 +67,7 @@ const schemaAnswer = z
   .describe('A schema with all that it refers to.');
 
 /** A schema as this interface tells it, with what it refers to. */
-export interface ToldSchema {
+export interface ServedSchema {
   readonly schema: JsonSchema;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
@@ -138,7 +138,7 @@ async function* joined(texts: AsyncIterable<readonly string[]>): AsyncGenerator<
   for await (const parts of texts) yield parts.join('');
 }
 
-function convert(schema: z.ZodType): ToldSchema {
+function convert(schema: z.ZodType): ServedSchema {
   const components = new Components();
   const converted = components.convert(schema, 'input');
   return { schema: converted, components: { schemas: components.schemas } };

@@ -83,9 +83,9 @@ function isMoved({ signal, reactions }: UsedPoint): boolean {
 function reportCircles(reacting: readonly Reacting[]): void {
   const targets = new Map(reacting.map(({ point }) => [keyOf(point), targetsOf(point)]));
   const order = orderOf(targets, 'sets');
-  const placeOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
+  const onWriteOf = (key: string) => reacting.find(({ point }) => keyOf(point) === key)?.at.key('onWrite');
   if (!order.ok) {
-    placeOf(order.name)?.wrong(order.message);
+    onWriteOf(order.name)?.wrong(order.message);
     return;
   }
   const changes = new Map<string, number>();
@@ -93,7 +93,7 @@ function reportCircles(reacting: readonly Reacting[]): void {
     const count = (targets.get(key) ?? []).reduce((sum, name) => sum + 1 + (changes.get(name) ?? 0), 0);
     changes.set(key, count);
     if (count <= MAX_CHANGES) continue;
-    placeOf(key)?.wrong(`one write leads to ${count} changes, expected at most ${MAX_CHANGES}`);
+    onWriteOf(key)?.wrong(`one write leads to ${count} changes, expected at most ${MAX_CHANGES}`);
     return;
   }
 }

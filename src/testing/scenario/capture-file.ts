@@ -18,13 +18,13 @@ export interface CaptureSpan {
  * @returns why it could not be written
  */
 export function writeCapture(
-  bench: Simulator,
+  simulator: Simulator,
   { first, last }: CaptureSpan,
   path: string,
   names: readonly string[],
 ): string | undefined {
-  const capture = new Capture('wire', captureLines(bench.lines));
-  const cursor = new TrafficCursor(bench.traffic, { lines: new Set(names) }, first - 1);
+  const capture = new Capture('wire', captureLines(simulator.lines));
+  const cursor = new TrafficCursor(simulator.traffic, { lines: new Set(names) }, first - 1);
   const blocks = [...capture.header(names), ...capturePieces(capture, cursor, last)];
   try {
     writeFileSync(path, Buffer.concat(blocks));

@@ -41,7 +41,7 @@ export class Dut {
 
   /**
    * Starts the program and waits until it says that it is ready. One that does not is stopped.
-   * @param command the command line, with the places of the lines filled in
+   * @param command the command line, with the endpoints of the lines filled in
    * @param giveUp resolves when nobody wants the program any more
    */
   static async start(

@@ -7,7 +7,7 @@ import { durationText } from './words.js';
 const MOST_MATCHED = 40;
 const MOST_RECENT = 16;
 /** Frames that a message tells; the report shows the others. */
-const MOST_TOLD = 4;
+const MOST_EVENTS = 4;
 
 /** The frames that show what became of a step. */
 export class Evidence {
@@ -53,10 +53,10 @@ export class Evidence {
   /** What came, for the message of a step that has not passed: `+213 ms unit 1 read coils 0–7 (frame 12)`. */
   instead(): string {
     if (this.#recent.length === 0) return 'nothing came at all';
-    const told = this.#recent.slice(-MOST_TOLD).map((event) => {
+    const events = this.#recent.slice(-MOST_EVENTS).map((event) => {
       const { text } = decodeEvent(event, this.#read);
       return `+${durationText(Math.max(0, event.at - this.#startedAt))} ${text} (frame ${event.seq})`;
     });
-    return `counted from the beginning of the step, last came ${told.join('; ')}`;
+    return `counted from the beginning of the step, last came ${events.join('; ')}`;
   }
 }

@@ -20,21 +20,21 @@ export interface FaultNumbers {
 }
 
 /** Reads `fault`: one rule or a list of them, as in a native file; a name is not needed. */
-export function readFaults(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule[] {
-  return (oneOrMore(at) ?? []).flatMap((each) => readFault(each, bench, numbers) ?? []);
+export function readFaults(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRule[] {
+  return (oneOrMore(at) ?? []).flatMap((each) => readFault(each, simulator, numbers) ?? []);
 }
 
-function readFault(at: At, bench: Simulator, numbers: FaultNumbers): FaultRule | undefined {
+function readFault(at: At, simulator: Simulator, numbers: FaultNumbers): FaultRule | undefined {
   if (!isMapping(at.value)) return at.expected('a fault rule, as in {when: {unit: 1}, do: [{crc: invert}]}');
   const number = numbers.next++;
   const written = at.with({ name: `test-${number}`, ...at.value }).check(ruleSchema);
   const rule = aimedAt(numbers.line, written ?? namesIn(at));
-  const usable = usableRule(rule, bench.ruleHome);
+  const usable = usableRule(rule, simulator.ruleHome);
   if (!usable.ok) {
     for (const { path, message } of usable.issues) at.below(path).wrong(message);
     return undefined;
   }
-  if (bench.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
+  if (simulator.faults.rules.has(rule.name)) at.key('name').wrong(`there is a rule ${rule.name} already`);
   return written && { seed: (numbers.seed + number) % (MAX_SEED + 1), ...usable.rule };
 }
 
@@ -45,11 +45,11 @@ function aimedAt(lines: FaultNumbers['line'], rule: FaultRule): FaultRule {
 }
 
 /** Reads `set`: values by name, in their units. */
-export function readChanges(at: At, bench: Simulator): ValueChange[] {
+export function readChanges(at: At, simulator: Simulator): ValueChange[] {
   return (namedEntries(at, 'values by name, as in {meter.voltage: 260}') ?? []).flatMap(([name, content]) => {
-    const found = bench.findValue(name);
+    const found = simulator.findValue(name);
     if (typeof found === 'string') return content.wrong(found) ?? [];
-    const device = bench.devices.get(found.device);
+    const device = simulator.devices.get(found.device);
     const target = device && valueNamed(device, name.slice(found.device.length + 1));
     if (!target) return [];
     const why = whyUnchangeable(target);
@@ -62,11 +62,11 @@ export function readChanges(at: At, bench: Simulator): ValueChange[] {
 }
 
 /** Reads `power`: the supply of devices by their names. */
-export function readPower(at: At, bench: Simulator): PowerChange[] {
+export function readPower(at: At, simulator: Simulator): PowerChange[] {
   return (namedEntries(at, 'devices by name, as in {meter: {off: 20s}}') ?? []).flatMap<PowerChange>(
     ([name, content]) => {
-      const device = bench.devices.get(name);
-      if (!device) return content.wrong(unknownName('device', name, [...bench.devices.keys()])) ?? [];
+      const device = simulator.devices.get(name);
+      if (!device) return content.wrong(unknownName('device', name, [...simulator.devices.keys()])) ?? [];
       const power = content.check(powerSchema);
       if (power === undefined) return [];
       if (power === 'on') return [{ device, change: 'on' }];

@@ -18,7 +18,7 @@ export interface GoalTimes {
 }
 
 /** The goal that `expect` describes. Undefined after reporting the mistakes in it. */
-export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | undefined {
+export function readGoal(at: At, times: GoalTimes, simulator: Simulator): Goal | undefined {
   const items = oneOrMore(at);
   if (!items) return undefined;
   if (items.length === 0) return at.wrong('expected at least one');
@@ -26,10 +26,11 @@ export function readGoal(at: At, times: GoalTimes, bench: Simulator): Goal | und
   const sources = items.map((item) => item.check(expectedSchema) ?? item.fitting(expectedSchema));
   const goal = at.unlessWrong((): Goal | undefined => {
     const [first] = sources;
-    if (first?.every !== undefined && items.length === 1) return rhythm(items[0] as At, first, times, bench);
+    if (first?.every !== undefined && items.length === 1)
+      return rhythm(items[0] as At, first, times, simulator);
     const expected = items.flatMap((item, i) => {
       const source = sources[i];
-      return (source && readExpected(item, source, i, times, bench)) ?? [];
+      return (source && readExpected(item, source, i, times, simulator)) ?? [];
     });
     return { kind: 'order', items: expected, within: times.within ?? DEFAULT_WITHIN_MS };
   });
@@ -41,7 +42,7 @@ function readExpected(
   source: ExpectedSource,
   index: number,
   { hasFault, after }: GoalTimes,
-  bench: Simulator,
+  simulator: Simulator,
 ): Expected | undefined {
   const { retry, times } = source;
   const same = source.same === true || retry !== undefined;
@@ -60,12 +61,12 @@ function readExpected(
   const { min = 1, max = Number.POSITIVE_INFINITY } =
     typeof times === 'number' ? { min: times, max: times } : (times ?? {});
   if (max < min) at.key('times').wrong(`expected max to be at least min, which is ${min}`);
-  const matcher = toMatcher(at, source, bench);
+  const matcher = toMatcher(at, source, simulator);
   const earliest = source.after ?? (retry ? soonest : index === 0 ? (after ?? 0) : 0);
   return matcher && { matcher, same, min, max, after: earliest, within };
 }
 
-function rhythm(at: At, source: ExpectedSource, times: GoalTimes, bench: Simulator): Goal | undefined {
+function rhythm(at: At, source: ExpectedSource, times: GoalTimes, simulator: Simulator): Goal | undefined {
   for (const key of ['same', 'retry', 'times', 'after'] as const) {
     if (source[key] !== undefined) at.key(key).wrong('can not stand beside `every`');
   }
@@ -74,7 +75,7 @@ function rhythm(at: At, source: ExpectedSource, times: GoalTimes, bench: Simulat
   if (tolerance >= every) at.key('tolerance').wrong(`expected less than \`every\`, which is ${every} ms`);
   const length = source.for ?? every * USUAL_PERIODS;
   if (length < every) at.key('for').wrong(`expected at least \`every\`, which is ${every} ms`);
-  const matcher = toMatcher(at, source, bench);
+  const matcher = toMatcher(at, source, simulator);
   const within = times.within ?? DEFAULT_WITHIN_MS;
   return matcher && { kind: 'rhythm', matcher, every, tolerance, for: length, within };
 }

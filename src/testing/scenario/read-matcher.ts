@@ -22,20 +22,21 @@ const NOT_OF_REQUESTS = new Set([
   'write',
 ]);
 
-/** The matcher written at `at`, which has been checked. Undefined after reporting what is unknown on this bench. */
+/** The matcher written at `at`, which has been checked. Undefined after reporting what is unknown on this simulator. */
 export function toMatcher(
   at: At,
   { write, response, line, unit, function: code, address, name, quantity }: MatcherSource,
-  bench: Simulator,
+  simulator: Simulator,
 ): Matcher | undefined {
   return at.unlessWrong(() => {
     for (const each of line === undefined ? [] : [line].flat()) {
-      if (!bench.lines.has(each)) at.key('line').wrong(unknownName('line', each, [...bench.lines.keys()]));
+      if (!simulator.lines.has(each))
+        at.key('line').wrong(unknownName('line', each, [...simulator.lines.keys()]));
     }
     if (address !== undefined && name !== undefined) at.wrong('expected either address or name');
-    const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, bench.findValue);
+    const named = resolveNames({ name: 'expect', when: { name }, faults: [] }, simulator.findValue);
     if (!named.ok) at.key('name').wrong(named.issue.message);
-    const writes = write === undefined ? [] : readWrites(at.key('write'), bench);
+    const writes = write === undefined ? [] : readWrites(at.key('write'), simulator);
     return {
       text: matcherText(at.value),
       condition: { line, unit, function: code, address, quantity },
@@ -47,12 +48,12 @@ export function toMatcher(
 }
 
 /** Reads `never`: one matcher or a list of them. */
-export function readMatchers(at: At, bench: Simulator): Matcher[] {
+export function readMatchers(at: At, simulator: Simulator): Matcher[] {
   const items = oneOrMore(at);
   if (items?.length === 0) at.wrong('expected at least one');
   return (items ?? []).flatMap((each) => {
     const source = each.check(matcherSchema);
-    return toMatcher(each, source ?? each.fitting(matcherSchema), bench) ?? [];
+    return toMatcher(each, source ?? each.fitting(matcherSchema), simulator) ?? [];
   });
 }
 

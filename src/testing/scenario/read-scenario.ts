@@ -3,9 +3,9 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import type { DutDefinition } from './dut-definition.js';
+import { reportUnknownEndpoints } from './line-endpoints.js';
 import type { Matcher } from './matcher.js';
 import { oneOrMore } from './one-or-more.js';
-import { reportUnknownPlaces } from './places.js';
 import { readMatchers } from './read-matcher.js';
 import { readingSteps } from './read-step.js';
 import type { Scenario } from './scenario.js';
@@ -15,8 +15,8 @@ import { alwaysSchema, dutSchema, scenarioSchema } from './schema.js';
  * Reads a scenario whose parameters and files have been put in, and checks it against the bench: which lines, devices
  * and values there are. Undefined after reporting every mistake.
  */
-export function readScenario(at: At, bench: Simulator): Scenario | undefined {
-  const reading = readingScenario(at, bench);
+export function readScenario(at: At, simulator: Simulator): Scenario | undefined {
+  const reading = readingScenario(at, simulator);
   for (;;) {
     const { done, value } = reading.next();
     if (done) return value;
@@ -24,37 +24,38 @@ export function readScenario(at: At, bench: Simulator): Scenario | undefined {
 }
 
 /** The same in small pieces: yields where the lines of a running bench can be served. */
-export function* readingScenario(at: At, bench: Simulator): Generator<void, Scenario | undefined> {
+export function* readingScenario(at: At, simulator: Simulator): Generator<void, Scenario | undefined> {
   const { count } = at.findings;
   const source = at.check(scenarioSchema);
   const seed = source?.seed ?? Math.floor(Math.random() * (MAX_SEED + 1));
-  const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), bench);
-  const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), bench);
+  const dut = at.key('dut').value === undefined ? undefined : readDut(at.key('dut'), simulator);
+  const always = at.key('always').value === undefined ? [] : readAlways(at.key('always'), simulator);
   yield;
-  const steps = yield* readingSteps(at.key('steps'), bench, { seed, next: 1, line: source?.line });
-  const lines = source?.line === undefined ? [...bench.lines.keys()] : [source.line].flat();
+  const steps = yield* readingSteps(at.key('steps'), simulator, { seed, next: 1, line: source?.line });
+  const lines = source?.line === undefined ? [...simulator.lines.keys()] : [source.line].flat();
   for (const line of lines) {
-    if (!bench.lines.has(line)) at.key('line').wrong(unknownName('line', line, [...bench.lines.keys()]));
+    if (!simulator.lines.has(line))
+      at.key('line').wrong(unknownName('line', line, [...simulator.lines.keys()]));
   }
   if (at.findings.count > count) return undefined;
   const { name = '', capture } = source ?? {};
   return { name, seed, lines, ...(dut && { dut }), ...(capture && { capture }), always, steps };
 }
 
-function readDut(at: At, bench: Simulator): DutDefinition | undefined {
+function readDut(at: At, simulator: Simulator): DutDefinition | undefined {
   const dut = at.check(dutSchema);
   if (!dut) return undefined;
-  reportUnknownPlaces(dut.command, bench, at.key('command'));
+  reportUnknownEndpoints(dut.command, simulator, at.key('command'));
   return { ready: undefined, ...dut };
 }
 
-function readAlways(at: At, bench: Simulator): Matcher[] {
+function readAlways(at: At, simulator: Simulator): Matcher[] {
   if (!Array.isArray(at.value)) return at.expected('a list, as in [{never: {function: 5}}]') ?? [];
   return (oneOrMore(at) ?? []).flatMap((item) => {
     if (!item.check(alwaysSchema)) return [];
     const never = item.key('never');
     return never.value === undefined
       ? (never.expected('what must not come') ?? [])
-      : readMatchers(never, bench);
+      : readMatchers(never, simulator);
   });
 }

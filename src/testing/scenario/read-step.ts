@@ -12,12 +12,12 @@ import { durationText } from './words.js';
 type StepSource = z.output<typeof stepSchema>;
 
 /** Reads a list of steps, those of groups and repetitions included. Yields after each of them. */
-export function* readingSteps(at: At, bench: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
+export function* readingSteps(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
   const items = at.items('a list of steps') ?? [];
   if (Array.isArray(at.value) && items.length === 0) at.wrong('expected at least one step');
   const steps: Step[] = [];
   for (const item of items) {
-    steps.push(...(yield* readingEntry(item, bench, numbers)));
+    steps.push(...(yield* readingEntry(item, simulator, numbers)));
     if (steps.length > MOST_STEPS) {
       at.wrong(`expected at most ${MOST_STEPS} steps, repetitions included`);
       break;
@@ -26,7 +26,7 @@ export function* readingSteps(at: At, bench: Simulator, numbers: FaultNumbers): 
   return steps;
 }
 
-function* readingEntry(at: At, bench: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
+function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Generator<void, Step[]> {
   const isGroup = isMapping(at.value) && 'steps' in at.value;
   const checked = isGroup ? at.check(groupSchema) : at.check(stepSchema);
   yield;
@@ -37,8 +37,8 @@ function* readingEntry(at: At, bench: Simulator, numbers: FaultNumbers): Generat
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
     const read = isGroup
-      ? yield* readingSteps(at.key('steps'), bench, numbers)
-      : [readStep(at, source, checked !== undefined, { bench, numbers })].flatMap((step) => step ?? []);
+      ? yield* readingSteps(at.key('steps'), simulator, numbers)
+      : [readStep(at, source, checked !== undefined, { simulator, numbers })].flatMap((step) => step ?? []);
     yield;
     for (const step of read) {
       const prefix = isGroup && source.name !== undefined ? `${source.name}: ` : '';
@@ -58,16 +58,16 @@ function readStep(
   at: At,
   source: Partial<StepSource>,
   isWhole: boolean,
-  { bench, numbers }: { readonly bench: Simulator; readonly numbers: FaultNumbers },
+  { simulator, numbers }: { readonly simulator: Simulator; readonly numbers: FaultNumbers },
 ): Step | undefined {
   return at.unlessWrong(() => {
     const has = (key: string) => at.key(key).value !== undefined;
-    const faults = has('fault') ? readFaults(at.key('fault'), bench, numbers) : [];
-    const changes = has('set') ? readChanges(at.key('set'), bench) : [];
-    const power = has('power') ? readPower(at.key('power'), bench) : [];
-    const never = has('never') ? readMatchers(at.key('never'), bench) : [];
+    const faults = has('fault') ? readFaults(at.key('fault'), simulator, numbers) : [];
+    const changes = has('set') ? readChanges(at.key('set'), simulator) : [];
+    const power = has('power') ? readPower(at.key('power'), simulator) : [];
+    const never = has('never') ? readMatchers(at.key('never'), simulator) : [];
     // What a step lacks that has mistakes may be what they are about.
-    const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), bench) : undefined;
+    const goal = isWhole || has('expect') ? goalOf(at, source, has('fault'), simulator) : undefined;
     if (!goal) return undefined;
     const { name = describe(source), capture } = source;
     return { name, faults, changes, power, never, goal, ...(capture && { capture }) };
@@ -75,11 +75,16 @@ function readStep(
 }
 
 /** What ends the step: what it expects, or a time. */
-function goalOf(at: At, source: Partial<StepSource>, hasFault: boolean, bench: Simulator): Goal | undefined {
+function goalOf(
+  at: At,
+  source: Partial<StepSource>,
+  hasFault: boolean,
+  simulator: Simulator,
+): Goal | undefined {
   const { wait, within, after, expect, never } = source;
   if (expect !== undefined) {
     if (wait !== undefined) at.key('wait').wrong('can not stand beside `expect`; a step of its own can wait');
-    return readGoal(at.key('expect'), { within, after, hasFault }, bench);
+    return readGoal(at.key('expect'), { within, after, hasFault }, simulator);
   }
   if (after !== undefined) at.key('after').wrong('belongs to `expect`');
   if (wait !== undefined) {

@@ -8,7 +8,7 @@ import type { Finding, Report } from '../report/report.js';
 import { loadBench } from './bench.js';
 import { writeCapture } from './capture-file.js';
 import { Dut } from './dut.js';
-import { openPlaces, withPlaces } from './places.js';
+import { openEndpoints, withEndpoints } from './line-endpoints.js';
 import { readScenario } from './read-scenario.js';
 import type { ScenarioFile } from './scenario-file.js';
 import { TestRun } from './test-run.js';
@@ -20,7 +20,7 @@ export interface Audience {
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
   /** Called when a step has ended. */
-  readonly told: (finding: Finding, number: number) => void;
+  readonly onFinding: (finding: Finding, number: number) => void;
   /** Resolves when the test is to stop. */
   readonly stop: Promise<unknown>;
 }
@@ -47,7 +47,7 @@ export async function runScenario(
   const findings = fileFindings();
   const scenario = readScenario(new At(file.value, findings), simulator);
   if (!scenario) return { ok: false, text: file.format(findings.listed) };
-  const run = new TestRun(simulator, scenario, audience.told);
+  const run = new TestRun(simulator, scenario, audience.onFinding);
   const started = await simulator.start();
   if (!started.ok) return { ok: true, report: run.notBegun(started.error) };
   for (const { name, description } of started.lines) audience.say(`line ${name}: ${description}`);
@@ -71,7 +71,7 @@ async function runWithDut(
   void stop.then(() => run.end('inconclusive', 'the test was stopped before its end'));
   const { dut: definition } = run.scenario;
   if (!definition) return run.run();
-  const command = withPlaces(definition.command, openPlaces(simulator));
+  const command = withEndpoints(definition.command, openEndpoints(simulator));
   const started = await Dut.start(definition, { command, directory, giveUp: stop });
   if (!started.ok) return run.notBegun(started.error);
   const { dut } = started;

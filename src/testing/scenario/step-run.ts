@@ -16,7 +16,7 @@ import { Waiting } from './waiting.js';
 import { durationText } from './words.js';
 
 /** What a step runs on. */
-export interface StepBench {
+export interface StepSurroundings {
   readonly inbox: Inbox;
   readonly actions: Actions;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export interface StepEnd {
 export async function runStep(
   step: Step,
   evidence: Evidence,
-  { inbox, actions, clock, read, heard, always, polls }: StepBench,
+  { inbox, actions, clock, read, heard, always, polls }: StepSurroundings,
 ): Promise<StepEnd> {
   const startedAt = clock.now();
   const refused = actions.begin(step);
@@ -91,7 +91,7 @@ function lookAt(
   { seen }: Extract<Happening, { kind: 'event' }>,
   goal: GoalWatch,
   forbidden: readonly Matcher[],
-  { inbox, evidence, faults, polls }: Pick<StepBench, 'inbox' | 'polls'> & Watched,
+  { inbox, evidence, faults, polls }: Pick<StepSurroundings, 'inbox' | 'polls'> & Watched,
 ): Ended | 'forbidden' | undefined {
   if (!seen) return undefined;
   const spoilt = inbox.isSpoilt(seen);

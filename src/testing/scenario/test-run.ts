@@ -12,13 +12,13 @@ import { Evidence } from './evidence.js';
 import { type Happening, Inbox } from './inbox.js';
 import { PollIntervals } from './poll-intervals.js';
 import type { Scenario, Step } from './scenario.js';
-import { runStep, type StepBench } from './step-run.js';
+import { runStep, type StepSurroundings } from './step-run.js';
 
 /** Replies are looked for in the evidence of so many steps, the newest ones. */
 const ANSWERED_STEPS = 8;
 
 /** Called when a step has ended. */
-type Told = (finding: Finding, number: number) => void;
+type OnFinding = (finding: Finding, number: number) => void;
 
 /**
  * One run of a scenario on a bench whose lines are open. It watches the lines from the moment it is made, so that the
@@ -27,9 +27,9 @@ type Told = (finding: Finding, number: number) => void;
 export class TestRun {
   readonly scenario: Scenario;
   readonly startedAt = Date.now();
-  readonly #bench: Simulator;
+  readonly #simulator: Simulator;
   readonly #clock: Clock;
-  readonly #told: Told;
+  readonly #onFinding: OnFinding;
   readonly #actions: Actions;
   readonly #inbox: Inbox;
   readonly #unsubscribe: () => void;
@@ -42,19 +42,24 @@ export class TestRun {
   readonly #firstSeq: number;
   #endedAt: number | undefined;
 
-  constructor(bench: Simulator, scenario: Scenario, told: Told = () => {}, clock = systemClock) {
+  constructor(
+    simulator: Simulator,
+    scenario: Scenario,
+    onFinding: OnFinding = () => {},
+    clock = systemClock,
+  ) {
     this.scenario = scenario;
-    this.#bench = bench;
+    this.#simulator = simulator;
     this.#clock = clock;
-    this.#told = told;
+    this.#onFinding = onFinding;
     this.#begun = clock.now();
-    this.#firstSeq = bench.traffic.last + 1;
-    this.#actions = new Actions(bench.faults.rules);
+    this.#firstSeq = simulator.traffic.last + 1;
+    this.#actions = new Actions(simulator.faults.rules);
     this.#inbox = new Inbox(
-      (line, unitId) => bench.lines.get(line)?.bus.deviceAt(unitId)?.name,
+      (line, unitId) => simulator.lines.get(line)?.bus.deviceAt(unitId)?.name,
       () => this.#actions.hits,
     );
-    this.#unsubscribe = bench.traffic.subscribe((event) => this.#hear(event));
+    this.#unsubscribe = simulator.traffic.subscribe((event) => this.#hear(event));
   }
 
   /** The steps that have ended. */
@@ -80,11 +85,11 @@ export class TestRun {
   /** Runs all steps and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
     const { steps, always } = this.scenario;
-    const stepBench: StepBench = {
+    const surroundings: StepSurroundings = {
       inbox: this.#inbox,
       actions: this.#actions,
       clock: this.#clock,
-      read: (seq) => this.#bench.traffic.read(seq),
+      read: (seq) => this.#simulator.traffic.read(seq),
       always,
       polls: new PollIntervals(),
       heard: (event) => this.#answer(event),
@@ -92,7 +97,7 @@ export class TestRun {
     let over = false;
     for (const step of steps) {
       if (over) this.#found(step, { verdict: 'not run', message: '' }, 0);
-      else over = await this.#runStep(step, stepBench);
+      else over = await this.#runStep(step, surroundings);
     }
     if (!over) await this.#lastReplies();
     return this.#finish();
@@ -109,7 +114,7 @@ export class TestRun {
   /** The report on what is known by now. */
   get report(): Report {
     const { name, lines, seed, steps } = this.scenario;
-    const bench = this.#bench;
+    const simulator = this.#simulator;
     const passed = this.#findings.filter(({ verdict }) => verdict === 'pass').length;
     return {
       kind: 'test',
@@ -124,18 +129,18 @@ export class TestRun {
       findings: this.#findings,
       // It is long, and most who ask for a report do not look at it.
       get configuration() {
-        return [...configurationText(bench.running)].join('');
+        return [...configurationText(simulator.running)].join('');
       },
       versions: versions(),
     };
   }
 
-  async #runStep(step: Step, bench: StepBench): Promise<boolean> {
+  async #runStep(step: Step, surroundings: StepSurroundings): Promise<boolean> {
     const startedAt = this.#clock.now();
-    const evidence = new Evidence(startedAt, bench.read);
+    const evidence = new Evidence(startedAt, surroundings.read);
     this.#evidence.push(evidence);
-    const firstSeq = this.#bench.traffic.last + 1;
-    const ended = await runStep(step, evidence, bench);
+    const firstSeq = this.#simulator.traffic.last + 1;
+    const ended = await runStep(step, evidence, surroundings);
     this.#actions.endStep();
     this.#inbox.faultsRemoved();
     this.#captured(step.capture, firstSeq);
@@ -144,7 +149,7 @@ export class TestRun {
   }
 
   #captured(file: string | undefined, first: number): void {
-    if (file !== undefined) this.#captures.push({ file, first, last: this.#bench.traffic.last });
+    if (file !== undefined) this.#captures.push({ file, first, last: this.#simulator.traffic.last });
   }
 
   #found(
@@ -165,7 +170,7 @@ export class TestRun {
       durationMs,
     };
     this.#findings.push(finding);
-    this.#told(finding, this.#findings.length);
+    this.#onFinding(finding, this.#findings.length);
   }
 
   #hear(event: TrafficEvent): void {

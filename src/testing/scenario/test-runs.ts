@@ -8,7 +8,7 @@ import type { Report } from '../report/report.js';
 import { readingScenario } from './read-scenario.js';
 import { TestRun } from './test-run.js';
 
-/** A test that runs or has run on the lines of a running bench. */
+/** A test that runs or has run on the lines of a running simulator. */
 export interface KnownTest {
   readonly id: number;
   readonly isOver: boolean;
@@ -31,14 +31,14 @@ const NOT_HERE = ['configuration', 'devices', 'lines', 'dut', 'parameters'] as c
 
 const DEVICES_CHANGED = 'a device was added or removed while the scenario was read; send it again';
 
-/** The tests on a running bench. */
+/** The tests on a running simulator. */
 export class TestRuns {
-  readonly #bench: Simulator;
+  readonly #simulator: Simulator;
   readonly #leases: LineLeases;
   readonly #runs = new KeptRuns<TestRun>();
 
-  constructor(bench: Simulator, leases: LineLeases) {
-    this.#bench = bench;
+  constructor(simulator: Simulator, leases: LineLeases) {
+    this.#simulator = simulator;
     this.#leases = leases;
   }
 
@@ -49,24 +49,24 @@ export class TestRuns {
     for (const key of NOT_HERE) {
       if (at.key(key).value !== undefined) at.key(key).wrong('a running bench is tested, which has its own');
     }
-    const { deviceChanges } = this.#bench;
-    const scenario = findings.count === 0 ? yield* readingScenario(at, this.#bench) : undefined;
+    const { deviceChanges } = this.#simulator;
+    const scenario = findings.count === 0 ? yield* readingScenario(at, this.#simulator) : undefined;
     if (scenario && [scenario, ...scenario.steps].some(({ capture }) => capture !== undefined)) {
       at.key('capture').wrong('no file is written here; GET /api/v1/capture.pcapng has the traffic');
     }
     if (!scenario || findings.count > 0) return { ok: false, issues: findings };
-    if (this.#bench.deviceChanges !== deviceChanges) {
+    if (this.#simulator.deviceChanges !== deviceChanges) {
       return { ok: false, busy: DEVICES_CHANGED, code: 'device.changed' };
     }
-    const closed = scenario.lines.find((line) => this.#bench.lines.get(line)?.state.kind !== 'open');
+    const closed = scenario.lines.find((line) => this.#simulator.lines.get(line)?.state.kind !== 'open');
     if (closed !== undefined) {
       return { ok: false, busy: `line ${closed} is not open`, code: 'line.not_open' };
     }
     const lease = this.#leases.take(scenario.lines, 'test');
     if (typeof lease === 'string') return { ok: false, busy: lease, code: 'line.under_test' };
     const { id } = lease;
-    const progress = new Progress(this.#bench, scenario.lines, id);
-    const run = new TestRun(this.#bench, scenario, (finding, number) => progress.ended(finding, number));
+    const progress = new Progress(this.#simulator, scenario.lines, id);
+    const run = new TestRun(this.#simulator, scenario, (finding, number) => progress.ended(finding, number));
     this.#runs.add(id, run);
     progress.began(scenario.name);
     void run

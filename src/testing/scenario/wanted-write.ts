@@ -24,20 +24,20 @@ const ADDRESS = /^(?:(coils|holding) )?(\d{1,5})$/;
 const WORD = 0xffff;
 
 /** Reads `write`: values by name in their units, or words by address; a name alone for any value. */
-export function readWrites(at: At, bench: Simulator): WantedWrite[] | undefined {
+export function readWrites(at: At, simulator: Simulator): WantedWrite[] | undefined {
   if (typeof at.value === 'string') {
-    const wanted = readName(at.value, at, bench);
+    const wanted = readName(at.value, at, simulator);
     return wanted && [wanted.write];
   }
   if (!isMapping(at.value)) return at.expected(EXPECTED);
   return at.unlessWrong(() =>
-    (at.entries(EXPECTED) ?? []).flatMap(([key, content]) => readEntry(key, content, bench) ?? []),
+    (at.entries(EXPECTED) ?? []).flatMap(([key, content]) => readEntry(key, content, simulator) ?? []),
   );
 }
 
-function readEntry(key: string, at: At, bench: Simulator): WantedWrite | undefined {
+function readEntry(key: string, at: At, simulator: Simulator): WantedWrite | undefined {
   const found = ADDRESS.exec(key);
-  if (!found) return readNamedValue(key, at, bench);
+  if (!found) return readNamedValue(key, at, simulator);
   const address = Number(found[2]);
   if (address > WORD) return at.wrong(`expected an address from 0 to ${WORD}`);
   const words = [at.value].flat();
@@ -52,8 +52,8 @@ function isWord(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= WORD;
 }
 
-function readNamedValue(name: string, at: At, bench: Simulator): WantedWrite | undefined {
-  const named = readName(name, at, bench);
+function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite | undefined {
+  const named = readName(name, at, simulator);
   const change = named && parseChange(named.value, at.value, false);
   if (!named || !change) return undefined;
   if ('expected' in change) return at.expected(change.expected);
@@ -63,14 +63,14 @@ function readNamedValue(name: string, at: At, bench: Simulator): WantedWrite | u
 }
 
 /** The place of a value with a name, such as `meter.voltage`. */
-function readName(name: string, at: At, bench: Simulator) {
-  const found = bench.findValue(name);
+function readName(name: string, at: At, simulator: Simulator) {
+  const found = simulator.findValue(name);
   if (typeof found === 'string') return at.wrong(found);
   const { device, table, address, quantity } = found;
   if (table !== 'coils' && table !== 'holding') {
     return at.wrong(`${name} is in the table ${table}, which no client can write`);
   }
-  const owner = bench.devices.get(device);
+  const owner = simulator.devices.get(device);
   const value = owner && valueNamed(owner, name.slice(device.length + 1));
   return value && { value, write: { device, table, address, words: undefined, quantity } };
 }

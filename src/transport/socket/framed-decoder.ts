@@ -58,7 +58,7 @@ export class FramedDecoder implements StreamDecoder {
   keep(): void {}
 
   silence(): void {
-    this.#found = [...this.#found.slice(this.#next), ...this.#told(this.#framer.silence())];
+    this.#found = [...this.#found.slice(this.#next), ...this.#dropReported(this.#framer.silence())];
     this.#next = 0;
   }
 
@@ -86,11 +86,11 @@ export class FramedDecoder implements StreamDecoder {
       const slice = this.#rest.subarray(0, SLICE_LENGTH);
       this.#rest = this.#rest.length > SLICE_LENGTH ? this.#rest.subarray(SLICE_LENGTH) : NOTHING;
       this.#waiting = this.#waiting.length > 0 ? concatBytes(this.#waiting, slice) : slice;
-      this.#found = this.#told(this.#framer.push(slice, this.#restAt));
+      this.#found = this.#dropReported(this.#framer.push(slice, this.#restAt));
     }
   }
 
-  #told(events: FramerEvent[]): FramerEvent[] {
+  #dropReported(events: FramerEvent[]): FramerEvent[] {
     const length = events.reduce((sum, { bytes }) => sum + bytes.length, 0);
     // A copy: a few bytes must not hold on to a large read.
     this.#waiting = length < this.#waiting.length ? this.#waiting.slice(length) : NOTHING;

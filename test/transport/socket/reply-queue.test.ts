@@ -6,7 +6,7 @@ import { ReplyQueue } from '../../../src/transport/socket/reply-queue.js';
 import { until } from './raw-client.js';
 
 /** An writer into which every step takes 5 ms, and when each began and ended. */
-function slowOutlet() {
+function slowWriter() {
   const played: { readonly from: number; readonly to: number }[] = [];
   const writer: ReplyWriter = {
     open: true,
@@ -29,7 +29,7 @@ function plan(...waits: number[]): ReplyPlan {
 }
 
 async function play(reply: ReplyPlan) {
-  const { writer, played } = slowOutlet();
+  const { writer, played } = slowWriter();
   const reports: PlayReport[] = [];
   const queue = new ReplyQueue(writer, () => {});
   queue.add({ plan: reply, played: (report) => reports.push(report) }, performance.now());

@@ -1,5 +1,5 @@
 import type { Exchange } from '../heard/exchange.js';
-import { quiet } from './chain.js';
+import { suppressReplies } from './chain.js';
 import type { Exam } from './exam.js';
 import type { Seen } from './value-oracle.js';
 import { DECIDES, type Evidence, type Trial } from './verdict.js';
@@ -29,7 +29,7 @@ export async function seesGoodReplies(exam: Exam): Promise<void> {
   const { values } = exam;
   if (!values || (await values.ready(exam)) !== undefined) return;
   if (!(await values.follows(exam))) {
-    await quiet(exam, MANY_REQUESTS);
+    await suppressReplies(exam, MANY_REQUESTS);
     await values.follows(exam);
   }
   values.rest();

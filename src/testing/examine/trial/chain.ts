@@ -91,7 +91,7 @@ const QUIET_PERIODS = 5;
  * Leaves some requests without a reply. A client that has kept bytes, or a whole reply, takes them for the answer to its
  * next request and stays behind for ever. Where that request gets no reply of its own, nothing is left to be behind with.
  */
-export async function quiet(exam: Exam, requests: number): Promise<void> {
+export async function suppressReplies(exam: Exam, requests: number): Promise<void> {
   if (exam.periodMs > SLOWEST_MS) return;
   await exam.disturb(
     { faults: LOST, count: requests, scope: 'line' },

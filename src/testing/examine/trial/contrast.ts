@@ -1,6 +1,6 @@
 import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
 import { median } from '../heard/question.js';
-import { type BrokenChain, isBroken, quiet, runChain } from './chain.js';
+import { type BrokenChain, isBroken, runChain, suppressReplies } from './chain.js';
 import type { Exam } from './exam.js';
 import {
   ALIKE,
@@ -119,7 +119,7 @@ export async function lineTrial(
   const { kind, text, wasAway = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that has not gone on as without a reply may have kept what was sent.
-  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await quiet(exam, 1);
+  if (kind !== 'missing' && hasSpoiltBytes(evidence)) await suppressReplies(exam, 1);
   const more =
     kind === 'usual' && shows === 'unclear' ? ', so the line does not show whether it took it' : '';
   return {

@@ -1,6 +1,6 @@
 import { repliedFrom } from '../heard/exchange.js';
 import { median } from '../heard/question.js';
-import { isBroken, quiet, runChain } from './chain.js';
+import { isBroken, runChain, suppressReplies } from './chain.js';
 import { learn } from './contrast.js';
 import type { Exam } from './exam.js';
 import { type Behaviour, behaviourAfter, LOST } from './observation.js';
@@ -175,7 +175,7 @@ async function delayOne(exam: Exam, pace: Pace, delayMs: number): Promise<LateRe
   // The reply came too late, and the client may have kept it for its next request.
   const isPending = sentAt !== undefined && closedAfterMs === undefined;
   const isLate = gone !== undefined || Math.abs(afterMs - pace.silent.afterMs) <= FAR * toleranceOf(pace);
-  if (isPending && isLate) await quiet(exam, 1);
+  if (isPending && isLate) await suppressReplies(exam, 1);
   return {
     lateMs,
     goneAfterMs: gone && Math.min(gone, lateMs),

@@ -101,15 +101,15 @@ function judged(
 }
 
 /** What the client did in different trials, each thing once. */
-const MOST_TOLD = 3;
+const MOST_KINDS = 3;
 
 function summaryOf(deciding: readonly Trial[], { agreeing, trials }: Judged['confidence']): string {
-  const told = new Map<string, string>();
+  const byKind = new Map<string, string>();
   for (const { text } of deciding) {
     const kind = text.replaceAll(/[\d.]+/g, '');
-    if (!told.has(kind)) told.set(kind, text);
+    if (!byKind.has(kind)) byKind.set(kind, text);
   }
-  const texts = [...told.values()].slice(0, MOST_TOLD).join('; ');
+  const texts = [...byKind.values()].slice(0, MOST_KINDS).join('; ');
   if (agreeing === 0) return `the trials do not agree: ${texts}`;
   return trials === 1 ? texts : `${texts} (${agreeing} of ${trials} trials)`;
 }

@@ -1,6 +1,6 @@
-import type { ToldSchema } from '../../../api/v1/program.js';
+import type { ServedSchema } from '../../../api/v1/program.js';
 
-type JsonSchema = ToldSchema['schema'];
+type JsonSchema = ServedSchema['schema'];
 
 /** A part of a form, made of the JSON Schema of a value. */
 export type Shape = ObjectShape | ChoiceShape | ListShape | LeafShape | FixedShape;
@@ -50,7 +50,7 @@ interface FixedShape {
 }
 
 /** The shape of a value. */
-export function shapeOf({ schema, components }: ToldSchema): Shape {
+export function shapeOf({ schema, components }: ServedSchema): Shape {
   return shape(schema, '');
 
   function shape(given: JsonSchema, outer: string): Shape {

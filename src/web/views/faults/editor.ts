@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ToldSchema } from '../../../api/v1/program.js';
+import type { ServedSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
 import { pathOf, type Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
@@ -24,7 +24,7 @@ const FIRST = ['name', 'when', 'do'];
 
 const schema = resource(
   () => '/schemas/fault-rule',
-  (body: ToldSchema) => shapeOf(body) as ObjectShape,
+  (body: ServedSchema) => shapeOf(body) as ObjectShape,
 );
 
 /** A form for a rule with its preview. Its address is `?new`, `?edit=NAME` or `?like=SEQ`. */
