@@ -82,14 +82,14 @@ describe('openapi.json', () => {
     (_, { path, method, requestBody, responses }) => {
       const at = ['paths', path, method];
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
-        expect(example).toBeDefined();
+        expect(example, `add examples to the body of ${method} ${path}`).toBeDefined();
         expect(misfit(example, ...at, 'requestBody', 'content', type, 'schema')).toBeUndefined();
       }
       for (const [status, response] of Object.entries(responses)) {
         if ('$ref' in response) continue;
         for (const [type, { example }] of Object.entries(response.content ?? {})) {
           if (!type.endsWith('json')) continue;
-          expect(example).toBeDefined();
+          expect(example, `add examples to the answer ${status} of ${method} ${path}`).toBeDefined();
           expect(misfit(example, ...at, 'responses', status, 'content', type, 'schema')).toBeUndefined();
         }
       }

@@ -67,6 +67,10 @@ describe('docs/examine.md', () => {
     expect(rows).toContain(`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   });
 
+  it('is not alone with the number of checks', () => {
+    expect(text('README.md')).toContain(`${CHECKS.length} checks`);
+  });
+
   it('has no row of a check that there is not', () => {
     const [, table = ''] = text('docs/examine.md').split('## The checks');
     const ids = firstCells(table).flatMap((cell) => /^`(.+)`$/.exec(cell)?.[1] ?? []);

@@ -38,7 +38,7 @@ describe('modbus-sim without arguments', () => {
     const reply = readReply(2, 10, 20, 30, 40);
     expect(await client.receive(reply.length)).toEqual(reply);
     await client.close();
-    expect(await (await fetch(`${program.restUrl()}/healthz`)).json()).toEqual({ status: 'ok' });
+    expect((await fetch(`${program.restUrl()}/healthz`)).status).toBe(200);
     expect(await program.stop()).toBe(0);
   });
 

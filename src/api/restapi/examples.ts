@@ -1,7 +1,20 @@
+import { EVENT, EXCHANGE, LINE, REGISTER } from '../../control/schemas/examples.js';
+import type { LineView } from '../../control/schemas/line.js';
+import { serverRow } from './server-rows.js';
+
 /*
- * Examples for the document of the interface, in shortened form where an answer has long lists to choose from. A test
- * checks that they fit their schemas.
+ * Examples for the document of the interface: those of `/api/v1` as this interface shows them, in shortened form where an answer
+ * has long lists to choose from. A test checks that they fit their schemas.
  */
+
+const CALL = {
+  line: EVENT.line,
+  unit: EVENT.unit,
+  fc: EVENT.function,
+  address: EVENT.address,
+  count: EVENT.quantity,
+  data: EVENT.bytes,
+};
 
 export const REGISTERS = {
   result: 'ok',
@@ -10,13 +23,13 @@ export const REGISTERS = {
   register_actions: { null: 0, increment: 1 },
   register_rows: [
     {
-      index: '0',
-      type: 'uint16',
+      index: String(REGISTER.address),
+      type: REGISTER.type,
       access: 'True',
       action: 'none',
-      value: '2301',
-      count_read: '3',
-      count_write: '0',
+      value: String(REGISTER.raw),
+      count_read: String(REGISTER.reads),
+      count_write: String(REGISTER.writes),
     },
   ],
 };
@@ -40,18 +53,7 @@ export const CALLS = {
   function_response_junk: 10,
   function_error: [{ value: 2, text: 'IllegalAddress', selected: true }],
   function_response_clear_after: 3,
-  call_rows: [
-    {
-      call: 'request',
-      time: '2026-01-31T12:00:00.000Z',
-      line: 'lan',
-      unit: 1,
-      fc: 3,
-      address: 0,
-      count: 1,
-      data: '00 01 00 00 00 06 01 03 00 00 00 01',
-    },
-  ],
+  call_rows: [{ call: 'request', time: EXCHANGE.time, ...CALL }],
   foot: 'Monitoring active',
   result: 'ok',
 };
@@ -62,41 +64,7 @@ export const SERVER = {
   server_states: { open: 0, waiting: 1, stopped: 2, failed: 3 },
   server_framers: { socket: 0, rtu: 1, ascii: 2 },
   server_parities: { N: 0, E: 1, O: 2 },
-  server_rows: [
-    {
-      line: 'lan',
-      comm: 'tcp',
-      framer: 'socket',
-      state: 'open',
-      error: '',
-      place: '127.0.0.1:5020',
-      host: '127.0.0.1',
-      port: 5020,
-      baudrate: null,
-      bytesize: null,
-      parity: null,
-      stopbits: null,
-      turnaround: null,
-      t1_5: null,
-      t3_5: null,
-      gap: null,
-      clients: 1,
-      uptime: 12.5,
-      units: { 1: 'meter' },
-      count_requests: 3,
-      count_broadcasts: 0,
-      count_dropped: 0,
-      count_replies: 3,
-      count_duplicates: 0,
-      count_echoes: 0,
-      count_collisions: 0,
-      count_foreign_frames: 0,
-      count_damaged_frames: 0,
-      count_noise_bytes: 0,
-      count_damaged_characters: 0,
-      count_rejected: 0,
-    },
-  ],
+  server_rows: [serverRow(LINE as LineView)],
 };
 
 export const LOG = {
@@ -104,17 +72,12 @@ export const LOG = {
   footer: 'Everything that is kept, the oldest first',
   log_rows: [
     {
-      index: 11,
-      time: '2026-01-31T12:00:00.000000Z',
-      line: 'lan',
-      kind: 'request',
-      direction: 'in',
-      unit: 1,
-      fc: 3,
-      address: 0,
-      count: 1,
-      data: '00 01 00 00 00 06 01 03 00 00 00 01',
-      text: 'unit 1 read holding registers 0',
+      ...CALL,
+      index: EVENT.seq,
+      time: EVENT.time,
+      kind: EVENT.kind,
+      direction: EVENT.direction,
+      text: EVENT.text,
     },
   ],
 };
