@@ -44,7 +44,7 @@ for (const room of wanted.length > 0 ? wanted : Object.keys(ROOMS)) {
   const report = join(copy, 'mutants.json');
   writeFileSync(
     join(copy, 'vitest.mutants.config.js'),
-    // Stryker asks for threads, in which serialport can end the whole run. Undone, as each mutant has a process of its own: isolation.
+    // Stryker asks for threads, in which serialport can end the whole run. One process runs all files of a mutant.
     `const forks = ({ vitest, project }) => { vitest.config.pool = project.config.pool = 'forks'; };
     export default {
       test: { include: ['${tests}'], testTimeout: 20_000, isolate: false },

@@ -53,9 +53,10 @@ describe('words and bits in bytes', () => {
     for (const length of [0, 1, 12, 63, 64, 65, 259, 500]) {
       const copy = copyOf(bytes, 7, 7 + length);
       expect([...copy]).toEqual([...bytes.subarray(7, 7 + length)]);
-      const target = new Uint8Array(600);
+      const target = new Uint8Array(600).fill(0xee);
       putBytes(target, 3, copy);
       expect([...target.subarray(3, 3 + length)]).toEqual([...copy]);
+      expect([target[2], target[3 + length]]).toEqual([0xee, 0xee]);
     }
     const copy = copyOf(bytes);
     bytes.fill(0);

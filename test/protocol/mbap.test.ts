@@ -29,12 +29,14 @@ describe('Modbus TCP frames', () => {
     );
   });
 
-  it('waits for more at every byte of a frame but the last', () => {
+  it('waits for more at every byte of a frame but the last, also behind other frames', () => {
     fc.assert(
       fc.property(arbitraryFrame, (frame) => {
         const adu = encodeMbap(frame);
+        const behind = concatBytes(adu, adu);
         for (let length = 0; length < adu.length; length++) {
           expect(decodeMbap(adu.subarray(0, length)).kind, `${length} bytes`).toBe('more');
+          expect(decodeMbap(behind, adu.length, adu.length + length).kind, `${length} bytes`).toBe('more');
         }
       }),
       { numRuns: 30 },

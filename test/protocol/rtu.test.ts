@@ -8,6 +8,7 @@ import {
   encodeRtu,
   endsAtSilence,
   isRtuFrame,
+  mayBeRequest,
   type PredictedLength,
   requestLength,
   responseLength,
@@ -112,6 +113,18 @@ describe('RTU frames', () => {
   });
 });
 
+describe('a frame', () => {
+  it.each([
+    ['a request', '03 0000 0001', true],
+    ['a response', '03 02 0000', false],
+    ['a confirmed write, which is a copy of its request', '06 0000 0001', true],
+    ['diagnostics with more data than usual, which are returned', '08 0000 0001 0002', true],
+    ['an exception', '83 02', false],
+  ])('of %s may be a request: %s, %s', (_, pdu, may) => {
+    expect(mayBeRequest(encodeRtu(1, bytesOf(pdu)))).toBe(may);
+  });
+});
+
 describe('the predicted length of a frame', () => {
   it('is right for every request', () => {
     fc.assert(
@@ -157,6 +170,15 @@ describe('the predicted length of a frame', () => {
     expect(requestLength(encodeRtu(1, bytesOf('08 0000 0001 0002')), 0, 10)).toBe(8);
     expect([8, 43, 0x88, 0xab, 100].map(endsAtSilence)).toEqual([true, true, true, true, true]);
     expect([3, 7, 11, 12, 17, 20, 21, 24, 0x83].filter(endsAtSilence)).toEqual([]);
+  });
+
+  it('is not known before the function code is there, whatever stands behind', () => {
+    for (const length of [0, 1]) {
+      expect(requestLength(bytesOf('01 03 0000'), 0, length)).toBe('more');
+      expect(responseLength(bytesOf('01 83 0000'), 0, length)).toBe('more');
+    }
+    expect(requestLength(bytesOf('01 03'), 1, 2)).toBe('more');
+    expect(responseLength(bytesOf('01 83'), 1, 2)).toBe('more');
   });
 
   it('is unknown for a function whose length the specification does not fix', () => {
