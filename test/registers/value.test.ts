@@ -6,7 +6,13 @@ import {
   type ValueOrder,
   type ValueType,
 } from '../../src/registers/cell-type.js';
-import { integerRange, type Value, valueOfWords, wordsOfValue } from '../../src/registers/value.js';
+import {
+  integerRange,
+  nearestValue,
+  type Value,
+  valueOfWords,
+  wordsOfValue,
+} from '../../src/registers/value.js';
 
 const ORDERS: readonly ValueOrder[] = [
   { wordOrder: 'big', byteOrder: 'big' },
@@ -20,6 +26,29 @@ const orderOf = (name: string): ValueOrder => {
 };
 const hexWords = (words: readonly number[]): string =>
   words.map((word) => word.toString(16).padStart(4, '0')).join(' ');
+
+describe('the value of a type that is nearest to a number', () => {
+  it.each<[type: ValueType, number: number, value: Value, fits: boolean]>([
+    ['uint16', 7.4, 7, true],
+    ['uint16', 65_535.4, 65_535, true],
+    ['uint16', 65_536, 65_535, false],
+    ['uint16', -0.4, 0, true],
+    ['uint16', -1, 0, false],
+    ['uint16', Number.NaN, 0, false],
+    ['uint16', Number.POSITIVE_INFINITY, 65_535, false],
+    ['int16', Number.NEGATIVE_INFINITY, -32_768, false],
+    ['int64', -7, -7n, true],
+    ['uint64', 1e30, 0xffff_ffff_ffff_ffffn, false],
+    ['uint64', Number.NaN, 0n, false],
+    ['float32', 1.5, 1.5, true],
+    ['float32', 1e300, 3.4028234663852886e38, false],
+    ['float32', Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, true],
+    ['float32', Number.NaN, Number.NaN, true],
+    ['float64', 1e300, 1e300, true],
+  ])('%s, %d: %s, %s', (type, number, value, fits) => {
+    expect(nearestValue(type, number)).toEqual({ value, fits });
+  });
+});
 
 describe('values in registers', () => {
   const table: [type: ValueType, value: Value, order: string, words: string][] = [

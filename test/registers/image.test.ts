@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest';
+import { imageOf, run, STILL, tableOf, wordsOf } from './build.js';
+
+const ENTRIES = [...run(2, 3, { value: 7 }), { address: 5, type: 'uint32' as const, value: 0x0001_0002 }];
+
+it('a block has the words, flags, counters and actions of its cells, and nothing behind the end', () => {
+  const image = imageOf(8, [
+    ...run(2, 3, { value: 7, action: { name: 'increment' } }),
+    { address: 6, value: 9, writable: false },
+  ]);
+  expect([...image.block(1, 4).reads]).toEqual([0, 0, 0, 0]);
+  image.reads.incrementAll(3, 2);
+  image.writes.increment(4);
+  const { words, meta, reads, writes, actions } = image.block(3, 7);
+  expect([...words]).toEqual([7, 7, 0, 9, 0, 0, 0]);
+  expect([...meta].map((flags) => flags !== 0)).toEqual([true, true, false, true, false, false, false]);
+  expect([...reads]).toEqual([1, 1, 0, 0, 0, 0, 0]);
+  expect([...writes]).toEqual([0, 1, 0, 0, 0, 0, 0]);
+  expect(actions).toEqual([
+    [3, { name: 'increment' }],
+    [4, { name: 'increment' }],
+  ]);
+  expect([...image.block(8, 2).words, ...image.block(100, 1).meta]).toEqual([0, 0, 0]);
+  expect([1, 2, 3, 4, 5].map((address) => image.hasActions(address, 1))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect([image.hasActions(0, 2), image.hasActions(0, 3), image.hasActions(4, 9)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
+it('cells are as configured until a word or a flag of theirs is changed, and again after a reset', () => {
+  const image = imageOf(8, ENTRIES);
+  const changed = () => Array.from({ length: 8 }, (_, address) => !image.isAsConfigured(address, 1));
+  expect(changed()).not.toContain(true);
+  image.setWord(3, 8);
+  image.setWritable(5, false);
+  expect(changed()).toEqual([false, false, false, true, false, true, false, false]);
+  expect([image.isAsConfigured(0, 3), image.isAsConfigured(0, 4), image.isAsConfigured(4, 1)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  image.setWord(3, 7);
+  expect(image.isAsConfigured(3, 2)).toBe(true);
+  image.noteWrite(3, 1, { by: 'REST' });
+  image.reset();
+  expect(changed()).not.toContain(true);
+  expect([image.isWritable(5), image.lastWrites.get(3)]).toEqual([true, undefined]);
+});
+
+it('each change of a word or a flag is counted, and what a signal computes is not', () => {
+  const image = imageOf(8, ENTRIES);
+  const added = (act: () => void) => {
+    const before = image.changes;
+    act();
+    return image.changes - before;
+  };
+  expect(added(() => image.setWord(2, 7))).toBe(0);
+  expect(added(() => image.setWord(2, 8))).toBe(1);
+  expect(added(() => image.setWords(2, [8, 9, 7]))).toBe(1);
+  expect(added(() => image.setWritable(2, false))).toBe(1);
+  expect(added(() => image.show({ address: 5, cells: 2, type: 'uint32' }, 0x0003_0004))).toBe(0);
+  expect(added(() => image.reset())).toBe(1);
+});
+
+it('a computed value is shown in its own cells alone', () => {
+  const image = imageOf(8, ENTRIES);
+  image.show({ address: 5, cells: 2, type: 'uint32' }, 0x0003_0004);
+  expect(wordsOf(image)).toEqual([0, 0, 7, 7, 7, 3, 4, 0]);
+});
+
+it('a value is known as it would be after a write of a part of it', () => {
+  const image = imageOf(8, ENTRIES);
+  const location = { address: 5, cells: 2, type: 'uint32' } as const;
+  expect(image.valueWith(location, 6, [5])).toBe(0x0001_0005);
+  expect(image.valueWith(location, 4, [9, 8])).toBe(0x0008_0002);
+  expect(image.valueWith(location, 5, [0, 0])).toBe(0);
+  expect(image.valueAt(location)).toBe(0x0001_0002);
+});
+
+it('a snapshot keeps what was there, and a cell of it can be restored', () => {
+  const image = imageOf(8, ENTRIES);
+  const first = image.snapshot();
+  image.setWord(2, 8);
+  image.setWritable(2, false);
+  const second = image.snapshot();
+  image.setWord(2, 9);
+  image.setWritable(2, true);
+  expect([first.words[2], second.words[2], image.wordAt(2)]).toEqual([7, 8, 9]);
+  expect([first.meta[2], first.meta[2] === second.meta[2]]).toEqual([image.block(2, 1).meta[0], false]);
+  image.restore(2, 8, false);
+  expect([image.wordAt(2), image.isWritable(2)]).toEqual([8, false]);
+  const { changes } = image;
+  image.restore(2, 6, false);
+  expect([image.wordAt(2), image.changes]).toEqual([6, changes]);
+});
+
+it('a write to a part of an image is noted with its cells, and only where a writer is known', () => {
+  const image = imageOf(40, run(10, 20));
+  const table = tableOf(image, { base: 10, size: 20 });
+  table.writeWords(3, [1]);
+  expect(image.lastWrites.get(13)).toBeUndefined();
+  table.writer = { by: 'line', line: 'lan' };
+  table.writeWords(3, [1, 2]);
+  expect(wordsOf(image).slice(12, 16)).toEqual([0, 1, 2, 0]);
+  const noted = () =>
+    wordsOf(image).flatMap((_, address) => (image.lastWrites.get(address) ? [address] : []));
+  expect(noted()).toEqual([13, 14]);
+  expect(image.lastWrites.get(13)?.at).toEqual(STILL.now());
+  table.writeBits(20, Array(20).fill(true));
+  expect(noted()).toEqual([11, 12, 13, 14]);
+  expect(table.currentWords(1, 3)).toEqual([0xfff0, 0x00ff, 1]);
+  expect([table.currentBit(19), table.currentBit(20)]).toEqual([false, true]);
+  expect(table.maskedWord(1, 0x00ff, 0x1234)).toBe(0x12f0);
+});
