@@ -23,6 +23,9 @@ describe('the verdict from trials', () => {
     ['+-+-+-+-', undefined],
     ['+-+-+-+-+', 'inconclusive'],
     ['++???????', 'inconclusive'],
+    ['?', undefined],
+    ['+???', undefined],
+    ['+-???', undefined],
   ])('of %s is %s', (text, verdict) => {
     expect(verdictOf(trials(text))?.verdict).toBe(verdict);
   });
@@ -37,6 +40,30 @@ describe('the verdict from trials', () => {
     const taken = trial('wrong', { isOfValues: true });
     expect(verdictOf([...trials('+++'), taken])).toBeUndefined();
     expect(verdictOf([taken, ...trials('+++'), taken, taken])?.verdict).toBe('fail');
+    expect(verdictOf([taken, ...trials('+--')])?.confidence).toEqual({ agreeing: 3, trials: 3 });
+    expect(verdictOf([trial('right', { isOfValues: true }), ...trials('++')])?.verdict).toBe('pass');
+  });
+
+  it('says what the client did where nothing is clear, and where trials do not agree', () => {
+    expect(verdictOf(trials('???'))?.summary).toBe('was unclear (3 of 3 trials)');
+    const { confidence, summary } = verdictOf(trials('+-+-+-+-+')) ?? {};
+    expect(confidence).toEqual({ agreeing: 0, trials: 9 });
+    expect(summary).toBe('the trials do not agree: was right; was wrong');
+  });
+
+  it('names each thing that the client did once, whatever its numbers, and three things at most', () => {
+    const did = (...texts: string[]) => verdictOf(texts.map((text) => trial('wrong', { text })))?.summary;
+    expect(did('asked after 12.5 ms', 'asked after 300 ms', 'closed')).toBe(
+      'asked after 12.5 ms; closed (3 of 3 trials)',
+    );
+    expect(did('a', 'b', 'c', 'd')).toBe('a; b; c (4 of 4 trials)');
+  });
+
+  it('has a conclusion where the client fails and a trial has one', () => {
+    const known = (shows: Trial['shows']) => [trial(shows), trial(shows, { conclusion: 'x' }), trial(shows)];
+    expect(verdictOf(known('wrong'))?.conclusion).toBe('x');
+    expect(verdictOf(known('right'))).not.toHaveProperty('conclusion');
+    expect(verdictOf(trials('---'))).not.toHaveProperty('conclusion');
   });
 
   it('is no pass for a client that was away, as a program is that was started again', () => {
@@ -46,6 +73,12 @@ describe('the verdict from trials', () => {
   });
 
   it('is known at once where something is sure', () => {
-    expect(sure('wrong', 'crashed').verdict).toBe('fail');
+    expect(sure('wrong', 'crashed', undefined, 'Crashes.')).toEqual({
+      verdict: 'fail',
+      confidence: { agreeing: 1, trials: 1 },
+      summary: 'crashed',
+      evidence: [],
+      conclusion: 'Crashes.',
+    });
   });
 });
