@@ -58,7 +58,7 @@ function restoreNotes(schema: z.core.$ZodTypes, json: JsonSchema): void {
   if (def.type === 'default') json.default = def.defaultValue as NonNullable<JsonSchema['default']>;
 }
 
-/** zod writes the limits of exact integers, which tell nobody anything. */
+/** zod writes the limits of exact integers, which say nothing. */
 function dropLimitsOfIntegers(schema: JsonSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

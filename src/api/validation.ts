@@ -37,7 +37,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
 
 /**
  * The error for a request without the body that its route requires. Fastify would pass null to the validator, which
- * can't be told from a body of `null`.
+ * looks like a body of `null`.
  */
 export function missingBody({ body, routeOptions }: FastifyRequest): RefusedRequest | undefined {
   const schema = routeOptions.schema?.body;

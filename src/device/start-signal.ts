@@ -15,7 +15,7 @@ export interface SignalHome {
 
 /**
  * Starts a signal.
- * @param place tells the random values of this signal from those of the others in the device
+ * @param place distinguishes the random values of this signal from those of the others in the device
  */
 export function startSignal(
   home: SignalHome,

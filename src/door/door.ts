@@ -34,7 +34,7 @@ export type Part<Name extends ListName> =
         : never
     : never;
 
-/** Lists and whatever else is told in parts: some parts at a time, as many as could be made without a pause. */
+/** Lists and other answers in parts: some parts at a time, as many as could be made without a pause. */
 export type Parts<Each> = AsyncIterable<readonly Each[]>;
 
 /** The way to a running simulator, in this thread or in another one. */

@@ -70,7 +70,7 @@ export function repeatFrames(
 ): Applied {
   const sent = stepsOf(plan).filter(({ kind }) => kind === 'bytes');
   const cost = { bytes: times * sizeOf(plan).bytes, pieces: times * sent.length };
-  // The budget tells what was refused, so this reason is not shown.
+  // The budget says what was refused, so this reason is not shown.
   if (!context.budget.spend(cost)) return cannot;
   return mapFrameSteps(plan, context, cannot, (pieces) => {
     const [first, ...rest] = pieces;

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ApiRules } from '../api/app.js';
 import type { TrafficFileDefinition } from '../config/configuration.js';
 
-/** What the thread of the desk is told to begin with. */
+/** What the thread of the desk gets to begin with. */
 export interface DeskOrder {
   /** Its end of the door. */
   readonly door: MessagePort;

@@ -41,7 +41,7 @@ export class Desk {
   #door: LineEnd | undefined;
   #heardAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Why the thread has failed before it was told to begin. */
+  /** Why the thread has failed before it was asked to begin. */
   #failure: Error | undefined;
   #isEnding = false;
 

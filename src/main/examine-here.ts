@@ -20,7 +20,7 @@ import { say } from './say.js';
 /**
  * Examines the client of a line on a bench of its own.
  * @param stop resolves when the examination is to stop
- * @returns the report, or why there is none, as lines for a terminal; undefined when that has been told
+ * @returns the report, or why there is none, as lines for a terminal; undefined when that has been printed
  */
 export async function examineHere(
   wanted: ExaminationWanted,

@@ -90,7 +90,7 @@ function layout(unplaced: readonly Unplaced[], rest?: Rest, usualLength?: number
     return { ...field, at: end - field.width };
   });
   const count = fields.find(({ means }) => means === 'byte count');
-  // A count of two bytes is never greater than one byte can tell.
+  // A count of two bytes is never greater than one byte can hold.
   const counted = count && { countAt: count.at + count.width - 1, plus: count.at + count.width };
   const dataAt = fields.find(({ means }) => !BEFORE_DATA.includes(means))?.at ?? end;
   return { fields, rest, end, length: counted ?? usualLength ?? (rest ? undefined : end), dataAt };

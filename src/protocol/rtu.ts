@@ -33,7 +33,7 @@ export function decodeRtu(adu: Uint8Array): { readonly unitId: number; readonly 
 
 /**
  * Length of the ADU that starts at `start`, or why it is not known:
- * `more` while the bytes that tell it are still missing, `unknown` for a function whose length the
+ * `more` while the bytes that decide it are still missing, `unknown` for a function whose length the
  * specification does not fix (it ends at the silence).
  */
 export type PredictedLength = number | 'more' | 'unknown';
@@ -66,7 +66,7 @@ function apply(rule: LengthRule | undefined, bytes: Uint8Array, start: number, e
   return countAt < end ? rule.plus + AROUND_PDU + (bytes[countAt] as number) : 'more';
 }
 
-/** True when only silence tells where a frame of this function ends, request or response. */
+/** True when only silence shows where a frame of this function ends, request or response. */
 export function endsAtSilence(functionCode: number): boolean {
   const row = functionOf(functionCode & ~EXCEPTION_FLAG);
   return row === undefined || row.varies === true;

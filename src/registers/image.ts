@@ -177,7 +177,7 @@ export class RegisterImage implements ActiveCells {
     };
   }
 
-  /** Restores a cell of an earlier snapshot. Signals are not told of it: they are restored, too. */
+  /** Restores a cell of an earlier snapshot. Signals do not hear of it: they are restored, too. */
   restore(address: number, word: number, writable: boolean): void {
     this.#store(address, word);
     if (this.isWritable(address) !== writable) this.setWritable(address, writable);

@@ -37,7 +37,7 @@ interface Accumulator {
   reached(time: number): Reached;
 }
 
-/** The part of a signal that is told when the value that it follows changes. Times are in ms of the device's clock. */
+/** The part of a signal that hears when the value that it follows changes. Times are in ms of the device's clock. */
 export interface Follower {
   /** The name of the value that is followed. */
   readonly command: string;

@@ -254,7 +254,7 @@ export class Line implements LineHandler {
     return started;
   }
 
-  /** Told once. Later attempts that fail are logged at level `debug`. */
+  /** Reported once. Later attempts that fail are logged at level `debug`. */
   #waitsFor(reason: string): void {
     this.#log.warn({ reason }, 'line did not open, waiting until it does');
     this.#traffic.state('waiting', reason);

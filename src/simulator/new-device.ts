@@ -13,7 +13,7 @@ import type { At } from '../schema/at.js';
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';
 
 /**
- * Reads a device that is to be added to those that are there; undefined after telling its mistakes.
+ * Reads a device that is to be added to those that are there; undefined after reporting its mistakes.
  * @param at the entry of the device, as it would stand in a native file
  * @param network the values of the devices that are there
  */

@@ -41,7 +41,7 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
   yield '\n]}\n';
 }
 
-/** True for a device that a state must tell of, although nobody has changed it: its values move. */
+/** True for a device that a state must have, although nobody has changed it: its values move. */
 export function hasSignals({ points }: Device): boolean {
   return points.all.some(({ signal }) => signal !== undefined);
 }

@@ -62,7 +62,7 @@ export function roundStep(least: number): number {
   return ([1, 2, 5].find((times) => times * power >= least) ?? 10) * power;
 }
 
-/** How many digits behind the point tell two neighbours apart. */
+/** How many digits behind the point two neighbours need to differ. */
 function digitsFor(step: number): number {
   return Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
 }

@@ -1,5 +1,5 @@
 /**
- * Tells which requests faults acted on, by how often they have acted. The line makes the event of a request after the
+ * Finds which requests faults acted on, by how often they have acted. The line makes the event of a request after the
  * faults have acted on its reply, and before the next request is looked at.
  */
 export class HitCount {

@@ -41,7 +41,7 @@ export function messageOf(
   return { functionCode, name: functionName(functionCode), address, quantity, values, exception, text };
 }
 
-/** What a request PDU asks for. One that its function does not allow is told with the exception that it deserves. */
+/** What a request PDU asks for. One that its function does not allow is described with the exception that it deserves. */
 export function requestMessage(pdu: Uint8Array): Message {
   const code = pdu[0] as number;
   const decoded = decodeRequest(pdu);

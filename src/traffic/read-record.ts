@@ -16,7 +16,7 @@ import {
   TEST_STATES,
 } from './record-codes.js';
 
-/** What can be told of a record without reading all of it. */
+/** What is known of a record without reading all of it. */
 export interface RecordOutline {
   readonly kind: EventKind;
   /** Undefined where the event has none. */

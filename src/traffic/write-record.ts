@@ -48,7 +48,7 @@ export function sizeOf(event: NewEvent): number {
 }
 
 /**
- * Writes an event. `sizeOf` tells how much room it needs.
+ * Writes an event. `sizeOf` says how much room it needs.
  * @param seq of the event
  * @param before the event whose record is right before; undefined where that is in other memory
  */

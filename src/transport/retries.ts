@@ -12,7 +12,7 @@ interface Attempts {
    * opened.
    */
   attempt(isCalledOff: () => boolean): Promise<string | undefined>;
-  /** Told of every failed attempt, with the pause before the next one. */
+  /** Called at every failed attempt, with the pause before the next one. */
   failed(reason: string, inMs: number): void;
 }
 

@@ -21,7 +21,7 @@ interface Session {
 
 /** The sessions of browsers that have logged in. They last until the program ends, 12 hours at most. */
 export class Sessions {
-  /** By the digest of their identifiers, so that the time of a look-up tells nothing about an identifier. */
+  /** By the digest of their identifiers, so that the time of a look-up shows nothing about an identifier. */
   readonly #sessions = new Map<string, Session>();
   readonly #now: () => number;
 

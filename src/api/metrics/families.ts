@@ -23,7 +23,7 @@ export function* simulatorFamilies(
   yield counter('foreign_requests', 'Requests between other devices.', byFrame(all, 'foreignRequests'));
   yield counter('foreign_responses', 'Responses between other devices.', byFrame(all, 'foreignResponses'));
   for (const name of Object.keys(COUNTERS) as (keyof LineCounters)[]) {
-    // These two are told above, by unit and function.
+    // These two are counted above, by unit and function.
     if (name === 'requests' || name === 'replies') continue;
     yield counter(
       snakeCase(name),

@@ -34,7 +34,7 @@ export function gauge(name: string, help: string, values: Labelled): Family {
   return plain('gauge', `${PREFIX}${name}`, help, values);
 }
 
-/** @param histograms of times in ms; they are told in seconds */
+/** @param histograms of times in ms; they are shown in seconds */
 export function histogram(
   name: string,
   help: string,

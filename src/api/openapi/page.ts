@@ -74,7 +74,7 @@ function parameterHtml({ name, in: place, required, description = '', schema }: 
   return html`<dt><code>${name}</code> ${typeHtml(schema)} <i>in the ${place}${required ? '' : ', optional'}</i></dt><dd>${prose(description)}</dd>`;
 }
 
-/** Errors are told in words; their bodies are all alike. */
+/** Errors are described in words; their bodies are all alike. */
 function responseHtml(status: string, { description, content = {} }: Response = NOT_DESCRIBED): Html {
   const isError = Number(status) >= 400;
   const bodies = isError ? [] : Object.entries(content).map(([type, each]) => mediaHtml(type, each));

@@ -44,7 +44,7 @@ export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
         schema: {
           summary: 'Follow the traffic',
           description:
-            'What passes the lines, as it happens, without an end. A reader that is slow is told how much it has missed.',
+            'What passes the lines, as it happens, without an end. A slow reader gets the number of events it has missed.',
           tags: ['traffic'],
           headers: resumeHeaders,
           querystring: eventsQuery(traffic.lineNames),
@@ -79,9 +79,9 @@ export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
             messages,
           );
         } catch (error) {
-          log.error(error, 'the events could not be told');
+          log.error(error, 'the events could not be sent');
         } finally {
-          // A reader that is told no more comes back when it is disconnected.
+          // A reader that gets no more comes back when it is disconnected.
           reply.raw.destroy();
           readers--;
         }

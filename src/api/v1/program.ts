@@ -66,7 +66,7 @@ const schemaAnswer = z
   })
   .describe('A schema with all that it refers to.');
 
-/** A schema as this interface tells it, with what it refers to. */
+/** A schema as this interface serves it, with what it refers to. */
 export interface ServedSchema {
   readonly schema: JsonSchema;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };

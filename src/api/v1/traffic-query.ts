@@ -90,7 +90,7 @@ export function exchangesQuery(lines: readonly string[]) {
   return section({ ...filterShape(lines), ...pageShape(MAX_EXCHANGES, 'the identifier of an exchange') });
 }
 
-/** What `/events` can tell. */
+/** What `/events` can send. */
 const MESSAGES = ['traffic', 'summary'] as const;
 
 /** The query of `/events`. */

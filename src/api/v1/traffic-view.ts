@@ -72,14 +72,14 @@ export const trafficViewSchema = z
     examples: [EVENT],
   });
 
-/** In place of events that were gone before they could be told. */
+/** In place of events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
-  description: 'Stands in place of events that were gone before they could be told.',
+  description: 'Stands in place of events that were gone before they could be sent.',
   examples: [LEFT_OUT],
 });
 
-/** What a stream of traffic tells, one at a time. */
+/** What a stream of traffic sends, one at a time. */
 export const streamedViewSchema = z.union([trafficViewSchema, leftOutSchema]);
 
 export type StreamedView = z.infer<typeof streamedViewSchema>;

@@ -17,7 +17,7 @@ export type ExtcapRequest =
       readonly what: 'capture';
       readonly at: RunningAt;
       readonly form: string;
-      /** Name of the interface, as `interfaces` has told it. */
+      /** Name of the interface, as `interfaces` printed it. */
       readonly interface: string;
       /** Path of the pipe that the capture goes into. */
       readonly fifo: string;

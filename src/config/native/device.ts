@@ -33,7 +33,7 @@ export class NativeDeviceReader {
     this.#recordings = recordings;
   }
 
-  /** The device that stands at `at`; undefined after telling its mistakes. */
+  /** The device that stands at `at`; undefined after reporting its mistakes. */
   read(name: string, at: At): DeviceDefinition | undefined {
     const isReference = isMapping(at.value) && 'pymodbus' in at.value;
     return at.unlessWrong(() => (isReference ? this.#refer(name, at) : this.#define(name, at)));

@@ -78,7 +78,7 @@ function needsDevices(file: At): boolean {
   return file.key('devices').value !== undefined || !onlyListens;
 }
 
-/** A setting of the file as a whole; undefined where the file leaves it out, or after telling the mistake in it. */
+/** A setting of the file as a whole; undefined where the file leaves it out, or after reporting the mistake in it. */
 function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefined {
   return at.value === undefined ? undefined : at.check(schema);
 }

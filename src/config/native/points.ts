@@ -81,7 +81,7 @@ function readEntrySignal(at: At, type: ValueType, recordings: OpenRecording): Pl
   return signal && (typeof seed === 'number' ? { ...signal, seed } : signal);
 }
 
-/** `follows` of an entry is short for a signal of this kind. Its mistakes are told where it stands. */
+/** `follows` of an entry is short for a signal of this kind. Its mistakes are reported at its own path. */
 function readFollows(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const entry = new At({ follows: at.value }, fileFindings());
   const signal = readSignal(entry, type, recordings);
@@ -89,7 +89,7 @@ function readFollows(at: At, type: ValueType, recordings: OpenRecording): Placed
   return signal;
 }
 
-/** The signal that stands at `at`, for a register of that type; undefined after telling mistakes. */
+/** The signal that stands at `at`, for a register of that type; undefined after reporting mistakes. */
 export function readSignal(at: At, type: ValueType, recordings: OpenRecording): PlacedSignal | undefined {
   const definition = at.check(signalSchema);
   if (!definition) return undefined;

@@ -18,7 +18,7 @@ export interface NativeTable {
   readonly points: readonly PointDefinition[];
 }
 
-/** The registers of one table, only as long as its highest address needs; undefined after telling mistakes. */
+/** The registers of one table, only as long as its highest address needs; undefined after reporting mistakes. */
 export function nativeTable(table: TableName, at: At, recordings: OpenRecording): NativeTable | undefined {
   const items = at.items('a list of entries');
   if (!items) return undefined;

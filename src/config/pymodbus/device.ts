@@ -18,7 +18,7 @@ export function hasBitfields(at: At): boolean {
   return BITFIELDS.some((type) => at.key(type).value !== undefined || values.key(type).value !== undefined);
 }
 
-/** The registers of a device of a pymodbus file; undefined after telling its mistakes. */
+/** The registers of a device of a pymodbus file; undefined after reporting its mistakes. */
 export function pymodbusDevice(at: At): DeviceRegisters | undefined {
   if (hasBitfields(at)) {
     return at.wrong(

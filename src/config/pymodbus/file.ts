@@ -17,7 +17,7 @@ export interface PymodbusChoice extends ApiOverrides {
 const PYMODBUS_API = { host: '127.0.0.1', port: 8081 };
 
 /**
- * The configuration for one server and one device of a pymodbus file's data, unless mistakes were told.
+ * The configuration for one server and one device of a pymodbus file's data, unless mistakes were reported.
  * Mistakes in servers and devices that were not chosen don't count. Never throws.
  */
 export function pymodbusConfiguration(at: At, choice: PymodbusChoice): Configuration | undefined {
@@ -51,7 +51,7 @@ function nameOthers(name: string, devices: Entries, at: At): void {
   );
 }
 
-/** The registers of one device of a pymodbus file's data; undefined after telling why not. */
+/** The registers of one device of a pymodbus file's data; undefined after reporting why not. */
 export function pymodbusDeviceNamed(at: At, name: string | undefined): DeviceRegisters | undefined {
   const entries = at.key('device_list').entries('devices by name');
   const device = choose(DEVICES, entries, name, 'device', at);

@@ -8,7 +8,7 @@ export interface CellRange {
 }
 
 /**
- * `5` or `[5, 9]`, within a list of `size` cells; undefined after telling what is wrong.
+ * `5` or `[5, 9]`, within a list of `size` cells; undefined after reporting what is wrong.
  * @param mayBeEmpty `[9, 5]` is no cells, with a warning: pymodbus takes it so
  */
 export function readRange(at: At, size: number, mayBeEmpty = false): CellRange | undefined {

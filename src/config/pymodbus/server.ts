@@ -13,7 +13,7 @@ export interface PymodbusServer {
   readonly identity: Identity;
 }
 
-/** Builds a line that `device` answers on; undefined after telling the server's mistakes. */
+/** Builds a line that `device` answers on; undefined after reporting the server's mistakes. */
 export function pymodbusServer(name: string, device: string, server: At): PymodbusServer | undefined {
   const at = withoutIgnored(server, IGNORED_IN_SERVERS);
   switch (at.key('comm').value) {

@@ -23,7 +23,7 @@ export interface CellDefault {
   readonly action: ActionName | undefined;
 }
 
-/** Undefined, after telling why, when not even the sizes are known. */
+/** Undefined, after reporting why, when not even the sizes are known. */
 export function readSetup(at: At): PymodbusSetup | undefined {
   const setup = at.check(setupSchema);
   const defaults = readDefaults(at.key('defaults'));

@@ -18,11 +18,11 @@ export interface ExaminationOrder {
   readonly restart?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** The most telling checks come first, and last those that some clients do not survive. */
+/** The most decisive checks come first, and last those that some clients do not survive. */
 const GROUPS: readonly Check['group'][] = ['watching', 'damaged', 'time', 'exceptions', 'connections'];
 
 /**
- * The turns in which checks are run: the most telling ones first, in the order of the seed, each after those that it
+ * The order in which checks are run: the most decisive ones first, in the order of the seed, each after those that it
  * needs, and the longest disturbances last. Checks of one question share a turn.
  * @param most so many checks share a turn at most
  */

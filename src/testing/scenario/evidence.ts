@@ -6,7 +6,7 @@ import { durationText } from './words.js';
 /** Frames kept of a step: the first and the last of those that count, and the newest of all. */
 const MOST_MATCHED = 40;
 const MOST_RECENT = 16;
-/** Frames that a message tells; the report shows the others. */
+/** Frames that a message names; the report shows the others. */
 const MOST_EVENTS = 4;
 
 /** The frames that show what became of a step. */

@@ -33,7 +33,7 @@ function* readingEntry(at: At, simulator: Simulator, numbers: FaultNumbers): Gen
   const source: Partial<StepSource> = checked ?? (isGroup ? at.fitting(groupSchema) : at.fitting(stepSchema));
   const { repeat = 1 } = checked ?? {};
   const steps: Step[] = [];
-  // Each repetition is read anew, because its faults have names of their own; its mistakes are told once.
+  // Each repetition is read anew, because its faults have names of their own; its mistakes are reported once.
   for (let turn = 1; turn <= repeat && steps.length <= MOST_STEPS; turn++) {
     const { count } = at.findings;
     const read = isGroup

@@ -24,7 +24,7 @@ export type LoadedScenario =
 /** A file in a file in a file: more than so many are taken for a mistake, or for a ring. */
 const DEEPEST_USE = 8;
 
-/** Steps that came from another file: where they were put, and how mistakes in them are told. */
+/** Steps that came from another file: where they were put, and how mistakes in them are reported. */
 interface Inlined {
   readonly path: Path;
   readonly format: ScenarioFile['format'];

@@ -8,7 +8,7 @@ const REQUEST: readonly Role[] = ['request'];
 const REQUEST_OR_RESPONSE: readonly Role[] = ['request', 'response'];
 const RESPONSE_OR_REQUEST: readonly Role[] = ['response', 'request'];
 
-/** Who asked whom in RTU: requests and responses look alike, and only what came before tells them apart. */
+/** Who asked whom in RTU: requests and responses look alike, and only what came before distinguishes them. */
 export class Conversation {
   readonly #owns: (unitId: number) => boolean;
   readonly #carrier: Carrier;

@@ -38,7 +38,7 @@ export interface Framer {
   /** Takes the bytes of one read, received at `at`. */
   push(chunk: Uint8Array, at: number): FramerEvent[];
   /**
-   * One or more characters arrived damaged at `at`, as far as the port can tell. Their frame is invalid, whatever its
+   * One or more characters arrived damaged at `at`, as far as the port knows. Their frame is invalid, whatever its
    * check value says. `isRest` when damage of the same message was reported before; `noise` is what was pending.
    */
   damaged(at: number): { readonly isRest: boolean; readonly noise: readonly Noise[] };

@@ -5,7 +5,7 @@ import { RtuFramer, type RtuFramerOptions } from './rtu-framer.js';
 
 /**
  * What finds the frames of a serial framing in bytes.
- * @param owns tells whether a unit identifier is ours
+ * @param owns whether a unit identifier is ours
  */
 export function newFramer(
   framing: Framing,

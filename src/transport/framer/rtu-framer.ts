@@ -35,7 +35,7 @@ const MAX_STRAY_BYTES = 2;
  * Finds RTU frames in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.1).
  *
  * The specification delimits frames by silence alone. Behind a FIFO, a USB adapter and an operating system, silences
- * inside a frame can't be told from silences between frames. So the framer recognises a frame by its CRC and by the
+ * inside a frame look like silences between frames. So the framer recognises a frame by its CRC and by the
  * length that its function code predicts; silence only cleans up. To keep damaged or foreign bytes from being executed,
  * a frame may begin only
  * - at the beginning of a burst,

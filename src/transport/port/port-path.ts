@@ -72,7 +72,7 @@ interface PortLock {
 }
 
 /**
- * Locks a port without changing any of its settings. /proc/locks would tell who has a port, but the services of
+ * Locks a port without changing any of its settings. /proc/locks would show who has a port, but the services of
  * systemd don't see that file (ProcSubset=pid), and no look at it rules out a program that comes a moment later.
  * @returns the lock, or the text of the error.
  */

@@ -46,7 +46,7 @@ export interface PortFacts {
   readonly direction: string;
 }
 
-/** What a port tells its line. A listener never throws. */
+/** What a port reports to its line. A listener never throws. */
 export interface PortListener {
   /** Bytes as one read(2) delivered them; where damaged ones were taken out, the pieces before and after. Never empty. */
   onData(chunk: Uint8Array): void;

@@ -44,7 +44,7 @@ export async function openExclusively(
   return port;
 }
 
-/** Errors are strerror(3) texts, which is all that serialport passes on to tell them apart by. */
+/** Errors are strerror(3) texts, which is all that serialport passes on. */
 export function explainOpenError(text: string): string {
   const message = text.replace(/^Error: /, '');
   const explanations: [RegExp, string][] = [

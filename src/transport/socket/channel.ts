@@ -65,7 +65,7 @@ const memory = new Uint8Array(READ_SIZE);
  * - The option `onread` is for connections that a client opens. To read an accepted connection into memory of ours, its
  *   handle moves to a new socket with that option. The old socket stays, without a handle, until the new one closes: the
  *   server counts it.
- * - The handle tells the descriptor. That number may mean another file as soon as the handle is closed, so nothing is
+ * - The handle has the descriptor. That number may mean another file as soon as the handle is closed, so nothing is
  *   written to it unless the socket still has the handle.
  *
  * `of` returns undefined where a Node has no such handle, and then the connection is a `StreamChannel`. The tests of this
@@ -106,7 +106,7 @@ export class DirectChannel implements Channel {
     try {
       return writeSync(this.#fd, bytes, 0, length);
     } catch {
-      // The client does not read (EAGAIN), or is gone: the stream gets the same from the system, and waits or tells.
+      // The client does not read (EAGAIN), or is gone: the stream gets the same from the system, and waits or reports it.
       return 0;
     }
   }

@@ -69,7 +69,7 @@ describe('a reader', () => {
     await ask();
     await until(() => source.closed, 'it is disconnected');
     failing.mockRestore();
-    expect(served.log.some(({ msg }) => msg === 'the events could not be told')).toBe(true);
+    expect(served.log.some(({ msg }) => msg === 'the events could not be sent')).toBe(true);
     const again = await follow('', source.lastEventId);
     await until(() => again.told.some(({ kind }) => kind === 'reply'), 'it is told what it has not read');
     const told = seqs([...source.told, ...again.told]);

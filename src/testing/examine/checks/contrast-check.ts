@@ -5,7 +5,7 @@ import { type Blame, type Contrast, decide, lineTrial, type Meaning } from '../t
 import type { Exam } from '../trial/exam.js';
 import { type Judged, sure, type Trial } from '../trial/verdict.js';
 
-/** A disturbance and the two behaviours that it tells apart: a row of a table. */
+/** A disturbance and the two behaviours that it distinguishes: a row of a table. */
 export interface ContrastRow extends CheckText, CheckPlace, Blame {
   readonly rule: string;
   readonly meaning: Meaning;

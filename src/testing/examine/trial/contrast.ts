@@ -14,7 +14,7 @@ import {
 import { type Bounds, DECIDES, DISTURBED, type Judged, type Trial, verdictOf } from './verdict.js';
 
 /**
- * Two behaviours that a check tells apart, by what becomes of requests that follow each other. What the client does when it
+ * Two behaviours that a check distinguishes, by what becomes of requests that follow each other. What the client does when it
  * is shown `shown` is held against what it does where the last reply is truly missing, and where it truly came.
  */
 export interface Contrast {

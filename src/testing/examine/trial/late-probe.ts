@@ -33,7 +33,7 @@ export interface Pace {
   readonly evidence: Evidence;
 }
 
-/** Times are not told apart by less, in ms, besides what was measured. */
+/** Times do not differ by less, in ms, besides what was measured. */
 const FINEST_MS = 0.5;
 /** Besides t3.5, from a reply to the next request of a client that does not rest. */
 const AT_ONCE_MS = 1;
@@ -124,7 +124,7 @@ export interface Probe {
 /** One late reply. Times in ms after the request. */
 interface LateReply {
   readonly lateMs: number;
-  /** The client had given up by then; undefined where only what came next can tell. */
+  /** The client had given up by then; undefined where only what came next decides. */
   readonly goneAfterMs: number | undefined;
   /** The client closes its connection when it gives up, and has not. */
   readonly isKept: boolean;
@@ -141,7 +141,7 @@ const AGREEING = 2 / 3;
 /**
  * Lets replies come late, and finds out whether the client still took them.
  * @param delayMs the replies are that much later than usual
- * @param times how often that is tried; where the client or the machine is unsteady, more often tells more
+ * @param times how often that is tried; where the client or the machine is unsteady, more often shows more
  */
 export async function probe(
   exam: Exam,
@@ -197,7 +197,7 @@ function made(exam: Exam, pace: Pace, answer: Probe['answer'], trials: readonly 
   };
 }
 
-/** What the next request tells. */
+/** What the next request shows. */
 function byNext(pace: Pace, trials: readonly LateReply[]): Probe['answer'] {
   const { usual, silent } = pace;
   const are = (question: string) =>

@@ -4,7 +4,7 @@ import { sentFrames } from '../../../traffic/sent-bytes.js';
 import { wentWell } from '../heard/exchange.js';
 import { isReading, type Question, readingOf } from '../heard/question.js';
 
-/** So many replies are told apart. */
+/** So many replies have marks that differ. */
 export const MARKS = 4;
 /** Bits that are needed to count to `MARKS`. */
 const FEWEST_BITS = 3;

@@ -189,7 +189,7 @@ export interface Compared {
   readonly laterMs: number;
 }
 
-/** Behaviours are told apart by their times only where these are this far from each other, in ms. */
+/** Behaviours differ by their times only where these are this far from each other, in ms. */
 const LEAST_APART_MS = 25;
 /** What comes later than this many times the wait for a reply, and so many ms, comes from a program that was away. */
 const AWAY = 1.5;

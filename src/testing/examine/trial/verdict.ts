@@ -6,7 +6,7 @@ export type Evidence = readonly (Exchange | TrafficEvent)[];
 
 /** One disturbance of one question, or one thing that was watched, and what it showed. */
 export interface Trial {
-  /** `unclear`: it showed neither of the two behaviours that the check tells apart. */
+  /** `unclear`: it showed neither of the two behaviours that the check distinguishes. */
   readonly shows: 'right' | 'wrong' | 'unclear';
   /** What the client did, as a part of a sentence. */
   readonly text: string;

@@ -7,7 +7,7 @@ interface ReadyScenario {
 /** A name in YAML: JSON's strings are YAML's, too. */
 const quoted = (line: string) => JSON.stringify(line);
 
-/** Shows how often everything is polled, so that a retry can be told from the next poll. */
+/** Shows how often everything is polled, so that a retry differs from the next poll. */
 const POLLS = `  - name: it polls the same again and again
     expect: [{}, {same: true, times: {min: 5}}]
     within: 60s
