@@ -45,7 +45,7 @@ export const conditionSchema = section({
     .describe('Address, a range as [0, 9], or a list of ranges. One of them must be in the request.')
     .optional(),
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
-    .describe('Name of a value such as meter.voltage, or a list. In place of an address.')
+    .describe('Name of a value such as meter.voltage, or a list. Instead of an address.')
     .optional(),
   quantity: oneOrMore(wholeNumber(1, 0xffff, 'a quantity'), 'a quantity from 1 to 65535, or a list of them')
     .describe('Quantity of registers or coils, or a list.')

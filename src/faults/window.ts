@@ -9,7 +9,7 @@ const MAX_WINDOWS = 64;
 export interface Window {
   /** When the window opens; at once when absent. */
   readonly from?: number | undefined;
-  /** How long the window stays open; for ever when absent. */
+  /** How long the window stays open; without an end when absent. */
   readonly for?: number | undefined;
   /** The time from one opening to the next; absent for a window that opens only once. */
   readonly every?: number | undefined;

@@ -25,4 +25,19 @@ describe('framings', () => {
     expect(fields && [fields.unitId, hexOf(fields.pdu)]).toEqual([1, '8302']);
     expect(RTU.fields(bytesOf('01 83 02'))).toBeUndefined();
   });
+
+  it('decode exactly one TCP frame', () => {
+    const frame = bytesOf('0001 0000 0002 01 07');
+    expect(SOCKET.decode(frame)).toEqual({ transactionId: 1, unitId: 1, pdu: bytesOf('07') });
+    for (const wrong of ['0001 0000 0002 01', '0001 0000 0002 01 07 00', '0001 0001 0002 01 07'])
+      expect(SOCKET.decode(bytesOf(wrong)), wrong).toBeUndefined();
+    expect([SOCKET.fields(frame.subarray(0, 7)), SOCKET.fields(frame)?.unitId]).toEqual([undefined, 1]);
+  });
+
+  it('change the CRC of an RTU frame, and of nothing shorter than a CRC', () => {
+    const swapped = RTU.recheck?.(bytesOf('01 02 03'), ([low, high]) => [high as number, low as number]);
+    expect(swapped && hexOf(swapped)).toBe('010302');
+    expect(RTU.recheck?.(bytesOf('02 03'), () => [4, 5])).toEqual(bytesOf('04 05'));
+    expect(RTU.recheck?.(bytesOf('02'), () => [4, 5])).toBeUndefined();
+  });
 });

@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Starts the built program as a person would: as a process, told apart by what it prints. In JavaScript, because
+ * Starts the built program as a person would: as a process, known by what it prints. In JavaScript, because
  * scripts/soak.mjs and bench/ use it too, and Node 20 runs no TypeScript.
  */
 
 /** The directory with the built program; MODBUS_SIM_DIST names that of another build. */
 export const dist = process.env.MODBUS_SIM_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
+
+if (!existsSync(join(dist, 'main.js')))
+  throw new Error(`${dist} has no program: run \`npm run build\` first`);
 
 /** Long enough for a busy machine; a program that is not ready by then is reported with what it printed. */
 const START_LIMIT_MS = 30_000;
