@@ -286,6 +286,75 @@ describe('another device with our unit identifier', () => {
   });
 });
 
+describe('on a stream', () => {
+  /** Reads with pauses before them, without a silence at the end. */
+  const reads = (...chunks: (Uint8Array | number)[]) => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35, carrier: 'stream' });
+    let at = 1000;
+    const events = chunks.flatMap((chunk) => {
+      if (typeof chunk === 'number') at += chunk;
+      return typeof chunk === 'number' ? [] : framer.push(chunk, at);
+    });
+    return { framer, events: events.map(summary) };
+  };
+  const long = encodeRtu(OURS, Uint8Array.of(0x64, 1, 2, 3));
+  const diagnostics = encodeRtu(OURS, Uint8Array.of(8, 0, 0, 1, 2, 3, 4));
+
+  it('the end of a read ends a frame whose function does not fix its length', () => {
+    expect(reads(long).events).toEqual(['request 17/100']);
+    expect(reads(long.subarray(0, 3), 1, long.subarray(3)).events).toEqual(['request 17/100']);
+    expect(reads(diagnostics).events).toEqual(['request 17/8']);
+    expect(reads(long.subarray(0, 5)).events).toEqual([]);
+  });
+
+  it('a whole frame that comes after a pause shows that everything before it was noise', () => {
+    const half = read(OURS).subarray(0, 5);
+    expect(reads(half, PAUSE, write(OURS)).events).toEqual(['noise 5', 'request 17/6']);
+    expect(reads(half, T35, join(write(OURS), read(OURS))).events).toEqual([
+      'noise 5',
+      'request 17/6',
+      'request 17/3',
+    ]);
+    expect(reads(half, T35 - 1, write(OURS)).events).toEqual([]);
+    expect(reads(half, PAUSE, write(OURS).subarray(0, 7)).events).toEqual([]);
+  });
+
+  it('no stray bytes come before a frame', () => {
+    const { framer, events } = reads(join(Uint8Array.of(0xff), write(OURS)));
+    expect([events, framer.silence().map(summary)]).toEqual([[], ['noise 9']]);
+    expect(framer.push(write(OURS), 2000).map(summary)).toEqual(['request 17/6']);
+  });
+});
+
+describe('a character that arrived damaged', () => {
+  it('makes noise of its message, once, and of nothing behind a pause', () => {
+    const framer = new RtuFramer((unitId) => unitId === OURS, { t35: T35, longestPause: 20 });
+    const adu = write(OURS);
+    expect(framer.push(adu.subarray(0, 4), 1000)).toEqual([]);
+    const first = framer.damaged(1001);
+    expect([first.isRest, first.noise.map(({ bytes }) => bytes.length)]).toEqual([false, [4]]);
+    expect(framer.damaged(1002)).toEqual({ isRest: true, noise: [] });
+    expect(framer.push(adu, 1003)).toEqual([]);
+    const later = framer.damaged(1003 + 20 + T35 + 1);
+    expect([later.isRest, later.noise.map(({ bytes }) => bytes.length)]).toEqual([false, [8]]);
+    expect(framer.silence()).toEqual([]);
+    expect(framer.push(adu, 2000).map(summary)).toEqual(['request 17/6']);
+    expect(framer.damaged(2100)).toEqual({ isRest: false, noise: [] });
+  });
+
+  it('is forgotten when the port is opened again', () => {
+    const framer = new RtuFramer(() => true, { t35: T35 });
+    framer.damaged(1000);
+    framer.reset({ aligned: true });
+    expect(framer.damaged(1001).isRest).toBe(false);
+    framer.reset({ aligned: true });
+    expect(framer.push(write(OURS), 1002).map(summary)).toEqual(['request 17/6']);
+    framer.reset({ aligned: false });
+    expect([framer.lastAt, framer.busy]).toEqual([Number.NEGATIVE_INFINITY, false]);
+    expect(framer.push(write(OURS), 1003)).toEqual([]);
+  });
+});
+
 describe('any bytes', () => {
   it('never loses a byte: frames and noise add up to what was received', () => {
     const part = fc.oneof(
