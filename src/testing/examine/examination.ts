@@ -70,6 +70,7 @@ export class Examination {
     isDisturbed: false,
     disturbedUntil: 0,
     run: undefined,
+    silence: undefined,
   };
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};

@@ -164,6 +164,8 @@ const halfOpen: Check = {
     if (spoilt.length === 0) return sure('unclear', 'no request came that could be disturbed');
     const blame = 'holds on to a connection that is dead';
     if (!result) {
+      // Nobody needs to wait for another long outage.
+      exam.parts.known.silence = { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
       const text = `asked ${spoilt.length} times on the dead connection within ${Math.round(limit / 1000)} s, and opened no new one`;
       return sure('wrong', text, dead, blame);
     }

@@ -140,7 +140,8 @@ function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): num
 function isOnlyPolls({ found }: Exam, ms: number, count: number, { usualMs, isSame }: Habit): boolean {
   const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
-  if (isSame(ms, usualMs)) return count >= FEWEST_POLLS;
+  // Without a time-out they may as well be attempts that come as far apart as its polls.
+  if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_POLLS;
   // After any number of attempts there would have been another interval by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
   return timeout > 0 && isRested && count > MOST_ATTEMPTS;
