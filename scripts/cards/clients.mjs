@@ -115,12 +115,10 @@ export const CLIENTS = [
     name: 'node-red',
     timeoutMs: TIMEOUT_MS,
     kinds: ['tcp'],
-    prepare: (directory) => installNodeRed(process.env.MODBUS_SIM_NODE_RED ?? directory),
-    version: (directory) => nodeRedVersion(process.env.MODBUS_SIM_NODE_RED ?? directory),
-    command: (kind, { directory, file }) => {
-      const installed = process.env.MODBUS_SIM_NODE_RED ?? directory;
-      return `exec ${process.execPath} ${join(here, 'node-red.mjs')} ${placeOf(kind)} ${TIMEOUT_MS} ${file} ${installed}`;
-    },
+    prepare: installNodeRed,
+    version: nodeRedVersion,
+    command: (kind, { directory, file }) =>
+      `exec ${process.execPath} ${join(here, 'node-red.mjs')} ${placeOf(kind)} ${TIMEOUT_MS} ${file} ${directory}`,
     witness: printed,
   },
 ];
