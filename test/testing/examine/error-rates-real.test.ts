@@ -7,6 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { dist } from '../../support/program.mjs';
 import { count, type Rates, ratesText } from './error-rates.js';
 import { habitsOf, SUBJECTS, type Subject } from './subjects.js';
+import { SEEN } from './virtual-bench.js';
 
 /*
  * Examines model clients that are programs of their own, by the built program, on a pseudo-terminal and on loopback, beside a process
@@ -25,10 +26,10 @@ const CHOSEN: Readonly<Record<string, readonly string[] | undefined>> = {
   'serial faultless, three questions': ['time-out', 'attempts', 'outage-5s', 'damaged', 'exceptions'],
   'serial faultless, two units, asked once': ['wrong-crc', 'truncated-reply', 'wrong-unit', 'exception-2'],
   'serial no CRC check, two units, asked once': ['wrong-crc', 'truncated-reply'],
-  'serial no CRC check, three questions': undefined,
-  'serial ignores the byte count, three questions': undefined,
-  'serial ignores the unit, three questions': undefined,
-  'tcp ignores the transaction identifier, three questions': undefined,
+  'serial no CRC check, three questions, observed': undefined,
+  'serial ignores the byte count, three questions, observed': undefined,
+  'serial ignores the unit, three questions, observed': undefined,
+  'tcp ignores the transaction identifier, three questions, observed': undefined,
   'serial crashes at a bad reply, three questions': undefined,
   'tcp never reconnects, three questions': ['closed-after-reply'],
   'serial asks once, three questions': undefined,
@@ -54,7 +55,7 @@ it('passes no mistake and fails no faultless client on a pseudo-terminal', {
   });
   const busy = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
   const rates: Rates = { byCheck: new Map(), wrong: [] };
-  const subjects = SUBJECTS.filter(({ name, on, isObserved }) => !isObserved && `${on} ${name}` in CHOSEN);
+  const subjects = SUBJECTS.filter((subject) => keyOf(subject) in CHOSEN);
   expect(subjects).toHaveLength(Object.keys(CHOSEN).length);
   const until = performance.now() + MINUTES * 60_000;
   try {
@@ -74,15 +75,19 @@ it('passes no mistake and fails no faultless client on a pseudo-terminal', {
   expect(rates.wrong).toEqual([]);
 });
 
+function keyOf({ on, name, isObserved }: Subject): string {
+  return `${on} ${name}${isObserved ? ', observed' : ''}`;
+}
+
 /** Examines one subject with the built program. */
 async function examineReal(clientFile: string, subject: Subject, seed: number) {
-  const { on, name, checks = [] } = subject;
+  const { on, name, isObserved, checks = [] } = subject;
   const own = mkdtempSync(join(directory, 'run-'));
   const [config, json, habits] = ['config.json', 'report.json', 'habits.json'].map((each) =>
     join(own, each),
   ) as [string, string, string];
-  const holding = [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i) }];
-  const meter = { registers: { holding } };
+  const values = { address: 0, value: Array.from({ length: 20 }, (_, i) => 1000 + i) };
+  const meter = { registers: { holding: [values, { address: SEEN, write: true }] } };
   const line =
     on === 'serial'
       ? { serial: { path: 'virtual', link: join(own, 'port'), baudRate: BAUD_RATE } }
@@ -94,7 +99,8 @@ async function examineReal(clientFile: string, subject: Subject, seed: number) {
   const place = on === 'serial' ? `{lines.bus.path} ${BAUD_RATE}` : '{lines.bus.host} {lines.bus.port}';
   const args = [
     ...[join(dist, 'main.js'), 'examine', 'bus', '--config', config, '--seed', `${seed}`, '--json', json],
-    ...['--checks', (CHOSEN[`${on} ${name}`] ?? checks).join(), '--limit', '10m'],
+    ...['--checks', (CHOSEN[keyOf(subject)] ?? checks).join(), '--limit', '10m'],
+    ...(isObserved ? ['--witness-register', `relay.holding.${SEEN}`] : []),
     ...['--dut', `exec ${process.execPath} ${clientFile} ${habits} ${place}`],
   ];
   const code = await new Promise((resolve) =>
