@@ -49,7 +49,7 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     ...(needs && { needs }),
     async run(exam) {
       const { silence } = exam.parts.known;
-      const isKnown = silence !== undefined && silence.endedAt - silence.at >= lastsMs;
+      const isKnown = silence !== undefined && Math.round(silence.endedAt - silence.at) >= lastsMs;
       const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
       if (spoilt.length === 0) return sure('unclear', 'nothing was asked during the outage');
       const most = Math.max(
