@@ -15,11 +15,13 @@ const LEAST_ERROR = 0.5;
 /** For the clock and the way of the bytes, in ms. */
 const FINEST_MS = 0.5;
 const MOST_PROBES = 40;
-/** A client whose times differ too much shows nothing by being tried longer than this, in ms and in waits for a reply. */
+/** A client whose times differ too much shows no more by being tried longer than this, in ms and in polls without a reply. */
 const LONGEST_SEARCH_MS = 90_000;
-const LONGEST_SEARCH_WAITS = 90;
+const LONGEST_SEARCH_POLLS = 40;
 /** Each delay is tried so often, by how unsteady the client and the machine are. */
 const TRIALS = { steady: 1, unsteady: 7, last: 3 } as const;
+/** A client that takes longer than this to go on without a reply, in ms, is tried as often as the last ones. */
+const SLOW_MS = 3_000;
 /** Times that differ by less are steady, in ms: of the machine, and of the client's own rhythm. */
 const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
 /** Answers that contradict each other are found by trying again; then the search begins anew, so often. */
@@ -116,10 +118,17 @@ class Limits {
 
 /** Delays replies by more and by less, until the time-out is between two delays that are close to each other. */
 async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
+  const { silent } = pace;
+  const unsteady = silent.afterMs > SLOW_MS ? TRIALS.last : TRIALS.unsteady;
   const isSteady = pace.spread <= STEADY_MS.spread && pace.jitter <= STEADY_MS.jitter;
-  let times: number = isSteady ? TRIALS.steady : TRIALS.unsteady;
+  let times: number = isSteady ? TRIALS.steady : unsteady;
   let probes = 0;
-  const until = exam.clock.now() + Math.max(LONGEST_SEARCH_MS, LONGEST_SEARCH_WAITS * pace.silent.afterMs);
+  const until =
+    exam.clock.now() +
+    Math.max(
+      LONGEST_SEARCH_MS,
+      LONGEST_SEARCH_POLLS * (exam.periodMs + (pace.closedAfterMs ?? silent.afterMs)),
+    );
   const isLate = () => exam.clock.now() > until;
   for (let restarts = 0; ; restarts++) {
     const limits = new Limits(pace);
@@ -146,7 +155,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
       (wasTried && upper !== 'given up') ||
       limits.low - limits.high > 2 * slack(pace).above;
     if (contradicts && restarts < RESTARTS && !isLate()) {
-      times = TRIALS.unsteady;
+      times = unsteady;
       continue;
     }
     const isSure = !contradicts && (limits.isOffGrid || !isOnGrid(exam, pace));
