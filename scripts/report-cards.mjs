@@ -52,7 +52,8 @@ process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 const wanted = CLIENTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const examinations = wanted.flatMap((client) => {
   const missing = client.prepare(directory);
-  if (missing === undefined) return kinds.map((kind) => ({ client, kind }));
+  const on = kinds.filter((kind) => client.kinds?.includes(kind) ?? true);
+  if (missing === undefined) return on.map((kind) => ({ client, kind }));
   console.log(`${client.name}: left out: ${missing}`);
   return [];
 });
@@ -83,7 +84,7 @@ process.exitCode = failures > 0 ? 1 : 0;
  * @param {{client: import('./cards/clients.mjs').Client, kind: import('./cards/clients.mjs').Kind}} examination
  */
 async function examine({ client, kind }) {
-  console.log(`${client.name} on ${kind}: ${client.version()}`);
+  console.log(`${client.name} on ${kind}: ${client.version(directory)}`);
   let checks = values.checks;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const report = await examineOnce(client, kind, { round, checks });

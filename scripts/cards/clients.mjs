@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileWithLibmodbus, findLibmodbus } from '../../test/support/libmodbus.mjs';
+import { installNodeRed, nodeRedVersion } from '../../test/support/node-red.mjs';
 
 /*
- * The clients that report cards are made of. Each poller, apart from mbpoll, does the same: it reads two registers each
+ * The clients that report cards are made of. Each poller, apart from mbpoll and Node-RED, does the same: it reads two registers each
  * from 0 and from 10 of unit 1, one after the other, rests for 250 ms and begins again. It sets the time-out and leaves
  * everything else of its library as it is, goes on with the next question after an error, connects again where the
  * connection has closed, and writes what it read last to a file, the witness.
@@ -27,7 +28,8 @@ const require = createRequire(import.meta.url);
  * @property {number} timeoutMs
  * @property {(directory: string) => string | undefined} prepare What has to be done once, in a directory for what is
  *   built; why the client can't be examined, if so.
- * @property {() => string} version
+ * @property {readonly Kind[]} [kinds] The lines it can be on; both when absent.
+ * @property {(directory: string) => string} version
  * @property {(kind: Kind, place: {directory: string, file: string}) => string} command A command line, with the places
  *   of the line `bus` to be filled in.
  * @property {(file: string) => string} witness A command that prints what was read.
@@ -107,6 +109,16 @@ export const CLIENTS = [
     version: () => packaged('python3-pymodbus'),
     command: (kind, { file }) =>
       `exec /usr/bin/python3 -B ${join(here, 'poll_pymodbus.py')} ${placeOf(kind)} ${TIMEOUT_S} ${file}`,
+    witness: printed,
+  },
+  {
+    name: 'node-red',
+    timeoutMs: TIMEOUT_MS,
+    kinds: ['tcp'],
+    prepare: installNodeRed,
+    version: nodeRedVersion,
+    command: (kind, { directory, file }) =>
+      `exec ${process.execPath} ${join(here, 'node-red.mjs')} ${placeOf(kind)} ${TIMEOUT_MS} ${file} ${directory}`,
     witness: printed,
   },
 ];

@@ -106,6 +106,25 @@ describe.concurrent('modbus-sim examine', () => {
     expect(stdout).toContain('the device under test ended with exit code 3; its last output:\n    hello');
   });
 
+  it.each([
+    ['without --restart', 'not run', []],
+    ['with --restart', 'pass', ['--restart']],
+  ])('names a crash in a check first, once; %s the next check: %s', async (_, next, options) => {
+    const directory = newDirectory();
+    const json = join(directory, 'r.json');
+    // A reset is an error that the poller does not handle.
+    const args = ['--checks', 'reset-in-reply,outage-5s', '--seed', '1', '--json', json, ...options];
+    const { code, stdout } = await examine('bus', '--config', config(), '--dut', POLLER, ...args);
+    expect(code).toBe(1);
+    expect(stdout.match(/ended with exit code 1/g)).toHaveLength(1);
+    const { checks, conclusions } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    expect(conclusions[0]).toMatch(
+      /^Crashed after a reset in the middle of a reply: exit code 1, last line /,
+    );
+    const verdicts = Object.fromEntries(checks.map(({ id, verdict }) => [id, verdict]));
+    expect(verdicts).toEqual({ 'reset-in-reply': 'fail', 'outage-5s': next });
+  });
+
   it('stops at once at Ctrl-C, with what it has', async () => {
     const child = spawn(
       process.execPath,

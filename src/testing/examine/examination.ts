@@ -70,6 +70,7 @@ export class Examination {
     isDisturbed: false,
     disturbedUntil: 0,
     run: undefined,
+    silence: undefined,
   };
   readonly #ended: Promise<End>;
   #end: (end: End) => void = () => {};
@@ -117,7 +118,8 @@ export class Examination {
   /** Runs all checks and resolves when they are over. It never throws for what the client does. */
   async run(): Promise<Report> {
     const callOff = this.#clock.callAfter(this.order.limitMs, () => {
-      const text = `the limit of ${durationText(this.order.limitMs)} was reached before`;
+      const cause = this.#known.isWithoutRhythm ? 'the client lost the rhythm that was waited for, and ' : '';
+      const text = `${cause}the limit of ${durationText(this.order.limitMs)} was reached before`;
       this.#end({ verdict: 'not run', text });
     });
     let end = await Promise.race([this.#ended, this.#runAll()]);

@@ -51,6 +51,13 @@ describe('the examination of connections', () => {
   });
 });
 
+it('does not wait for a second outage of 60 s after a dead connection has shown what it does', async () => {
+  const { finding } = await examine({ reconnectsOnGivingUp: false }, ['half-open', 'outage-60s']);
+  expect(finding('half-open').verdict).toBe('fail');
+  expect(finding('outage-60s')).toMatchObject({ verdict: 'pass' });
+  expect(finding('outage-60s').durationMs).toBeLessThan(30_000);
+});
+
 describe('a client that has lost its place in the stream of replies', () => {
   it('gets a new connection, so that the checks that follow can be run', async () => {
     const habits = { mistakes: ['takes late replies'] as const, reconnectsOnGivingUp: false };

@@ -36,6 +36,12 @@ describe('the group time passes a client that connects anew', () => {
   });
 });
 
+it('does not take repetitions for polls where they would come as far apart', async () => {
+  const habits = { rhythm: 'grid', periodMs: 500, timeoutMs: 500, attempts: 3 } as const;
+  const { finding } = await examineModel({ habits: { ...habits, jitterMs: 1 }, checks: ['attempts'] });
+  expect(finding('attempts')).toMatchObject({ verdict: 'inconclusive' });
+});
+
 describe('the group time finds', () => {
   it('a client that does not ask again', async () => {
     const habits = { questions: SEVERAL, attempts: 1 };

@@ -81,6 +81,16 @@ describe('a whole examination', () => {
   );
 });
 
+it.each([206, 207])(
+  'does not take what a client does after a fault for its rhythm, with seed %d',
+  async (seed) => {
+    const subject = SUBJECTS.find(({ name, on }) => on === 'serial' && name === 'faultless, three questions');
+    if (!subject) throw new Error('no such subject');
+    const { findings } = await examineSubject(subject, seed);
+    expect(findings.find(({ id }) => id === 'poll-period')).not.toMatchObject({ verdict: 'fail' });
+  },
+);
+
 /** Of the clients of the error rates, these stand for all in each run; `error-rates.test.ts` examines them all. */
 const EVERY = 16;
 

@@ -40,9 +40,11 @@ export const oneAtATime: Check = {
     const [dueMs, waitMs] = [Math.max(...usual.times), Math.min(...silent.times)];
     // Without a reply it goes on as with one, or with its next poll: perhaps it does not wait at all.
     const isPoll = silent.question === exam.target.key && Math.abs(silent.afterMs - exam.periodMs) < ALIKE_MS;
-    const isNext = silent.question === usual.question && Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
+    const overlap = dueMs >= waitMs && Math.max(...silent.times) >= Math.min(...usual.times);
+    const isNear = overlap || Math.abs(silent.afterMs - usual.afterMs) < ALIKE_MS;
+    const isNext = silent.question === usual.question && isNear;
     const isAlike = isPoll || isNext;
-    const delay = isAlike ? PART_OF_GAP * silent.afterMs : PART_OF_WAIT * waitMs;
+    const delay = isAlike ? PART_OF_GAP * Math.max(silent.afterMs, dueMs) : PART_OF_WAIT * waitMs;
     if (!isAlike && delay <= dueMs) {
       const text = `its next request is due ${numberText(dueMs)} ms after the last one; by then it has a reply or is close to giving up`;
       return sure('right', text, exam.askedAfter(0).slice(-2));

@@ -22,12 +22,16 @@ interface SilentRun {
    * order, or it came over another connection.
    */
   readonly doubt: 'another connection' | 'like a poll' | undefined;
+  /** Each asking came over a connection of its own, no sooner than a poll: it may have been one. */
+  readonly isEachAnew: boolean;
 }
 
 /** So many askings without another question, or a pause as between polls, are without end. */
 const WITHOUT_END = 16;
 /** No client repeats a question more often, apart from those that do so without end. */
 const MOST_ATTEMPTS = 7;
+/** After so many askings that all look like polls over new connections, the next one would show no more. */
+const ENOUGH_ANEW = 4;
 const LONGEST_MS = 300_000;
 /** Two times are the same when they differ by no more than this part and so many ms. */
 const SAME_PART = 0.002;
@@ -60,7 +64,8 @@ async function silentRun(exam: Exam): Promise<SilentRun> {
     { faults: LOST },
     ({ spoilt }) => {
       const run = runOf(exam, spoilt, habit);
-      return run.after || run.attempts !== undefined || spoilt.length > WITHOUT_END ? run : undefined;
+      const isEnough = run.isEachAnew || spoilt.length > WITHOUT_END;
+      return run.after || run.attempts !== undefined || isEnough ? run : undefined;
     },
     LONGEST_MS,
   );
@@ -101,13 +106,15 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
   }
   const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
   const late = asked.slice(1).filter((_, i) => (intervals[i] ?? 0) >= PART_OF_PERIOD * exam.periodMs);
-  const isElsewhere = late.some((each) => each.request.clientId !== each.before?.request.clientId);
+  const anew = late.filter((each) => each.request.clientId !== each.before?.request.clientId);
   const isLike = after !== undefined && !habit.isInOrder && late.length > 0;
-  const doubt = isLike ? 'like a poll' : isElsewhere ? 'another connection' : undefined;
+  const doubt = isLike ? 'like a poll' : anew.length > 0 ? 'another connection' : undefined;
   const attempts = after
     ? asked.length
     : (attemptsByTransaction(exam, asked) ?? attemptsIn(exam, intervals, habit));
-  return { asked, after, intervals, attempts: doubt === 'like a poll' ? undefined : attempts, doubt };
+  const isEachAnew = !after && anew.length >= Math.max(ENOUGH_ANEW, asked.length - 1);
+  const isKnown = doubt !== 'like a poll' && !isEachAnew;
+  return { asked, after, intervals, attempts: isKnown ? attempts : undefined, doubt, isEachAnew };
 }
 
 /** Some clients repeat a request with its transaction identifier, and use another one for the next poll. */
@@ -140,7 +147,8 @@ function attemptsIn(exam: Exam, intervals: readonly number[], habit: Habit): num
 function isOnlyPolls({ found }: Exam, ms: number, count: number, { usualMs, isSame }: Habit): boolean {
   const { value: timeout = 0, plusMinus = 0 } = found.timeoutMs ?? {};
   if (usualMs === undefined || Math.abs(ms - timeout) <= plusMinus + SAME_MS) return false;
-  if (isSame(ms, usualMs)) return count >= FEWEST_POLLS;
+  // Without a time-out they may as well be attempts that come as far apart as its polls.
+  if (isSame(ms, usualMs)) return timeout > 0 && count >= FEWEST_POLLS;
   // After any number of attempts there would have been another interval by now.
   const isRested = Math.abs(ms - timeout - usualMs) <= plusMinus + SAME_MS;
   return timeout > 0 && isRested && count > MOST_ATTEMPTS;

@@ -15,8 +15,13 @@ const LEAST_ERROR = 0.5;
 /** For the clock and the way of the bytes, in ms. */
 const FINEST_MS = 0.5;
 const MOST_PROBES = 40;
+/** A client whose times differ too much shows no more by being tried longer than this, in ms and in polls without a reply. */
+const LONGEST_SEARCH_MS = 90_000;
+const LONGEST_SEARCH_POLLS = 40;
 /** Each delay is tried so often, by how unsteady the client and the machine are. */
 const TRIALS = { steady: 1, unsteady: 7, last: 3 } as const;
+/** A client that takes longer than this to go on without a reply, in ms, is tried as often as the last ones. */
+const SLOW_MS = 3_000;
 /** Times that differ by less are steady, in ms: of the machine, and of the client's own rhythm. */
 const STEADY_MS = { spread: 0.5, jitter: 2 } as const;
 /** Answers that contradict each other are found by trying again; then the search begins anew, so often. */
@@ -113,9 +118,18 @@ class Limits {
 
 /** Delays replies by more and by less, until the time-out is between two delays that are close to each other. */
 async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
+  const { silent } = pace;
+  const unsteady = silent.afterMs > SLOW_MS ? TRIALS.last : TRIALS.unsteady;
   const isSteady = pace.spread <= STEADY_MS.spread && pace.jitter <= STEADY_MS.jitter;
-  let times: number = isSteady ? TRIALS.steady : TRIALS.unsteady;
+  let times: number = isSteady ? TRIALS.steady : unsteady;
   let probes = 0;
+  const until =
+    exam.clock.now() +
+    Math.max(
+      LONGEST_SEARCH_MS,
+      LONGEST_SEARCH_POLLS * (exam.periodMs + (pace.closedAfterMs ?? silent.afterMs)),
+    );
+  const isLate = () => exam.clock.now() > until;
   for (let restarts = 0; ; restarts++) {
     const limits = new Limits(pace);
     const look = async (lateMs: number, often = times): Promise<Probe['answer']> => {
@@ -124,7 +138,7 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
       if (seen) limits.take(seen);
       return seen?.answer ?? 'unclear';
     };
-    await narrow(pace, limits, { look, times });
+    await narrow(pace, limits, { look, times, isLate });
     for (const part of OFF_GRID) {
       const lateMs = limits.low - part * exam.periodMs;
       if (isOnGrid(exam, pace) && !limits.isOffGrid && lateMs > pace.replyMs) await look(lateMs);
@@ -140,8 +154,8 @@ async function searchTimeOut(exam: Exam, pace: Pace): Promise<Search> {
       lower !== 'taken' ||
       (wasTried && upper !== 'given up') ||
       limits.low - limits.high > 2 * slack(pace).above;
-    if (contradicts && restarts < RESTARTS) {
-      times = TRIALS.unsteady;
+    if (contradicts && restarts < RESTARTS && !isLate()) {
+      times = unsteady;
       continue;
     }
     const isSure = !contradicts && (limits.isOffGrid || !isOnGrid(exam, pace));
@@ -153,10 +167,11 @@ interface Looking {
   readonly look: (lateMs: number) => Promise<Probe['answer']>;
   /** How often each delay is tried. */
   readonly times: number;
+  readonly isLate: () => boolean;
 }
 
 /** Brings the limits together, from what most clients do to halving. */
-async function narrow(pace: Pace, limits: Limits, { look, times }: Looking): Promise<void> {
+async function narrow(pace: Pace, limits: Limits, { look, times, isLate }: Looking): Promise<void> {
   const tolerance = toleranceOf(pace, times);
   // Most clients ask again, or ask the next question, as soon as they give up; or rest as long as after a reply.
   const rests = pace.silent.afterMs - pace.usual.afterMs + pace.replyMs;
@@ -168,7 +183,11 @@ async function narrow(pace: Pace, limits: Limits, { look, times }: Looking): Pro
   }
   // Where both cases look the same, a little more or less shows which it is.
   const nudge = Math.max(tolerance * 2, 1);
-  for (let tries = 0; !limits.isNarrow && limits.low < limits.high && tries < MOST_PROBES; tries++) {
+  for (
+    let tries = 0;
+    !limits.isNarrow && limits.low < limits.high && tries < MOST_PROBES && !isLate();
+    tries++
+  ) {
     const middle = (limits.low + limits.high) / 2;
     if ((await look(middle)) !== 'unclear') continue;
     const before = limits.high - limits.low;

@@ -4,7 +4,7 @@ import { isReading, median, type Question, questionsIn } from '../heard/question
 import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { learn, type Meaning, spoilt } from '../trial/contrast.js';
-import type { Exam } from '../trial/exam.js';
+import type { Exam, Silence } from '../trial/exam.js';
 import { LOST } from '../trial/observation.js';
 import { sure } from '../trial/verdict.js';
 import { type ContrastRow, contrastCheck } from './contrast-check.js';
@@ -26,6 +26,12 @@ function roundOf({ found, parts: { known } }: Exam, questions: number): number {
   return questions * (found.attempts ?? USUAL_ATTEMPTS) * wait;
 }
 
+async function silent(exam: Exam, ms: number): Promise<Silence> {
+  const fault = { faults: [{ silence: true }], scope: 'line' } as const;
+  const { at, spoilt } = await exam.disturb(fault, () => undefined, ms);
+  return { at, spoilt, endedAt: exam.clock.now(), last: exam.log.last };
+}
+
 /** All devices of the line are silent for a while. */
 function outage(seconds: number, needs?: readonly string[]): Check {
   const lastsMs = seconds * 1000;
@@ -42,17 +48,10 @@ function outage(seconds: number, needs?: readonly string[]): Check {
     lastsMs,
     ...(needs && { needs }),
     async run(exam) {
-      const before = exam.log.newest().at(-1);
-      const { spoilt, at } = await exam.disturb(
-        { faults: [{ silence: true }], scope: 'line' },
-        () => undefined,
-        lastsMs,
-      );
-      if (spoilt.length === 0) {
-        return sure('unclear', 'nothing was asked during the outage', before ? [before] : []);
-      }
-      const endedAt = exam.clock.now();
-      const { last } = exam.log;
+      const { silence } = exam.parts.known;
+      const isKnown = silence !== undefined && Math.round(silence.endedAt - silence.at) >= lastsMs;
+      const { spoilt, at, endedAt, last } = isKnown ? silence : await silent(exam, lastsMs);
+      if (spoilt.length === 0) return sure('unclear', 'nothing was asked during the outage');
       const most = Math.max(
         BACK_MS,
         endedAt - at,

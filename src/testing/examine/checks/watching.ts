@@ -143,14 +143,18 @@ function watchCheck({ isEnough, longestMs, judge, ...described }: WatchRow): Che
   };
 }
 
-/** From one good asking of a question to the next, as long as nothing was disturbed between them. */
+/** So many askings after a fault may be repetitions, and polls that make up for lost time. */
+const UNSETTLED = 2;
+
+/** From one good asking of a question to the next, as long as nothing was disturbed between them or shortly before. */
 function intervalsOf(exam: Exam, question = exam.target.key) {
   const asked = exam.log.newest();
   const intervals: { readonly ms: number; readonly shown: readonly [Exchange, Exchange] }[] = [];
   let before: Exchange | undefined;
+  let unsettled = 0;
   for (const each of asked) {
-    if (each.rule) before = undefined;
-    else if (each.question === question) {
+    if (each.rule) [before, unsettled] = [undefined, UNSETTLED];
+    else if (each.question === question && --unsettled < 0) {
       if (before) intervals.push({ ms: each.at - before.at, shown: [before, each] });
       before = each;
     }

@@ -116,7 +116,7 @@ export async function lineTrial(
     const stopped = `stops after ${isShown ? what : 'a request without a reply'}`;
     return { shows: 'wrong', text, evidence, weight: DECIDES, conclusion: stopped };
   }
-  const { kind, text, wasAway = false, asked: evidence } = seen;
+  const { kind, text, wasAway = false, isAlike = false, asked: evidence } = seen;
   const shows = kind === 'unclear' ? kind : meaning[kind];
   // A client that has not gone on as without a reply may have kept what was sent.
   if (kind !== 'missing' && hasSpoiltBytes(evidence)) await suppressReplies(exam, 1);
@@ -127,6 +127,7 @@ export async function lineTrial(
     text: `${text}${more}`,
     evidence,
     wasAway,
+    ...(isAlike && { weight: DECIDES }),
     ...(shows === 'wrong' && { conclusion: blame }),
   };
 }

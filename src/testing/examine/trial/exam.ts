@@ -31,8 +31,17 @@ export interface Disturbed {
   readonly notAchieved: string | undefined;
 }
 
+/** A time in which nothing on the line was answered. */
+export interface Silence extends Pick<Disturbed, 'at' | 'spoilt'> {
+  readonly endedAt: number;
+  /** Everything with a higher sequence number came after it. */
+  readonly last: number;
+}
+
 /** What is known of the client, and grows while it is examined. */
 export interface Known {
+  /** The longest one that the client sat through on its old connections. */
+  silence: Silence | undefined;
   /** Up to this event it polled as usual, apart from what the faults did. */
   until: number;
   /** It waits for a reply at most so long before it goes on, in ms; undefined as long as that was not tried. */

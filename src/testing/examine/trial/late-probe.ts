@@ -149,7 +149,9 @@ export async function probe(
   { delayMs, times }: { readonly delayMs: number; readonly times: number },
 ): Promise<Probe | undefined> {
   const trials: LateReply[] = [];
-  for (let i = 0; i < times; i++) {
+  // Once so many agree on what the line shows at once, the others could not change the answer.
+  const enough = AGREEING * times;
+  for (let i = 0; i < times && !isShown(pace, trials, enough); i++) {
     const trial = await delayOne(exam, pace, Math.max(0, delayMs));
     if (trial) trials.push(trial);
   }
@@ -162,6 +164,21 @@ export async function probe(
     certain('given up', ({ goneAfterMs }) => goneAfterMs !== undefined) ??
     certain('taken', ({ isKept }) => isKept) ??
     made(exam, pace, byNext(pace, trials), trials)
+  );
+}
+
+function isShown({ usual, silent }: Pace, trials: readonly LateReply[], enough: number): boolean {
+  const count = (is: (trial: LateReply) => boolean) => trials.filter(is).length;
+  const asking = ({ question }: Next) => count((each) => each.question === question);
+  const order = usual.question === silent.question ? [] : [asking(usual), asking(silent)];
+  const gone = count(({ goneAfterMs }) => goneAfterMs !== undefined);
+  return (
+    gone >= enough ||
+    (gone === 0 &&
+      Math.max(
+        count(({ isKept }) => isKept),
+        ...order,
+      ) >= enough)
   );
 }
 

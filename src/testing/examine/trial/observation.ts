@@ -179,6 +179,8 @@ export interface Reaction {
   readonly text: string;
   /** It was away for a time, as a program is that was started again. */
   readonly wasAway?: boolean;
+  /** Both behaviours overlap, so no other trial would show more. */
+  readonly isAlike?: boolean;
 }
 
 /** What a client does after a good reply, and where no reply comes. */
@@ -251,7 +253,7 @@ function byTime(
   const { afterMs } = continuation;
   const isLater = lost.low > good.high;
   const gap = isLater ? lost.low - good.high - laterMs : good.low - lost.high;
-  if (gap < apart) return unclear(ALIKE);
+  if (gap < apart) return { ...unclear(ALIKE), isAlike: gap <= 0 };
   const third = gap / 3;
   if (isLater ? afterMs >= lost.low - third : afterMs <= lost.high + third) return asMissing(continuation);
   if (isLater ? afterMs <= good.high + laterMs + third : afterMs >= good.low - third) return AS_USUAL;

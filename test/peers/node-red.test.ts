@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { examinationSchema } from '../../src/testing/report/examination-json.js';
+import { installNodeRed } from '../support/node-red.mjs';
+import { dist } from '../support/program.mjs';
+import { describeWithPeer } from './peer.js';
+
+/*
+ * Node-RED puts its polls into a queue. A request without a reply costs it its time-out and 4.5 s until it has connected again,
+ * and then the next poll comes, which is no repetition.
+ */
+const TIMEOUT_MS = 1000;
+const CHECKS = 'watching,attempts,exception-2,closed-after-reply';
+
+const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-node-red-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describeWithPeer('Node-RED', installNodeRed(directory), () => {
+  it('is examined as what it is: it asks once, and connects again', async () => {
+    const holding = [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 100 + i) }];
+    const config = join(directory, 'config.json');
+    const bus = { tcp: { host: '127.0.0.1', port: 0 }, units: { 1: 'meter' } };
+    writeFileSync(config, JSON.stringify({ devices: { meter: { registers: { holding } } }, lines: { bus } }));
+    const json = join(directory, 'report.json');
+    const poller = `${process.execPath} ${resolve('scripts/cards/node-red.mjs')}`;
+    const dut = `exec ${poller} {lines.bus.host} {lines.bus.port} ${TIMEOUT_MS} ${join(directory, 'read')} ${directory}`;
+    const args = ['examine', 'bus', '--config', config, '--checks', CHECKS, '--dut', dut, '--json', json];
+    const output = await new Promise<string>((done) =>
+      execFile(process.execPath, [join(dist, 'main.js'), ...args], (_, stdout) => done(stdout)),
+    );
+    const { checks, conclusions, found } = examinationSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const verdicts = Object.fromEntries(checks.map(({ id, verdict }) => [id, verdict]));
+    expect(verdicts, output).toMatchObject({
+      'legal-requests': 'pass',
+      'connections-reused': 'pass',
+      'exception-2': 'pass',
+      'closed-after-reply': 'pass',
+    });
+    expect(verdicts.attempts, output).not.toBe('pass');
+    expect(found.attempts ?? 1).toBe(1);
+    expect(conclusions.join(' ')).not.toMatch(/asks [2-9] times/i);
+  });
+});
