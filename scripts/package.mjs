@@ -10,7 +10,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeTree, run, sizeOf } from './package/tree.mjs';
+import { run } from './package/program.mjs';
+import { makeTree, sizeOf } from './package/tree.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -27,8 +28,15 @@ const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
 const { HELP } = await import(new URL('../dist/config/help.js', import.meta.url).href);
 
 /** @type {{version: string}} */
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const { SOURCE_DATE_EPOCH } = process.env;
+const { version: npmVersion } = JSON.parse(readFileSync('package.json', 'utf8'));
+// To dpkg, 1.0.0~rc.1 comes before 1.0.0, and 1.0.0-rc.1 after it.
+const version = npmVersion.replace('-', '~');
+const {
+  SOURCE_DATE_EPOCH,
+  DEBFULLNAME = 'modbus-sim authors',
+  DEBEMAIL = 'modbus-sim@localhost',
+} = process.env;
+const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const time = Number(
   SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }),
 );
@@ -50,6 +58,7 @@ function control(root, architecture) {
   for (const name of readdirSync('packaging/deb')) {
     const text = readFileSync(join('packaging/deb', name), 'utf8')
       .replace('@VERSION@', version)
+      .replace('@MAINTAINER@', maintainer)
       .replace('@ARCHITECTURE@', architecture)
       .replace('@SIZE@', String(size));
     const path = join(root, 'DEBIAN', name);
@@ -70,7 +79,7 @@ for (const architecture of architectures) {
   }
   const root = `build/${architecture}`;
   const file = `build/packages/modbus-sim_${version}_${architecture}.deb`;
-  makeTree(root, { cpu, version, time }, HELP);
+  makeTree(root, { cpu, version, maintainer, time }, HELP);
   control(root, architecture);
   mkdirSync('build/packages', { recursive: true });
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) };

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
 
 interface Locked {
   readonly dev?: boolean;
@@ -11,6 +12,20 @@ interface Locked {
 
 const lock: { packages: Record<string, Locked & { optionalDependencies?: Record<string, string> }> } =
   JSON.parse(readFileSync('package-lock.json', 'utf8'));
+
+/** What is in the program beside compiled sources; esbuild puts hashes into names. */
+const OTHERS = [
+  'dist/api/openapi/docs.css',
+  'dist/api/openapi/made/examination.json',
+  'dist/api/openapi/made/fault-rule.json',
+  'dist/api/openapi/made/openapi.json',
+  'dist/api/openapi/made/signals.json',
+  'dist/web/LICENSES.txt',
+  'dist/web/assets/app-HASH.css',
+  'dist/web/assets/app-HASH.js',
+  'dist/web/assets/icon-HASH.svg',
+  'dist/web/index.html',
+];
 
 /** The files of the package as npm would publish it. */
 function packedFiles(): string[] {
@@ -23,23 +38,63 @@ function packedFiles(): string[] {
 }
 
 describe('the npm package', () => {
-  it('has the program, the service, the udev rules and the licence, and neither sources nor tests', () => {
-    const files = packedFiles();
-    expect(files).toEqual(
-      expect.arrayContaining([
-        'LICENSE',
-        'dist/library.d.ts',
-        'dist/library.js',
-        'dist/main.js',
-        'dist/web/LICENSES.txt',
-        'dist/web/index.html',
-        'package.json',
-        'systemd/modbus-sim.service',
-        'systemd/service.conf',
-        'udev/61-modbus-sim.rules',
-      ]),
+  const files = packedFiles();
+
+  it('has these files beside the program', () => {
+    expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'package.json',
+      'systemd/modbus-sim.service',
+      'systemd/modbus-sim@.service',
+      'systemd/modules-load.conf',
+      'systemd/privileged-ports.conf',
+      'systemd/service.conf',
+      'systemd/sysusers.conf',
+      'udev/61-modbus-sim.rules',
+    ]);
+  });
+
+  it('has of the program what was compiled of each source, and a few documents', () => {
+    const compiled = files.filter((path) => /^dist\/(?!web\/).*\.(js|d\.ts|js\.map)$/.test(path));
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('web/'))
+      .map((path) => `dist/${path.replace(/\.ts$/, '')}`);
+    const expected = sources.flatMap((path) => [`${path}.d.ts`, `${path}.js`, `${path}.js.map`]);
+    expect(compiled.sort()).toEqual(expected.sort());
+    const others = files.filter((path) => path.startsWith('dist/') && !compiled.includes(path));
+    expect(others.map((path) => path.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort()).toEqual(OTHERS);
+  });
+});
+
+describe('a release', () => {
+  const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
+
+  it('has a version that the lockfile and the changelog know', () => {
+    expect(lock.packages['']).toMatchObject({ version });
+    expect(changesOf(version, changelog)).toMatch(/^### Added\n/);
+    expect(changesOf(version, changelog)).not.toMatch(/^## /m);
+    expect(changesOf('0.0.7', changelog)).toBeUndefined();
+  });
+
+  it('lists what it ships: packages of the program and of the console, none for development', () => {
+    const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'];
+    const bom = JSON.parse(
+      execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 1e8, stdio: ['ignore', 'pipe', 'ignore'] }),
     );
-    expect(files.filter((path) => /^(src|test|bench|node_modules)\//.test(path))).toEqual([]);
+    const made = shipped(bom, readFileSync('dist/web/LICENSES.txt', 'utf8'), new Date(0));
+    const names = made.components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['fastify', 'koffi', 'serialport', 'zod', 'htm', 'preact']));
+    for (const name of ['vitest', 'typescript', 'esbuild']) expect(names).not.toContain(name);
+    const refs = new Set(['modbus-sim@'.concat(version), ...made.components.map((one) => one['bom-ref'])]);
+    for (const { ref, dependsOn } of made.dependencies) {
+      for (const name of [ref, ...dependsOn]) expect(refs).toContain(name);
+    }
+    expect(made.metadata).toMatchObject({
+      timestamp: '1970-01-01T00:00:00.000Z',
+      component: { name: 'modbus-sim', version },
+    });
   });
 });
 

@@ -25,6 +25,7 @@ const STOP_LIMIT_MS = 5000;
  * @property {object} [config] A native configuration. REST gets any free port unless it says otherwise.
  * @property {readonly string[]} [args] More arguments.
  * @property {Readonly<Record<string, string>>} [env] More environment.
+ * @property {string} [node] Another Node than the one that runs the tests.
  * @property {number} [startLimit] How long it may take to be ready, in ms.
  */
 
@@ -73,19 +74,21 @@ function endWithThisProcess() {
  * @param {ProgramOptions} [options]
  * @returns {Promise<RunningProgram>}
  */
-export async function startProgram({ config, args = [], env = {}, startLimit = START_LIMIT_MS } = {}) {
+export async function startProgram({
+  config,
+  args = [],
+  env = {},
+  node = process.execPath,
+  startLimit = START_LIMIT_MS,
+} = {}) {
   const directory = makeTempDir();
   const file = join(directory, 'config.json');
   if (config) writeFileSync(file, JSON.stringify({ api: { port: 0 }, ...config }));
-  const child = spawn(
-    process.execPath,
-    [join(dist, 'main.js'), ...(config ? ['--config', file] : []), ...args],
-    {
-      // The stable names of virtual lines are links in the directory for temporary files: each program has its own.
-      env: { ...process.env, TMPDIR: directory, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(node, [join(dist, 'main.js'), ...(config ? ['--config', file] : []), ...args], {
+    // The stable names of virtual lines are links in the directory for temporary files: each program has its own.
+    env: { ...process.env, TMPDIR: directory, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output.stdout += text;

@@ -67,7 +67,7 @@ export function openApiRoutes(operations: readonly Operation[]): FastifyPluginCa
 
 const DOCUMENT = {
   description: 'An OpenAPI document.',
-  examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '0.1.0' }, paths: {} }],
+  examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '1.0.0-rc.1' }, paths: {} }],
 };
 
 const style = once(() => readFileSync(new URL('./docs.css', import.meta.url), 'utf8'));

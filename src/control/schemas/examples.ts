@@ -261,5 +261,5 @@ export const REPORT = {
   startedAt: '2026-01-31T12:00:00.000Z',
   durationMs: 12.5,
   seed: 7,
-  versions: [{ name: 'modbus-sim', version: '0.1.0' }],
+  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
 };

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+
+/**
+ * Makes a directory of the built program and the packages that it needs, for a kind of machine that may be another than
+ * this one: no npm and no compiler are needed there. The Debian packages and the image of the container have it.
+ * @param {string} home The directory, which must not exist.
+ * @param {{cpu: string, node: string}} target Node's name for the machine (arm64, arm, x64), and the interpreter that
+ *   dist/main.js names.
+ */
+export function makeProgram(home, { cpu, node }) {
+  mkdirSync(home, { recursive: true });
+  const dist = join(home, 'dist');
+  cpSync('dist', dist, { recursive: true, filter: (path) => !/(\.map|\.d\.ts|\.ready)$/.test(path) });
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(home, file));
+  const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  run('npm', [...install, '--os=linux', '--libc=glibc', `--cpu=${cpu}`], home);
+  for (const leftOver of ['package-lock.json', 'node_modules/.bin']) {
+    rmSync(join(home, leftOver), { recursive: true, force: true });
+  }
+  prune(join(home, 'node_modules'), cpu);
+  const main = join(dist, 'main.js');
+  writeFileSync(main, readFileSync(main, 'utf8').replace(/^#!.*/, `#!${node}`));
+}
+
+/** What Node loads, and the licences. */
+const NEEDED = /\.([cm]?js|json|node)$|^(licen[cs]e|copying|notice)/i;
+
+/** What is for those who work on a package. */
+const NOT_NEEDED =
+  /^(\..*|test|tests|benchmark|benchmarks|docs|examples?|vendor|integration|scripts|eslint\.config\.js)$/;
+
+/**
+ * @param {string} directory
+ * @param {string} cpu
+ */
+function prune(directory, cpu) {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    const isForeign =
+      basename(directory) === 'prebuilds'
+        ? entry.name !== `linux-${cpu}`
+        : /^musl_|\.musl\.node$/.test(entry.name);
+    if (isForeign || NOT_NEEDED.test(entry.name)) rmSync(path, { recursive: true });
+    else if (entry.isDirectory()) prune(path, cpu);
+    // A command of the package: no other file loads it.
+    else if (!NEEDED.test(entry.name) || readFileSync(path, 'latin1').startsWith('#!')) rmSync(path);
+  }
+  if (readdirSync(directory).length === 0) rmdirSync(directory);
+}
+
+/**
+ * Runs a command to its end; its output is ours. Throws when it fails.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {string} [cwd]
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+export function run(command, args, cwd = '.', env = process.env) {
+  const { status, error } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${command} ${args[0]} failed${error ? `: ${error.message}` : ''}`);
+}
