@@ -12,14 +12,16 @@ import { describeWithPeer } from './peer.js';
  * Node-RED puts its polls into a queue. A request without a reply costs it its time-out and 4.5 s until it has connected again,
  * and then the next poll comes, which is no repetition.
  */
-const TIMEOUT_MS = 1000;
+const TIMEOUT_MS = 300;
+/** Each of some fifty requests without a reply costs 5 s. */
+const LIMIT_MS = 900_000;
 const CHECKS = 'watching,attempts,exception-2,closed-after-reply';
 
 const directory = mkdtempSync(join(tmpdir(), 'modbus-sim-node-red-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describeWithPeer('Node-RED', installNodeRed(directory), () => {
-  it('is examined as what it is: it asks once, and connects again', async () => {
+  it('is examined as what it is: it asks once, and connects again', { timeout: LIMIT_MS }, async () => {
     const holding = [{ address: 0, value: Array.from({ length: 20 }, (_, i) => 100 + i) }];
     const config = join(directory, 'config.json');
     const bus = { tcp: { host: '127.0.0.1', port: 0 }, units: { 1: 'meter' } };
@@ -39,7 +41,7 @@ describeWithPeer('Node-RED', installNodeRed(directory), () => {
       'exception-2': 'pass',
       'closed-after-reply': 'pass',
     });
-    expect(verdicts.attempts, output).not.toBe('pass');
+    expect(verdicts.attempts, output).toBe('inconclusive');
     expect(found.attempts ?? 1).toBe(1);
     expect(conclusions.join(' ')).not.toMatch(/asks [2-9] times/i);
   });
