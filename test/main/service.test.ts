@@ -231,7 +231,7 @@ describe('a token that is a credential of the service', () => {
     chmodSync(join(env.CREDENTIALS_DIRECTORY, 'token'), 0o700);
     const { code, stderr } = await run(['--config', newFile(config)], newDirectory(), env);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^the credential token can't be read: EISDIR/);
+    expect(stderr).toMatch(/^the credential token can't be read: is a directory/);
   });
 });
 
