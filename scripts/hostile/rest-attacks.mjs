@@ -119,6 +119,12 @@ const OTHER_BODIES = [
     '{"name":"x","units":{"1":"meter"},"tls":{"port":0,"cert":"/proc/self/pagemap","key":"/proc/self/pagemap"}}',
   ],
   [
+    'deep lists',
+    'POST',
+    '/api/v1/devices',
+    `{"name":"x","registers":${'['.repeat(4000)}${']'.repeat(4000)}}`,
+  ],
+  [
     "somebody's terminal",
     'POST',
     '/api/v1/lines',

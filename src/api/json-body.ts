@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Refusal, refusal } from '../control/refusal.js';
+import { DEEPEST } from '../schema/parts.js';
 import { type Path, pathText } from '../schema/problem.js';
 
 /** The text of a body, or why it is refused. */
@@ -44,8 +45,11 @@ export function readText(payload: Readable, declaredBytes: number, maxBytes = MA
  */
 export function parseJson(text: string): ParsedJson {
   if (text === '') return { ok: true, value: undefined };
-  if (countParts(text) > MAX_PARTS)
+  const { parts, depth } = measure(text);
+  if (parts > MAX_PARTS)
     return refusal('request.too_long', '', `body: expected at most ${MAX_PARTS} names and values`);
+  if (depth > DEEPEST)
+    return refusal('request.too_long', '', `body: expected at most ${DEEPEST} levels of lists and mappings`);
   let value: unknown;
   try {
     value = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
@@ -59,29 +63,39 @@ export function parseJson(text: string): ParsedJson {
 }
 
 /** The characters that each begin or separate names and values outside of texts. */
-const SEPARATORS = new Set([...',:[{'].map((each) => each.charCodeAt(0)));
+const codesOf = (characters: string) => new Set([...characters].map((each) => each.charCodeAt(0)));
+const SEPARATORS = codesOf(',:[{');
+const OPENING = codesOf('[{');
+const CLOSING = codesOf(']}');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** An upper bound of the names and values in a JSON text, nested ones included. */
-export function countParts(text: string): number {
-  let count = 1;
+/**
+ * An upper bound of the names and values in a JSON text, nested ones included, and how deep they are nested. What is nested
+ * thousands deep can't be sent to the side of the lines, and is no request.
+ */
+export function measure(text: string): { readonly parts: number; readonly depth: number } {
+  let parts = 1;
+  let level = 0;
+  let depth = 0;
   let isInText = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) isInText = !isInText;
-    else if (!isInText) count += SEPARATORS.has(code) ? 1 : 0;
-    else if (code === BACKSLASH) i++;
+    else if (isInText) i += code === BACKSLASH ? 1 : 0;
+    else {
+      if (SEPARATORS.has(code)) parts++;
+      if (OPENING.has(code)) depth = Math.max(depth, ++level);
+      else if (CLOSING.has(code)) level--;
+    }
   }
-  return count;
+  return { parts, depth };
 }
 
 /** An escape may stand for a letter of a key, so it is suspicious too. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-/**
- * Finds a forbidden key. Uses a list of places still to be visited, not recursion: a body may be nested 100,000 deep.
- */
+/** Finds a forbidden key. */
 function forbiddenKey(value: unknown): Path | undefined {
   const waiting: Visited[] = [{ value, key: '', parent: undefined }];
   for (let place = waiting.pop(); place; place = waiting.pop()) {

@@ -11,7 +11,10 @@ interface Meaning {
 export const CODES = {
   'request.invalid': { status: 400, means: 'A field is missing, unknown or not as expected.' },
   'request.not_json': { status: 400, means: 'The body is not valid JSON, or the request is not valid HTTP.' },
-  'request.too_long': { status: 413, means: 'The body has more bytes, names or values than are allowed.' },
+  'request.too_long': {
+    status: 413,
+    means: 'The body has more bytes, names, values or levels than are allowed.',
+  },
   'request.media_type': { status: 415, means: 'The content type is not one that this path takes.' },
   'request.timeout': { status: 408, means: 'The request did not arrive in time.' },
   'request.header_too_long': { status: 431, means: 'The header of the request is too long.' },

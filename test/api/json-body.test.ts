@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countParts, parseJson, readText } from '../../src/api/json-body.js';
+import { measure, parseJson, readText } from '../../src/api/json-body.js';
 
 const KIB_256 = 256 * 1024;
 
@@ -48,6 +48,23 @@ test('a client that leaves in the middle of a body is not our failure', async ()
   expect(await result).toMatchObject({ ok: false, problems: [{ message: 'body: aborted' }] });
 });
 
+test('a body that is nested too deep is refused before it is parsed', () => {
+  const nested = (levels: number) => parseJson('['.repeat(levels) + ']'.repeat(levels));
+  expect(nested(64)).toMatchObject({ ok: true });
+  expect(nested(65)).toMatchObject({
+    ok: false,
+    problems: [
+      { code: 'request.too_long', message: 'body: expected at most 64 levels of lists and mappings' },
+    ],
+  });
+});
+
+/** Levels of lists and mappings. */
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
 /** Names and values, nested ones included. */
 function partsIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
@@ -65,13 +82,14 @@ test.each([
   ['"\\\\",1', 2],
   ['"µ€😀,",1', 2],
 ])('%s counts as %i names and values', (text, count) => {
-  expect(countParts(text)).toBe(count);
+  expect(measure(text).parts).toBe(count);
 });
 
 test('any JSON text counts for no less than its names and values, and for no more than twice as many', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      const count = countParts(JSON.stringify(value));
+      const { parts: count, depth } = measure(JSON.stringify(value));
+      expect(depth).toBe(depthOf(value));
       expect(count).toBeGreaterThanOrEqual(partsIn(value));
       expect(count).toBeLessThanOrEqual(2 * partsIn(value));
     }),

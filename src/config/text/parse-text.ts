@@ -1,8 +1,9 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, YAMLParseError } from 'yaml';
+import { DEEPEST } from '../../schema/parts.js';
 import type { Issue, Problem } from '../../schema/problem.js';
 import { Locator, position } from './locate.js';
 import { findUnclosed } from './unclosed.js';
-import { DEEPEST, NodeReader } from './yaml-nodes.js';
+import { NodeReader } from './yaml-nodes.js';
 
 /** The data of a file, and where each part of it stands. */
 export interface SourceText {

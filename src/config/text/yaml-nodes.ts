@@ -1,11 +1,9 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
+import { DEEPEST } from '../../schema/parts.js';
 import { describeFound, type Issue, type Path, quote } from '../../schema/problem.js';
 
 /** The most nodes of a file with its aliases followed. A device with every address listed takes 262,144. */
 const MOST_VALUES = 2_000_000;
-
-/** Levels of lists and mappings; a configuration has about six. */
-export const DEEPEST = 64;
 
 /** Turns nodes into data. Aliases are followed within a budget: a short file can stand for a huge one. */
 export class NodeReader {

@@ -62,7 +62,7 @@ function readNamedValue(name: string, at: At, simulator: Simulator): WantedWrite
   return { ...named.write, words };
 }
 
-/** The place of a value with a name, such as `meter.voltage`. */
+/** The location of a value with a name, such as `meter.voltage`. */
 function readName(name: string, at: At, simulator: Simulator) {
   const found = simulator.findValue(name);
   if (typeof found === 'string') return at.wrong(found);

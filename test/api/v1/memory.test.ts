@@ -71,6 +71,16 @@ it('devices that REST adds take as much memory as they may and no more, and thos
   });
 });
 
+it('an expression counts under any name', async () => {
+  const { send, metrics } = await start();
+  const set = { unit: `1${'+other'.repeat(200)}` };
+  const names = [{ name: 'unit' }, { name: 'other' }, { name: 'go', onWrite: [{ set }] }];
+  const holding = names.map((entry, address) => ({ ...entry, address, write: true }));
+  expect((await send('POST', 'devices', { name: 'pump', registers: { holding } })).status).toBe(201);
+  // 401 numbers, operators and names.
+  expect((await metrics()).used).toBeGreaterThan(401 * 100);
+});
+
 it('a signal that replaces another one counts once', async () => {
   const { send, metrics } = await start();
   await send('POST', 'devices', { name: 'pump', registers: { holding: [{ address: 0, name: 'flow' }] } });
