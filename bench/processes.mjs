@@ -103,14 +103,14 @@ export function stepBack(pid) {
 }
 
 /**
- * With MODBUS_SIM_CHRT=20, a process and its threads come before all programs that have no real-time priority, so that
- * what else the machine does matters little. It needs the right to do so.
+ * With MODBUS_SIM_CHRT=20, the main thread of a process comes before all programs that have no real-time priority, as the
+ * thread of the lines does in the units. It needs the right to do so.
  * @param {number} pid
  */
 export function comeFirst(pid) {
   const priority = process.env.MODBUS_SIM_CHRT;
   if (priority === undefined) return;
-  const { status, stderr } = spawnSync('chrt', ['-a', '--rr', '-p', priority, String(pid)], {
+  const { status, stderr } = spawnSync('chrt', ['--reset-on-fork', '--rr', '-p', priority, String(pid)], {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`MODBUS_SIM_CHRT=${priority}: ${stderr}`);
