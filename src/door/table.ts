@@ -30,6 +30,7 @@ export const CALLS = {
   'device.remove': devices.removeDevice,
   'device.power': devices.switchDevice,
   'device.clock': devices.setDeviceClock,
+  'device.manners': devices.setManners,
   'device.reset': devices.restartDevice,
   'device.names': devices.namesOfDevice,
   'value.get': values.getValue,

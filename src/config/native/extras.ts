@@ -16,6 +16,7 @@ import {
   queueSchema,
   serverIdSchema,
 } from './device-schema.js';
+import { mannersSchema } from './manners-schema.js';
 import { readSignal } from './points.js';
 
 const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
@@ -30,6 +31,7 @@ export function readExtras(device: At): DeviceExtras {
     exceptionStatus: part('exceptionStatus', (at) => at.check(exceptionStatusSchema)),
     serverId: part('serverId', readServerId),
     files: part('files', readFiles),
+    manners: part('manners', (at) => at.check(mannersSchema)),
     queues: part('queues', (at) => readNumbered(at, QUEUES, readQueue)),
   });
 }

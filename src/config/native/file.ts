@@ -18,6 +18,7 @@ import { networkOf, reportDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
+import { mannersProblems } from './manners-schema.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { reportReactionUses } from './reaction-uses.js';
@@ -51,6 +52,9 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const start = readOption(at.key('start'), startSchema);
   const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  reportManners([...devices.definitions, ...copies], lines, (name) =>
+    at.key('devices').key(names.copies.get(name) ?? name),
+  );
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = readFaults(at.key('faults'), configured, {
     lines: brokenLines(at.key('lines'), lines),
@@ -121,6 +125,17 @@ function copiedDevices(
     const definition = definitions.find((device) => device.name === source);
     return definition ? [{ ...definition, name }] : [];
   });
+}
+
+function reportManners(
+  devices: readonly DeviceDefinition[],
+  lines: readonly LineDefinition[],
+  at: (device: string) => At,
+): void {
+  for (const { name, extras } of devices) {
+    for (const { path, message } of mannersProblems(extras.manners ?? {}, name, lines))
+      at(name).key('manners').below(path).wrong(message);
+  }
 }
 
 const faultList = z
