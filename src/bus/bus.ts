@@ -5,6 +5,7 @@ import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import { startWorkTime } from '../faults/budget.js';
+import type { Circumstances } from '../faults/condition.js';
 import type { FaultRules } from '../faults/rules.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
@@ -237,6 +238,8 @@ export class Bus {
       device: station.device.name,
       functionCode: pdu[0] as number,
       ranges: addressRanges(pdu),
+      circumstances: moment && circumstancesOf(moment),
+      starts: station.device.starts,
     };
     const acting = this.#faults.match(facts);
     if (acting.length === 0) return { plan: this.#trueReply(station, request, moment), acted: NO_FAULTS };
@@ -255,6 +258,14 @@ export class Bus {
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;
   }
+}
+
+function circumstancesOf({ startedAt, receivedAt, quietSince, connection }: Moment): Circumstances {
+  return {
+    connected: connection && receivedAt - connection.since,
+    nth: connection?.requests,
+    pause: quietSince === undefined ? undefined : Math.max(0, startedAt - quietSince),
+  };
 }
 
 /** The response PDU of the first frame of a plan; undefined when the plan sends no readable frame. */

@@ -1,4 +1,4 @@
-import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { type FaultRule, ruleSchema, THEN } from '../faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../faults/rules.js';
 import { usableRule } from '../faults/usable-rule.js';
 import { hex } from '../protocol/bytes.js';
@@ -130,6 +130,7 @@ function ruleView(
     when: rule.when,
     ...(rule.schedule && { schedule: rule.schedule.map((window) => ({ ...window })) }),
     do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
+    ...(rule.becomes && { [THEN]: { ...rule.becomes } }),
     seed,
     matches,
     hits,

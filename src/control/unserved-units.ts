@@ -1,4 +1,4 @@
-import { aimsAt } from '../faults/condition.js';
+import { aimsAt, numbersOf } from '../faults/condition.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { Line } from '../simulator/line.js';
 
@@ -10,7 +10,10 @@ export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): strin
   const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));
   const unserved = [when.unit ?? []]
     .flat()
-    .filter((unit) => unit !== BROADCAST && !aimedAt.some(({ bus }) => bus.owns(unit)));
+    .filter(
+      (unit) =>
+        !numbersOf(unit).some((each) => each === BROADCAST || aimedAt.some(({ bus }) => bus.owns(each))),
+    );
   if (unserved.length === 0) return [];
   const which = when.line === undefined ? 'no line' : 'no line of the rule';
   return [

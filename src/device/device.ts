@@ -54,6 +54,8 @@ export class Device {
   readonly supply: Supply;
   /** How often the supply was lost. State that is lost with the supply is discarded when this number changes. */
   supplyLosses = 0;
+  /** How often it was restarted, by its supply or otherwise. */
+  starts = 0;
   /** As clients see the tables. */
   servedTables: Tables;
   /** Absent without manners. */
@@ -146,6 +148,7 @@ export class Device {
   }
 
   #restartAt(moment: number | undefined): void {
+    this.starts++;
     this.#graph.settleAll();
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)

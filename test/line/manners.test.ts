@@ -1,5 +1,6 @@
 import modbusSerial from 'modbus-serial';
 import { afterEach, describe, expect, it } from 'vitest';
+import { THEN } from '../../src/faults/rule.js';
 import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator, stopAfterEach } from '../support/simulator.js';
 
@@ -97,6 +98,23 @@ describe('a device with manners', () => {
     await running.rest.send('PUT', '/api/v1/devices/meter/manners', {});
     expect(await failure(client.readInputRegisters(2, 3))).toContain('Illegal data address');
     expect((await running.rest.send('GET', '/api/v1/devices/meter')).body).toMatchObject({ manners: {} });
+  });
+
+  it('swallows requests in the first second of a connection, and locks up, by rules', async () => {
+    const running = await start({});
+    running.addRule({ name: 'early', when: { connected: { below: '300ms' } }, do: { silence: true } });
+    running.addRule({ name: 'bad', when: { quantity: '4-125' }, [THEN]: { state: 'locked' } });
+    running.addRule({ name: 'locked', when: { state: 'locked' }, do: { silence: true } });
+    const client = await connect(running);
+    expect(await failure(first(client))).toBe('Timed out');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    client.setTimeout(5000);
+    expect(await first(client)).toBe(10);
+    expect((await client.readHoldingRegisters(0, 4)).data).toEqual([10, 11, 12, 13]);
+    client.setTimeout(200);
+    expect(await failure(first(client))).toBe('Timed out');
+    await running.rest.send('POST', '/api/v1/devices/meter/reset');
+    expect(await first(client)).toBe(10);
   });
 
   it('is refused where its lines have no connections', async () => {

@@ -186,9 +186,9 @@ function readFaults(
 /** A list of two addresses is a range. */
 function hintAtQuantities({ quantity }: FaultRule['when'], at: At): void {
   if (!Array.isArray(quantity) || quantity.length !== 2) return;
-  const [low = 0, high = 0] = quantity.toSorted((a, b) => a - b);
+  const [low = 0, high = 0] = quantity.filter((each) => typeof each === 'number').toSorted((a, b) => a - b);
   if (high - low < 2) return;
-  at.warn(`means ${low} or ${high}, and nothing between them: a list of quantities is no range`);
+  at.warn(`means ${low} or ${high}, and nothing between them: a range is written "${low}-${high}"`);
 }
 
 function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {
