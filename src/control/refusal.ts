@@ -51,6 +51,7 @@ export const CODES = {
     status: 400,
     means: 'Only serial lines serve the device, and they have no connections.',
   },
+  'misbehaviour.unknown': { status: 404, means: 'The catalogue has no entry of this identifier.' },
   'device.changed': { status: 409, means: 'A device came or went while the request was read.' },
   'value.unknown': { status: 404, means: 'The device has no value of this name.' },
   'value.invalid': { status: 400, means: 'The value does not fit the type of the register.' },

@@ -5,6 +5,16 @@ import type { Line } from '../simulator/line.js';
 /** The unit identifier of broadcasts, which no device has for its own. */
 const BROADCAST = 0;
 
+/** Warnings about devices of a rule that none of its lines serves. */
+export function unservedDevices({ when }: FaultRule, lines: Iterable<Line>): string[] {
+  const served = [...lines].filter(({ name }) => aimsAt(when, name)).flatMap(({ bus }) => [...bus.devices]);
+  const names = new Set(served.map(({ name }) => name));
+  const unserved = [when.device ?? []].flat().filter((name) => !names.has(name));
+  return unserved.length === 0
+    ? []
+    : [`when.device: no line of the rule serves ${unserved.join(', ')} at present`];
+}
+
 /** Warnings about unit identifiers of a rule that none of its lines serves. The rule never acts for these units. */
 export function unservedUnits({ when }: FaultRule, lines: Iterable<Line>): string[] {
   const aimedAt = [...lines].filter(({ name }) => aimsAt(when, name));

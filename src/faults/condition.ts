@@ -66,6 +66,9 @@ export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
     .describe('Name of a line, or a list of names.')
     .optional(),
+  device: oneOrMore(z.string(), 'the name of a device or a list of them')
+    .describe('Name of a device, or a list of names.')
+    .optional(),
   unit: oneOrMore(
     numberOrRange(0, 255, 'a unit identifier'),
     'a unit identifier from 0 to 255, a range such as "20-29", or a list of them',

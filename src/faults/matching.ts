@@ -24,12 +24,13 @@ export interface RequestFacts {
  * @param values what the names in the condition stand for; undefined when there are none
  */
 export function matchesRequest(
-  { line, unit, function: code, address, quantity }: Condition,
+  { line, device, unit, function: code, address, quantity }: Condition,
   values: readonly NamedValue[] | undefined,
   facts: RequestFacts,
 ): boolean {
   return (
     includes(line, facts.line.name) &&
+    includes(device, facts.device) &&
     includesNumber(unit, facts.unitId) &&
     includesNumber(code, facts.functionCode) &&
     (address === undefined ||
@@ -139,11 +140,11 @@ export class RuleMatcher<Entry extends OfRule> {
 
   #makeGroup(facts: RequestFacts): Group<Entry> {
     const entries = this.#entries.filter(({ rule }) => {
-      const { line, unit, function: code } = rule.when;
+      const { line, device, unit, function: code } = rule.when;
       // If the line supports none of the rule's faults, the request must not use up the rule's count.
       const isAble =
         rule.faults.length === 0 || rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
-      return isAble && matchesRequest({ line, unit, function: code }, undefined, facts);
+      return isAble && matchesRequest({ line, device, unit, function: code }, undefined, facts);
     });
     const readsRanges = entries.some(
       ({ rule: { when, values } }) =>

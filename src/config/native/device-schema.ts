@@ -27,6 +27,7 @@ const extras = {
   files: z.unknown().optional(),
   queues: z.unknown().optional(),
   manners: z.unknown().optional(),
+  like: z.unknown().optional(),
 };
 
 /** A device with registers of its own. */

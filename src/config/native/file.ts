@@ -9,6 +9,7 @@ import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { findMisbehaviour, rulesOf } from '../catalogue.js';
 import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
@@ -163,9 +164,9 @@ function readFaults(
   const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
   const find = valueFinder([...values.keys()], (device) => values.get(device));
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
+  const written = entries.map((_, i) => at.key(i));
   const names = new Set<string>();
-  return entries.flatMap((_, i) => {
-    const entry = at.key(i);
+  return [...written, ...rulesOfLikes(devices, written, at)].flatMap((entry) => {
     const checked = entry.check(ruleSchema);
     if (checked && names.has(checked.name))
       entry.key('name').wrong(`there is a rule ${checked.name} already`);
@@ -180,6 +181,16 @@ function readFaults(
     if (usable.ok) return checked ? [usable.rule] : [];
     for (const { path, message } of usable.issues) entry.below(path).wrong(message);
     return [];
+  });
+}
+
+/** The rules of devices that are `like` an entry of the catalogue, unless the file has rules of these names. */
+function rulesOfLikes(devices: readonly DeviceDefinition[], written: readonly At[], at: At): At[] {
+  const names = new Set(written.map((each) => each.key('name').value));
+  return devices.flatMap(({ name, source }) => {
+    const entry = typeof source?.like === 'string' ? findMisbehaviour(source.like) : undefined;
+    if (typeof entry !== 'object') return [];
+    return rulesOf(entry, { device: name }).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
   });
 }
 
