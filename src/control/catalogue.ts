@@ -8,7 +8,7 @@ import { done, type Outcome, refusal, refusalOfIssues } from './refusal.js';
 import type { Room } from './room.js';
 
 /** What a misbehaviour is for: a device, or all devices of a line. */
-export type Target = { readonly device: string } | { readonly line: string };
+type Target = { readonly device: string } | { readonly line: string };
 
 /** An entry of the catalogue, read by whoever calls: manners, and rules as they are written, for the target. */
 export interface Arming {

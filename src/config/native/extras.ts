@@ -38,7 +38,7 @@ export function readExtras(device: At): DeviceExtras {
 }
 
 /** What a device is like: an entry of the catalogue. Reports one that there is none of. */
-export function likeOf(device: At): Misbehaviour | undefined {
+function likeOf(device: At): Misbehaviour | undefined {
   const at = device.key('like');
   if (at.value === undefined) return undefined;
   const entry = typeof at.value === 'string' ? findMisbehaviour(at.value) : undefined;
