@@ -552,7 +552,7 @@ describe('a rule that is not right', () => {
     [{ count: 1.5 }, 'when.count: expected a number of requests, 1 or more, got 1.5'],
     [
       { adress: 5 },
-      'when.adress: unknown key "adress", did you mean "address"? (known: line, unit, function, address, name, quantity, connected, nth, pause, state, after, every, count, probability, from, for)',
+      'when.adress: unknown key "adress", did you mean "address"? (known: line, device, unit, function, address, name, quantity, connected, nth, pause, state, after, every, count, probability, from, for)',
     ],
     ['always', 'when: expected a mapping, got "always"'],
   ])('when %j', (when, message) => {
