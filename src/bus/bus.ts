@@ -239,6 +239,7 @@ export class Bus {
       functionCode: pdu[0] as number,
       ranges: addressRanges(pdu),
       circumstances: moment && circumstancesOf(moment),
+      stored: station.device.stored,
       starts: station.device.starts,
     };
     const acting = this.#faults.match(facts);

@@ -44,6 +44,7 @@ export function armMisbehaviour(room: Room, { manners, rules, target }: Arming):
     checked.push([rule.value, written]);
   }
   for (const device of manners ? devices : []) device.manners = { ...device.manners, ...manners };
+  simulator.changes.ofLines++;
   for (const [rule, written] of checked) accept(room, rule, written);
   return done({
     devices: manners ? devices.map(({ name }) => name) : [],
@@ -68,6 +69,7 @@ export function disarmMisbehaviour(
     device.manners = left.length > 0 ? Object.fromEntries(left) : undefined;
     changed.push(device.name);
   }
+  simulator.changes.ofLines++;
   return done({ devices: changed, rules: names });
 }
 

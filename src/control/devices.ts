@@ -1,6 +1,8 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
+import { storedAs } from '../device/mannered-answer.js';
+import { TABLE_NAMES } from '../device/tables.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { openRecordings } from './recordings.js';
@@ -108,6 +110,8 @@ export function setManners(
   const issues = mannersProblems(manners, name, lines);
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   device.manners = Object.keys(manners).length > 0 ? manners : undefined;
+  // The names of registers in the traffic may be others now.
+  simulator.changes.ofLines++;
   return done(deviceView(simulator, device));
 }
 
@@ -120,7 +124,7 @@ function command<Input>(carryOut: (device: Device, input: Input) => void) {
   };
 }
 
-/** Where the values of a device with names are: for showing the names of registers in the traffic. */
+/** Where clients find the values of a device with names: for showing the names of registers in the traffic. */
 export interface DeviceNames {
   readonly values: readonly (readonly [table: string, address: number, cells: number, name: string])[];
 }
@@ -128,17 +132,15 @@ export interface DeviceNames {
 export function namesOfDevice({ simulator }: Room, { device: name }: OfDevice): Outcome<DeviceNames> {
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
-  return done({
-    values: Array.from(
-      device.points.named,
-      ([
-        each,
-        {
-          definition: { table, address, cells },
-        },
-      ]) => [table, address, cells, each],
-    ),
+  const { manners = {}, points } = device;
+  const named = Array.from(points.named, ([each, { definition }]) => ({ ...definition, name: each }));
+  const values = TABLE_NAMES.flatMap((table) => {
+    const { source, first } = storedAs(manners, table);
+    return named
+      .filter((each) => each.table === source && each.address >= first)
+      .map(({ address, cells, name: each }) => [table, address - first, cells, each] as const);
   });
+  return done({ values });
 }
 
 export function unknownDevice({ devices }: Simulator, name: string, path = 'device'): Refusal {

@@ -8,7 +8,7 @@ import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
-import { manneredAnswer, servedTables } from './mannered-answer.js';
+import { manneredAnswer, servedTables, storedAs } from './mannered-answer.js';
 import type { Manners } from './manners.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
@@ -58,6 +58,8 @@ export class Device {
   starts = 0;
   /** As clients see the tables. */
   servedTables: Tables;
+  /** Where the registers of each table are that clients see; undefined where they are where clients find them. */
+  stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
   /** Absent without manners. */
   conduct: Conduct | undefined;
   #manners: Manners | undefined;
@@ -109,6 +111,7 @@ export class Device {
     this.#mannersChanges++;
     this.conduct = manners && new Conduct(manners, this.#now());
     this.servedTables = manners ? servedTables(this.tables, manners) : this.tables;
+    this.stored = manners && { in: storedTables(manners) };
     this.#server = { ...this.#server, tables: this.servedTables };
   }
 
@@ -189,6 +192,15 @@ export class Device {
     if (this.#manners === undefined) return plain(requestPdu);
     return manneredAnswer(this.#manners, this.servedTables, requestPdu, plain);
   }
+}
+
+function storedTables(manners: Manners) {
+  return {
+    coils: storedAs(manners, 'coils'),
+    discrete: storedAs(manners, 'discrete'),
+    input: storedAs(manners, 'input'),
+    holding: storedAs(manners, 'holding'),
+  };
 }
 
 /** The name is cut to fit into a response beside the function code, byte count, identifier and run indicator. */

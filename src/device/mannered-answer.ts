@@ -23,12 +23,12 @@ const WRITES: readonly number[] = [
  * The tables as clients of a device with these manners see them: windows onto the same registers. So what the file and REST
  * call holding 40001 may be address 0 on the wire, and function 4 may read what function 3 reads.
  */
-export function servedTables(tables: Tables, { sharedMemory = [], addresses, wholeValues }: Manners): Tables {
-  const first = addresses?.first ?? 0;
+export function servedTables(tables: Tables, manners: Manners): Tables {
+  const { wholeValues } = manners;
   const served = (name: TableName): Table => {
-    const source = sharedMemory.find((group) => group.includes(name))?.[0] ?? name;
+    const { source, first } = storedAs(manners, name);
     const { window } = tables[source];
-    const cells = Math.min(window.size, typeof first === 'number' ? first : (first[source] ?? 0));
+    const cells = Math.min(window.size, first);
     if (source === name && cells === 0 && wholeValues === undefined) return tables[name];
     return new Table({
       ...window,
@@ -39,6 +39,15 @@ export function servedTables(tables: Tables, { sharedMemory = [], addresses, who
   };
   const [coils, discrete, input, holding] = TABLE_NAMES.map(served) as [Table, Table, Table, Table];
   return { coils, discrete, input, holding };
+}
+
+/** Where the registers are that clients find in a table: in which one, and from which address on. */
+export function storedAs(
+  { sharedMemory = [], addresses: { first = 0 } = { first: 0 } }: Manners,
+  table: TableName,
+): { readonly source: TableName; readonly first: number } {
+  const source = sharedMemory.find((group) => group.includes(table))?.[0] ?? table;
+  return { source, first: typeof first === 'number' ? first : (first[source] ?? 0) };
 }
 
 /**

@@ -14,8 +14,18 @@ export interface RequestFacts {
   /** The addresses that the request touches; none for functions without any. */
   readonly ranges: readonly AddressRange[];
   readonly circumstances?: Circumstances | undefined;
+  /** Where the device keeps what the request is about, where that is not what the request says (`manners`). */
+  readonly stored?: Stored | undefined;
   /** How often the device has started. Its states end when it does. */
   readonly starts?: number;
+}
+
+/** The registers of a request as the device keeps them. Another object when that is somewhere else. */
+export interface Stored {
+  /** The table of each table that clients see, and the address there of their address 0. */
+  readonly in: Readonly<
+    Record<NamedValue['table'], { readonly source: NamedValue['table']; readonly first: number }>
+  >;
 }
 
 /**
@@ -53,11 +63,14 @@ function isPair(wanted: Exclude<Addresses, number>): wanted is [number, number] 
 
 /** True when the request reads or writes at least one register of the value. */
 function touchesValue(
-  { device, functionCode, ranges }: RequestFacts,
+  { device, functionCode, ranges, stored }: RequestFacts,
   { address, quantity, ...value }: NamedValue,
 ): boolean {
-  if (device !== value.device || functionOf(functionCode)?.table !== value.table) return false;
-  return ranges.some((range) => touches(range, address, address + quantity - 1));
+  const asked = functionOf(functionCode)?.table;
+  if (asked === undefined || device !== value.device) return false;
+  const { source, first } = stored?.in[asked] ?? { source: asked, first: 0 };
+  if (source !== value.table || address < first) return false;
+  return ranges.some((range) => touches(range, address - first, address - first + quantity - 1));
 }
 
 /** True when a range has an address from `first` to `last`. */
@@ -73,6 +86,7 @@ interface OfRule {
 /** The rules for the requests to one unit with one function, and those of them for each request that was seen. */
 interface Group<Entry> {
   readonly device: string;
+  readonly stored: Stored | undefined;
   readonly entries: readonly Entry[];
   /** By `rangesKey`. Undefined when the addresses and the quantities of a request change nothing. */
   readonly byRanges: Map<number | string, readonly Entry[]> | undefined;
@@ -130,8 +144,9 @@ export class RuleMatcher<Entry extends OfRule> {
     }
     const key = (facts.unitId << 8) | facts.functionCode;
     const present = groups.get(key);
-    // Another device may have got the unit identifier.
-    if (present !== undefined && present.device === facts.device) return present;
+    // Another device may have got the unit identifier, or the device other manners.
+    if (present !== undefined && present.device === facts.device && present.stored === facts.stored)
+      return present;
     const group = this.#makeGroup(facts);
     groups.set(key, group);
     this.#countKept();
@@ -150,7 +165,12 @@ export class RuleMatcher<Entry extends OfRule> {
       ({ rule: { when, values } }) =>
         when.address !== undefined || when.quantity !== undefined || values !== undefined,
     );
-    return { device: facts.device, entries, byRanges: readsRanges ? new Map() : undefined };
+    return {
+      device: facts.device,
+      stored: facts.stored,
+      entries,
+      byRanges: readsRanges ? new Map() : undefined,
+    };
   }
 }
 

@@ -27,7 +27,14 @@ export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
   const ranges = addressRanges(pdu);
   const played = playRule(
     rule,
-    { line: faultLine, unitId, device: device.name, functionCode: pdu[0] as number, ranges },
+    {
+      line: faultLine,
+      unitId,
+      device: device.name,
+      functionCode: pdu[0] as number,
+      ranges,
+      stored: device.stored,
+    },
     reply,
     {
       unitId,

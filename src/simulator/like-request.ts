@@ -64,7 +64,7 @@ function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
   const device = line.bus.deviceAt(unitId);
   if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
   if (!device) return `line ${line.name} has no unit ${unitId}`;
-  const response = kept === undefined ? predict(device.tables, pdu) : undefined;
+  const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
   const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
   if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
   return { ...asked, device, reply };

@@ -117,6 +117,36 @@ describe('a device with manners', () => {
     expect(await first(client)).toBe(10);
   });
 
+  it('has its values under their names where clients find them: in the traffic, and for fault rules', async () => {
+    const running = await startSimulator(
+      nativeSetup({
+        devices: {
+          meter: {
+            registers: {
+              holding: [
+                { address: 5, name: 'voltage', value: 230 },
+                { address: 6, name: 'current', value: 7 },
+              ],
+            },
+            manners: { addresses: { first: 5 }, sharedMemory: [['holding', 'input']] },
+          },
+        },
+        lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+        faults: [{ name: 'named', when: { name: 'meter.current' }, do: { exception: 6 } }],
+      }),
+    );
+    const client = await connect(running, 5000);
+    expect(await first(client)).toBe(230);
+    expect(await failure(client.readInputRegisters(1, 1))).toContain('busy');
+    const { body } = await running.rest.send<{ events: { names?: string[] }[] }>(
+      'GET',
+      '/api/v1/traffic?kind=request',
+    );
+    expect(body.events.map(({ names }) => names)).toEqual([['meter.voltage'], ['meter.current']]);
+    await running.rest.send('PUT', '/api/v1/devices/meter/manners', {});
+    expect(await failure(client.readHoldingRegisters(6, 1))).toContain('busy');
+  });
+
   it('is refused where its lines have no connections', async () => {
     const running = await startSimulator(
       nativeSetup({
