@@ -221,12 +221,22 @@ rest_status() {
   [ "$(there node -e 'fetch(process.argv[1], {headers: process.argv[2] ? {authorization: `Bearer ${process.argv[2]}`} : {}})
     .then((r) => console.log(r.status), (e) => console.log(e.message))' "$2" "${3:-}")" = "$1" ]
 }
-# The flags of struct serial_rs485, of TIOCGRS485 (0x542e): 1 is on, 2 raises RTS to send.
+# The flags of struct serial_rs485, by TIOCGRS485 (0x542e): 1 is on, 2 raises RTS to send.
 rs485_flags() {
   there perl -e 'use Fcntl; sysopen(P, $ARGV[0], O_RDWR | O_NOCTTY | O_NONBLOCK) or die $!; $b = "\0" x 32;
     ioctl(P, 0x542e, $b) or die $!; print unpack("L", $b), "\n"' "$1"
 }
-rs485_is() { [ "$(rs485_flags "$1")" = "$2" ]; }
+# One thread in the real-time class, the first one; one of the others, that of REST, has nice 10.
+threads_are_right() {
+  there ps -L -o cls=,ni= -p "$(property MainPID)" | tee /dev/stderr |
+    awk 'NR == 1 && $1 != "RR" || NR > 1 && $1 == "RR" {wrong = 1} $1 == "TS" && $2 == 10 {n++} END {exit wrong || n != 1}'
+}
+rs485_is() {
+  local flags
+  flags=$(rs485_flags "$1")
+  echo "the flags are $flags"
+  [ "$flags" = "$2" ]
+}
 
 make_guest || { echo "the guest could not be made" >&2; exit 2; }
 SECONDS=0
@@ -237,6 +247,7 @@ echo "== install"
 check "dpkg installs it" there dpkg -i /root/modbus-sim.deb
 check "the service is active" within 120 has ActiveState active
 check "its status names its lines" within 20 status_is "2 lines open"
+check "its thread for the lines is real-time, that of REST has nice 10" within 10 threads_are_right
 ready=$(property ActiveEnterTimestampMonotonic)
 started=$(property ExecMainStartTimestampMonotonic)
 echo "        ready $(((ready - started) / 1000)) ms after its start, $(there grep VmRSS "/proc/$(property MainPID)/status" | tr -s '\t ' ' ')"
@@ -252,7 +263,7 @@ token=0123456789abcdef0123456789abcdef
 there sh -c 'umask 077; echo "$0" > /etc/modbus-sim/token' "$token"
 config config "$two_ports
 api: {host: 0.0.0.0, port: 8080}"
-check "the RS-485 mode of the PL011 is off before" rs485_is /dev/ttyAMA0 0
+check "the RS-485 mode of the PL011 is off before" rs485_is /dev/ttyAMA0 2
 check "the service starts with both, and a token" there systemctl restart "$unit"
 check "both are open" within 20 status_is "2 lines open"
 check "20 of 20 requests on the PL011" asks_soon ttyAMA0 20 1
@@ -308,6 +319,7 @@ done
 check "the process is the same" has MainPID "$keep"
 unit=modbus-sim.service
 check "the other service has served all the time" asks ttyS0 5 1
+echo "        memory at most: $(($(property MemoryPeak) / 1000000)) and $(($(there systemctl show -P MemoryPeak "$instance") / 1000000)) MB"
 
 echo "$held held, $failed did not"
 exit "$((failed > 0))"
