@@ -82,7 +82,8 @@ SH
   chmod 700 "$root/root/.ssh"
   printf '[Match]\nType=ether\n[Network]\nAddress=10.0.2.15/24\n' >"$root/etc/systemd/network/guest.network"
   systemctl --quiet --root="$root" enable systemd-networkd.service 2>/dev/null
-  mke2fs -q -t ext4 -d "$root" "$work/disk" 2500M
+  truncate -s 2500M "$work/disk"
+  mke2fs -q -t ext4 -d "$root" "$work/disk" || return 1
   rm -rf "$root"
 }
 
@@ -108,7 +109,7 @@ boot() {
 # Runs a command in the guest.
 there() {
   timeout 120 ssh -i "$work/key" -p "$port" -o ConnectTimeout=20 -o ControlMaster=auto -o ControlPath="$work/ssh" \
-    -o ControlPersist=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
+    -o ControlPersist=yes -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
     root@127.0.0.1 "$(printf '%q ' "$@")"
 }
 
