@@ -4,7 +4,9 @@
 # what held. As root, after `npm run package`; needs mmdebstrap, qemu-user-static, qemu-system-arm, ssh and python3:
 #   sudo scripts/guest-trial.sh          on arm64
 #   sudo scripts/guest-trial.sh armhf
-# Takes five minutes, the first time five more for the root (build/trixie-ARCHITECTURE-root.tar). QEMU has no baud rate, no
+#   sudo RELEASE=stable scripts/guest-trial.sh   another name of the release, where the mirror's trixie is half renewed
+#   sudo PACKAGE=FILE.deb scripts/guest-trial.sh   another package than that of build/packages
+# Takes five minutes, the first time five more for the root (build/trixie-arm64-root.tar). QEMU has no baud rate, no
 # RS-485 line and no speed of a Raspberry Pi: whoever needs those needs the hardware.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
@@ -17,7 +19,8 @@ case $architecture in
 esac
 package=${PACKAGE:-$(ls -t "$PWD"/build/packages/modbus-sim_*_"$architecture".deb 2>/dev/null | head -1)}
 [ -n "$package" ] || { echo "no package for $architecture in build/packages: npm run package" >&2; exit 2; }
-base=$PWD/build/trixie-$architecture-root.tar
+release=${RELEASE:-trixie}
+base=$PWD/build/$release-$architecture-root.tar
 work=$(mktemp -d /var/tmp/modbus-sim-guest.XXXXXX)
 root=$work/root
 qemu=
@@ -38,7 +41,7 @@ if [ ! -f "$base" ]; then
     --include=systemd,systemd-sysv,dbus,udev,kmod,procps,libnss-systemd,nodejs,passwd,iproute2,openssh-server \
     --customize-hook='chroot "$1" sh -c "cd /boot && apt-get download busybox-static \
       \$(apt-cache depends '"$kernel"' | sed -n \"s/ *Depends: //p\")"' \
-    trixie "$work/base.tar" http://deb.debian.org/debian </dev/null || exit 2
+    "$release" "$work/base.tar" http://deb.debian.org/debian </dev/null || exit 2
   mv "$work/base.tar" "$base"
 fi
 
