@@ -1,8 +1,8 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='check examine extcap monitor ports reload selftest test'
-  local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state
+  local commands='catalogue check examine extcap monitor ports reload selftest test'
+  local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
     --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --help --version'
   case $previous in
@@ -14,6 +14,10 @@ _modbus_sim() {
     reload | --state)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      return
+      ;;
+    catalogue | --misbehave)
+      mapfile -t COMPREPLY < <(compgen -W "$(modbus-sim catalogue 2>/dev/null | sed 's/ .*//')" -- "$word")
       return
       ;;
     --inconclusive)

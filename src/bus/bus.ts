@@ -1,9 +1,11 @@
+import type { Connection, Moment } from '../device/conduct.js';
 import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
 import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import { startWorkTime } from '../faults/budget.js';
+import type { Circumstances } from '../faults/condition.js';
 import type { FaultRules } from '../faults/rules.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
@@ -122,19 +124,27 @@ export class Bus {
   /**
    * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the unit
    * identifier and another device on the bus may answer.
+   * @param moment for devices that mind the time; without it, they do not
    */
-  answer(request: BusRequest): Answer | undefined {
+  answer(request: BusRequest, moment?: Moment): Answer | undefined {
     const framing = this.#framing;
-    if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request);
+    if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
     const station = this.#stationOf(request.unitId);
     if (!station) return framing.broadcasts ? undefined : this.#answerOf(this.#missingUnit(request));
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
+    const unheard = moment && station.device.conduct?.whyUnheard(moment);
+    if (unheard !== undefined) return this.#answerOf(silence(unheard));
     if (this.#faults.isEmpty) {
-      const plan = this.#trueReply(station, request);
+      const plan = this.#trueReply(station, request, moment);
       return this.#answerOf(plan, NO_FAULTS, station.framing);
     }
-    const { plan, acted } = this.#faultyAnswer(station, request);
+    const { plan, acted } = this.#faultyAnswer(station, request, moment);
     return this.#answerOf(plan, acted, station.framing);
+  }
+
+  /** A client has connected to the line. */
+  connected(connection: Connection): void {
+    for (const { conduct } of this.devices) conduct?.connected(connection);
   }
 
   /** Drops the stored reply of a client that has disconnected. */
@@ -180,10 +190,13 @@ export class Bus {
   }
 
   /** Executes a broadcast on every device once, silently. */
-  #broadcast({ pdu, client }: BusRequest): Answer {
+  #broadcast({ pdu, client }: BusRequest, moment: Moment | undefined): Answer {
     const executed: Executed = new Map();
     let framing = this.#framing;
+    const deaf = new Set<Device>();
+    for (const device of this.devices) if (moment && device.conduct?.whyUnheard(moment)) deaf.add(device);
     for (const station of this.#stations.values()) {
+      if (deaf.has(station.device)) continue;
       station.device.writer = { by: 'line', line: this.#line.name, client };
       station.broadcast(pdu, framing, executed);
       framing = station.framing ?? framing;
@@ -198,20 +211,24 @@ export class Bus {
     return plainReply(this.#framing.encode({ transactionId, unitId, pdu: response }));
   }
 
-  #trueReply(station: Station, request: BusRequest): ReplyPlan {
+  #trueReply(station: Station, request: BusRequest, moment: Moment | undefined): ReplyPlan {
     const { unitId, pdu, transactionId, clientId, client } = request;
     station.device.writer = { by: 'line', line: this.#line.name, client };
     const response = station.process(pdu, this.#framing);
-    if (!response) return silence('the device is in listen-only mode');
+    if (!response) return silence(station.whySilent);
     if (response[1] === ExceptionCode.illegalDataAddress && (response[0] as number) & EXCEPTION_FLAG) {
-      this.#refused = refusedAddresses(station.device.tables, pdu);
+      this.#refused = refusedAddresses(station.device.servedTables, pdu);
     }
     const reply = this.#framing.encode({ transactionId, unitId, pdu: response });
     this.#lastReplies.set(clientId, reply);
-    return plainReply(reply);
+    return plainReply(reply, moment && station.device.conduct?.answered(response, moment));
   }
 
-  #faultyAnswer(station: Station, request: BusRequest): Pick<Answer, 'plan' | 'acted'> {
+  #faultyAnswer(
+    station: Station,
+    request: BusRequest,
+    moment: Moment | undefined,
+  ): Pick<Answer, 'plan' | 'acted'> {
     const { unitId, pdu, transactionId, clientId } = request;
     const framing = this.#framing;
     const { characterTime } = this.#line;
@@ -221,11 +238,13 @@ export class Bus {
       device: station.device.name,
       functionCode: pdu[0] as number,
       ranges: addressRanges(pdu),
+      circumstances: moment && circumstancesOf(moment),
+      starts: station.device.starts,
     };
     const acting = this.#faults.match(facts);
-    if (acting.length === 0) return { plan: this.#trueReply(station, request), acted: NO_FAULTS };
+    if (acting.length === 0) return { plan: this.#trueReply(station, request, moment), acted: NO_FAULTS };
     const previousReply = this.#lastReplies.get(clientId);
-    const reply = prevents(acting) ? undefined : this.#trueReply(station, request);
+    const reply = prevents(acting) ? undefined : this.#trueReply(station, request, moment);
     const context = {
       unitId,
       transactionId,
@@ -239,6 +258,14 @@ export class Bus {
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;
   }
+}
+
+function circumstancesOf({ startedAt, receivedAt, quietSince, connection }: Moment): Circumstances {
+  return {
+    connected: connection && receivedAt - connection.since,
+    nth: connection?.requests,
+    pause: quietSince === undefined ? undefined : Math.max(0, startedAt - quietSince),
+  };
 }
 
 /** The response PDU of the first frame of a plan; undefined when the plan sends no readable frame. */

@@ -38,6 +38,13 @@ export class Station {
     return this.#diagnostics.framing;
   }
 
+  /** Why `process` gave no response. */
+  get whySilent(): string {
+    return this.#diagnostics.listenOnly
+      ? 'the device is in listen-only mode'
+      : 'the device does not answer such a request';
+  }
+
   /** Processes a request that came in this framing. @returns the response PDU; undefined when there is no reply. */
   process(requestPdu: Uint8Array, framing: Framing): Uint8Array | undefined {
     const wasListening = this.#diagnostics.listenOnly;

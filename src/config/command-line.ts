@@ -1,4 +1,5 @@
 import { quote } from '../schema/problem.js';
+import { type CatalogueCommand, parseCatalogue } from './commands/catalogue.js';
 import { type CheckCommand, parseCheck } from './commands/check.js';
 import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
@@ -22,6 +23,7 @@ export type Command =
   | { readonly kind: 'error'; readonly message: string };
 
 type NamedCommand =
+  | CatalogueCommand
   | CheckCommand
   | PortsCommand
   | ReloadCommand
@@ -52,6 +54,7 @@ interface Named {
 
 const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['check', { options: {}, parse: parseCheck }],
+  ['catalogue', { options: {}, parse: parseCatalogue }],
   ['ports', { options: {}, parse: parsePorts }],
   ['reload', { options: {}, parse: parseReload }],
   ['selftest', { options: SELFTEST_OPTIONS, parse: parseSelftest }],

@@ -1,6 +1,7 @@
 import type { DeviceLife } from '../device/device.js';
 import type { FileDefinition } from '../device/files.js';
 import type { IdentityName } from '../device/identification.js';
+import type { Manners } from '../device/manners.js';
 import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
@@ -32,6 +33,7 @@ export interface DeviceExtras {
   readonly queues?: ReadonlyMap<number, readonly number[]>;
   readonly exceptionStatus?: readonly number[];
   readonly serverId?: ServerId;
+  readonly manners?: Manners;
 }
 
 export interface DeviceDefinition {

@@ -7,6 +7,7 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                /tmp/modbus-sim/demo, and TCP on 127.0.0.1:5020
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
+  modbus-sim catalogue [ID]    list what real devices do wrong, or explain one of them with its sources
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
                                changed and what was not; exit 1 if something was not. DIR is its runtime
@@ -69,6 +70,7 @@ REST interface, with all of them; goes before what the file says
 
   --free-ports                 sockets listen on free ports of 127.0.0.1, REST too, and serial lines are virtual,
                                whatever the file says; also for test and examine. The places are printed
+  --misbehave ID               all devices do wrong what this entry of the catalogue says
   --state DIR                  keep what changes at run time in DIR: it is there again after a restart. With
                                state: keep in the file, a service keeps it in its STATE_DIRECTORY
   --log LEVEL                  critical, error, warning, info or debug; default info, on a terminal warning

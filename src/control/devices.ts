@@ -1,11 +1,12 @@
 import type { DeviceDefinition } from '../config/configuration.js';
+import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { openRecordings } from './recordings.js';
-import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { Room } from './room.js';
-import type { ClockChange, DeviceView, PowerChange } from './schemas/device.js';
+import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
 import { thousandths } from './thousandths.js';
 
 export interface OfDevice {
@@ -96,6 +97,20 @@ export const setDeviceClock = command((device, { speed, pause, step }: ClockChan
 /** Restarts a device: registers and signals are as configured, except retained values. */
 export const restartDevice = command((device) => device.restart());
 
+/** Gives a device other manners, in place of all that it has. It goes on as if it had just started; registers stay. */
+export function setManners(
+  { simulator }: Room,
+  { device: name, manners }: OfDevice & { readonly manners: MannersChange },
+): Outcome<DeviceView> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
+  const issues = mannersProblems(manners, name, lines);
+  if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
+  device.manners = Object.keys(manners).length > 0 ? manners : undefined;
+  return done(deviceView(simulator, device));
+}
+
 function command<Input>(carryOut: (device: Device, input: Input) => void) {
   return ({ simulator }: Room, { device: name, ...input }: OfDevice & Input): Outcome<DeviceView> => {
     const device = simulator.devices.get(name);
@@ -143,5 +158,6 @@ function deviceView(simulator: Simulator, device: Device): DeviceView {
     lines: Object.fromEntries(lines.filter(([, units]) => units.length > 0)),
     tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
     names: [...points.named.keys()],
+    manners: { ...device.manners },
   };
 }

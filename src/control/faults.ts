@@ -1,4 +1,4 @@
-import { type FaultRule, ruleSchema } from '../faults/rule.js';
+import { type FaultRule, ruleSchema, THEN } from '../faults/rule.js';
 import { MAX_RULES, type RuleStatus } from '../faults/rules.js';
 import { usableRule } from '../faults/usable-rule.js';
 import { hex } from '../protocol/bytes.js';
@@ -14,7 +14,7 @@ import { micros } from '../traffic/time.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { Room } from './room.js';
 import { type FaultPreviewView, previewBody, type RuleView } from './schemas/fault.js';
-import { unservedUnits } from './unserved-units.js';
+import { unservedDevices, unservedUnits } from './unserved-units.js';
 
 /** A rule as it is written in a native file. */
 type WrittenRule = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export function previewRule(
 }
 
 /** The rule as it can be put to use here, or why it can't. Used for rules from everywhere. */
-function checkedRule(
+export function checkedRule(
   { faults, ruleHome, changes: { budget } }: Simulator,
   written: WrittenRule,
 ): Outcome<FaultRule> {
@@ -108,7 +108,8 @@ function checkedRule(
 
 const TOO_MANY_RULES = `expected at most ${MAX_RULES} fault rules in force; remove one first`;
 
-function accept({ simulator, log }: Room, rule: FaultRule, written: WrittenRule): Outcome<RuleView> {
+/** Puts a checked rule in force. */
+export function accept({ simulator, log }: Room, rule: FaultRule, written: WrittenRule): Outcome<RuleView> {
   const view = ruleView(simulator.faults.rules.set(rule), simulator.lines.values());
   simulator.changes.budget.countRule(rule.name, costOf(written));
   for (const warning of view.warnings ?? []) log.warn({ rule: rule.name }, warning);
@@ -123,13 +124,15 @@ function ruleView(
   { rule, seed, matches, hits, lastHit, open, remaining }: RuleStatus,
   lines: Iterable<Line>,
 ): RuleView {
-  const warnings = unservedUnits(rule, lines);
+  const all = [...lines];
+  const warnings = [...unservedUnits(rule, all), ...unservedDevices(rule, all)];
   return {
     name: rule.name,
     enabled: rule.enabled ?? true,
     when: rule.when,
     ...(rule.schedule && { schedule: rule.schedule.map((window) => ({ ...window })) }),
     do: rule.faults.map(({ kind, written }) => ({ [kind]: written })),
+    ...(rule.becomes && { [THEN]: { ...rule.becomes } }),
     seed,
     matches,
     hits,

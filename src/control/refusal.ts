@@ -47,6 +47,11 @@ export const CODES = {
   'device.name_taken': { status: 409, means: 'There is a device of this name already.' },
   'device.too_many': { status: 409, means: 'There are as many devices as are allowed.' },
   'device.in_use': { status: 409, means: 'A line, a rule or a signal needs the device.' },
+  'manners.no_connection': {
+    status: 400,
+    means: 'Only serial lines serve the device, and they have no connections.',
+  },
+  'misbehaviour.unknown': { status: 404, means: 'The catalogue has no entry of this identifier.' },
   'device.changed': { status: 409, means: 'A device came or went while the request was read.' },
   'value.unknown': { status: 404, means: 'The device has no value of this name.' },
   'value.invalid': { status: 400, means: 'The value does not fit the type of the register.' },

@@ -2,11 +2,14 @@ import { MAX_PDU_LENGTH } from '../protocol/limits.js';
 import type { Writer } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
+import { Conduct } from './conduct.js';
 import { DependencyGraph } from './dependency-graph.js';
 import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
+import { manneredAnswer, servedTables } from './mannered-answer.js';
+import type { Manners } from './manners.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
 import type { FeedDefinition } from './queue-feed.js';
@@ -34,6 +37,7 @@ export interface DeviceOptions extends Partial<Omit<Server, 'access' | 'reaction
   /** The single list of cells behind all four tables; only devices from pymodbus files have one. */
   readonly cells?: RegisterImage;
   readonly life?: DeviceLife;
+  readonly manners?: Manners;
   /** The values of other devices that signals of this device may depend on. */
   readonly graph?: DependencyGraph;
   /** Real time in ms, never going back. */
@@ -50,8 +54,17 @@ export class Device {
   readonly supply: Supply;
   /** How often the supply was lost. State that is lost with the supply is discarded when this number changes. */
   supplyLosses = 0;
-  readonly #server: Server;
+  /** How often it was restarted, by its supply or otherwise. */
+  starts = 0;
+  /** As clients see the tables. */
+  servedTables: Tables;
+  /** Absent without manners. */
+  conduct: Conduct | undefined;
+  #manners: Manners | undefined;
+  #mannersChanges = -1;
+  #server: Server;
   readonly #graph: DependencyGraph;
+  readonly #now: () => number;
 
   constructor(options: DeviceOptions) {
     const { name, tables, cells, identity = identityObjects(), life = STILL } = options;
@@ -59,6 +72,8 @@ export class Device {
     this.name = name;
     this.tables = tables;
     this.cells = cells;
+    this.servedTables = tables;
+    this.#now = now;
     this.clock = new DeviceClock(now, life.clock);
     this.supply = new Supply(now);
     this.#graph = graph;
@@ -81,6 +96,20 @@ export class Device {
       exceptionStatus: options.exceptionStatus ?? [],
       serverId: options.serverId ?? { id: [0], running: true, additional: productName(identity) },
     };
+    this.manners = options.manners;
+  }
+
+  get manners(): Manners | undefined {
+    return this.#manners;
+  }
+
+  /** From now on the device behaves so, as if it had just started. Undefined is a device without manners. */
+  set manners(manners: Manners | undefined) {
+    this.#manners = manners;
+    this.#mannersChanges++;
+    this.conduct = manners && new Conduct(manners, this.#now());
+    this.servedTables = manners ? servedTables(this.tables, manners) : this.tables;
+    this.#server = { ...this.#server, tables: this.servedTables };
   }
 
   /**
@@ -119,6 +148,7 @@ export class Device {
   }
 
   #restartAt(moment: number | undefined): void {
+    this.starts++;
     this.#graph.settleAll();
     const retained = this.points.all
       .filter(({ definition }) => definition.retain)
@@ -126,13 +156,14 @@ export class Device {
     for (const image of this.images) image.reset();
     for (const [{ image, location }, raw] of retained) image.show(location, raw);
     this.clock.restart(moment);
+    this.conduct = this.#manners && new Conduct(this.#manners, moment ?? this.#now());
     this.points.restart();
   }
 
-  /** Grows whenever registers, access flags, signals or the clock are changed. Computed values do not count. */
+  /** Grows whenever registers, access flags, signals, manners or the clock are changed. Computed values do not count. */
   get changes(): number {
     let { changes } = this.points;
-    changes += this.clock.changes;
+    changes += this.clock.changes + this.#mannersChanges;
     for (const image of this.images) changes += image.changes;
     return changes;
   }
@@ -145,16 +176,18 @@ export class Device {
 
   /** Call before `respond`: who sends the request. Coils and holding registers are what clients write. */
   set writer(writer: Writer) {
-    this.tables.coils.writer = writer;
-    this.tables.holding.writer = writer;
+    this.servedTables.coils.writer = writer;
+    this.servedTables.holding.writer = writer;
   }
 
   /**
    * The response PDU to a request PDU of at least one byte. The specification's errors are exception responses.
-   * Undefined when there is no reply (force listen only). `diagnostics` belongs to the line of the request.
+   * Undefined when there is no reply (force listen only, or the manners of the device). `diagnostics` belongs to the line of the request.
    */
   respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
-    return answer(this.#server, diagnostics, requestPdu);
+    const plain = (pdu: Uint8Array) => answer(this.#server, diagnostics, pdu);
+    if (this.#manners === undefined) return plain(requestPdu);
+    return manneredAnswer(this.#manners, this.servedTables, requestPdu, plain);
   }
 }
 

@@ -1,3 +1,4 @@
+import * as catalogue from '../control/catalogue.js';
 import * as cells from '../control/cells.js';
 import * as devices from '../control/devices.js';
 import * as faults from '../control/faults.js';
@@ -30,6 +31,7 @@ export const CALLS = {
   'device.remove': devices.removeDevice,
   'device.power': devices.switchDevice,
   'device.clock': devices.setDeviceClock,
+  'device.manners': devices.setManners,
   'device.reset': devices.restartDevice,
   'device.names': devices.namesOfDevice,
   'value.get': values.getValue,
@@ -47,6 +49,8 @@ export const CALLS = {
   'rule.remove': faults.removeRule,
   'rule.reset': faults.resetRules,
   'rule.preview': faults.previewRule,
+  'misbehaviour.arm': catalogue.armMisbehaviour,
+  'misbehaviour.disarm': catalogue.disarmMisbehaviour,
   'test.list': testing.listTests,
   'test.get': testing.getTest,
   'test.start': testing.startTest,

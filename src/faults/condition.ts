@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { bounded, probability, section, UNLIMITED, wholeNumber } from '../schema/parts.js';
+import { expectedMessage } from '../schema/problem.js';
+import { duration } from '../schema/units.js';
 import { windowShape } from './window.js';
 
 /** A longer list is taken for a mistake, because all of it is searched for each request. */
@@ -8,6 +10,46 @@ const MAX_LISTED = 256;
 function listOf<Schema extends z.ZodType>(schema: Schema) {
   return z.array(schema).min(1, { error: 'at least one' });
 }
+
+const RANGE = /^(\d{1,5})-(\d{1,5})$/;
+
+/** A number from `min` to `max`, or a range of them as text, `11-125`. */
+function numberOrRange(min: number, max: number, what: string) {
+  const error = `${what} from ${min} to ${max}, or a range such as "${min}-${Math.min(max, min + 9)}"`;
+  const range = z.string({ error }).refine(
+    (text) => {
+      const [first, last] = endsOf(text);
+      return min <= first && first <= last && last <= max;
+    },
+    { error: (issue) => expectedMessage(error, issue.input) },
+  );
+  return z.union([wholeNumber(min, max, what), range], { error });
+}
+
+function endsOf(text: string): [first: number, last: number] {
+  const [, first, last] = RANGE.exec(text) ?? [];
+  return [Number(first), Number(last)];
+}
+
+/** What a number or a range stands for. */
+export function numbersOf(written: number | string): number[] {
+  if (typeof written === 'number') return [written];
+  const [first, last] = endsOf(written);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
+
+/** A time that has to be shorter or longer than this. */
+const limits = section({
+  below: duration(1).optional(),
+  above: duration(1).optional(),
+}).refine(({ below, above }) => (below === undefined) !== (above === undefined), {
+  error: 'expected either below or above',
+});
+
+/** A name for a state of a device. */
+export const stateName = z
+  .string({ error: 'the name of a state' })
+  .regex(/^[\w-]{1,32}$/, { error: 'letters, digits, hyphens and underscores, at most 32' });
 
 function oneOrMore<Schema extends z.ZodType>(schema: Schema, error: string) {
   return bounded(z.union([schema, listOf(schema)], { error }), MAX_LISTED);
@@ -24,17 +66,20 @@ export const conditionSchema = section({
   line: oneOrMore(z.string(), 'the name of a line or a list of them')
     .describe('Name of a line, or a list of names.')
     .optional(),
+  device: oneOrMore(z.string(), 'the name of a device or a list of them')
+    .describe('Name of a device, or a list of names.')
+    .optional(),
   unit: oneOrMore(
-    wholeNumber(0, 255, 'a unit identifier'),
-    'a unit identifier from 0 to 255, or a list of them',
+    numberOrRange(0, 255, 'a unit identifier'),
+    'a unit identifier from 0 to 255, a range such as "20-29", or a list of them',
   )
-    .describe('Unit identifier, or a list.')
+    .describe('Unit identifier, a range such as 20-29, or a list.')
     .optional(),
   function: oneOrMore(
-    wholeNumber(1, 255, 'a function code'),
-    'a function code from 1 to 255, or a list of them',
+    numberOrRange(1, 255, 'a function code'),
+    'a function code from 1 to 255, a range such as "1-4", or a list of them',
   )
-    .describe('Function code, or a list.')
+    .describe('Function code, a range such as 1-4, or a list.')
     .optional(),
   address: bounded(
     z.union([address, addressRange, listOf(addressRange)], {
@@ -47,9 +92,20 @@ export const conditionSchema = section({
   name: oneOrMore(z.string(), 'the name of a value, such as meter.voltage, or a list of them')
     .describe('Name of a value such as meter.voltage, or a list. Instead of an address.')
     .optional(),
-  quantity: oneOrMore(wholeNumber(1, 0xffff, 'a quantity'), 'a quantity from 1 to 65535, or a list of them')
-    .describe('Quantity of registers or coils, or a list.')
+  quantity: oneOrMore(
+    numberOrRange(1, 0xffff, 'a quantity'),
+    'a quantity from 1 to 65535, a range such as "11-125", or a list of them',
+  )
+    .describe('Quantity of registers or coils, a range such as 11-125, or a list.')
     .optional(),
+  connected: limits
+    .describe('How long the client has been connected: {below: 1s} or {above: 1m}.')
+    .optional(),
+  nth: wholeNumber(1, UNLIMITED, 'a number of requests')
+    .describe('The n-th request of its connection.')
+    .optional(),
+  pause: limits.describe('Silence on the line before the request: {below: 50ms} or {above: 30s}.').optional(),
+  state: stateName.describe('The device is in this state, which another rule has put it in.').optional(),
   after: wholeNumber(0, UNLIMITED, 'a number of requests').describe('Skip the first n matches.').optional(),
   every: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Act on every n-th match.').optional(),
   count: wholeNumber(1, UNLIMITED, 'a number of requests').describe('Stop after acting n times.').optional(),
@@ -64,6 +120,45 @@ export type Condition = z.infer<typeof conditionSchema>;
 /** True when a rule with this condition can be for requests of the line `name`. */
 export function aimsAt({ line }: Condition, name: string): boolean {
   return includes(line, name);
+}
+
+/** True when the number is one that a condition wants, or in a range that it wants, or when it wants nothing. */
+export function includesNumber(
+  wanted: number | string | readonly (number | string)[] | undefined,
+  number: number,
+): boolean {
+  if (wanted === undefined || wanted === number) return true;
+  return [wanted].flat().some((each) => {
+    if (typeof each === 'number') return each === number;
+    const [first, last] = endsOf(each);
+    return first <= number && number <= last;
+  });
+}
+
+/** True when a time in ms is within the limits. A time that nobody knows is within none. */
+function isWithin(wanted: Condition['pause'], time: number | undefined): boolean {
+  if (wanted === undefined) return true;
+  if (time === undefined) return false;
+  return wanted.below === undefined ? time > (wanted.above as number) : time < wanted.below;
+}
+
+/** What surrounds a request in time, as conditions ask for it. */
+export interface Circumstances {
+  /** How long the client has been connected in ms, and its how-manieth request this is; undefined without connections. */
+  readonly connected: number | undefined;
+  readonly nth: number | undefined;
+  /** Silence on the line before the request in ms; undefined for the first. */
+  readonly pause: number | undefined;
+}
+
+/** True when the circumstances are those that a condition wants. They differ from one request to the next of the same kind. */
+export function isSo({ connected, nth, pause }: Condition, now: Circumstances | undefined): boolean {
+  if (connected === undefined && nth === undefined && pause === undefined) return true;
+  return (
+    isWithin(connected, now?.connected) &&
+    (nth === undefined || nth === now?.nth) &&
+    isWithin(pause, now?.pause)
+  );
 }
 
 /** True when a condition wants this, or wants nothing. */

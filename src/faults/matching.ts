@@ -1,7 +1,7 @@
 import { functionOf } from '../protocol/function-table.js';
 import type { AddressRange } from '../protocol/pdu.js';
 import { type FaultLine, lackOf } from './ability.js';
-import { type Condition, includes } from './condition.js';
+import { type Circumstances, type Condition, includes, includesNumber } from './condition.js';
 import type { FaultRule, NamedValue } from './rule.js';
 
 /** The facts that a rule checks to decide whether it applies to a request. */
@@ -13,6 +13,9 @@ export interface RequestFacts {
   readonly functionCode: number;
   /** The addresses that the request touches; none for functions without any. */
   readonly ranges: readonly AddressRange[];
+  readonly circumstances?: Circumstances | undefined;
+  /** How often the device has started. Its states end when it does. */
+  readonly starts?: number;
 }
 
 /**
@@ -21,18 +24,19 @@ export interface RequestFacts {
  * @param values what the names in the condition stand for; undefined when there are none
  */
 export function matchesRequest(
-  { line, unit, function: code, address, quantity }: Condition,
+  { line, device, unit, function: code, address, quantity }: Condition,
   values: readonly NamedValue[] | undefined,
   facts: RequestFacts,
 ): boolean {
   return (
     includes(line, facts.line.name) &&
-    includes(unit, facts.unitId) &&
-    includes(code, facts.functionCode) &&
+    includes(device, facts.device) &&
+    includesNumber(unit, facts.unitId) &&
+    includesNumber(code, facts.functionCode) &&
     (address === undefined ||
       pairs(address).some(([first, last]) => facts.ranges.some((range) => touches(range, first, last)))) &&
     (values === undefined || values.some((value) => touchesValue(facts, value))) &&
-    (quantity === undefined || facts.ranges.some((range) => includes(quantity, range.quantity)))
+    (quantity === undefined || facts.ranges.some((range) => includesNumber(quantity, range.quantity)))
   );
 }
 
@@ -136,10 +140,11 @@ export class RuleMatcher<Entry extends OfRule> {
 
   #makeGroup(facts: RequestFacts): Group<Entry> {
     const entries = this.#entries.filter(({ rule }) => {
-      const { line, unit, function: code } = rule.when;
+      const { line, device, unit, function: code } = rule.when;
       // If the line supports none of the rule's faults, the request must not use up the rule's count.
-      const isAble = rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
-      return isAble && matchesRequest({ line, unit, function: code }, undefined, facts);
+      const isAble =
+        rule.faults.length === 0 || rule.faults.some(({ needs }) => lackOf(facts.line, needs) === undefined);
+      return isAble && matchesRequest({ line, device, unit, function: code }, undefined, facts);
     });
     const readsRanges = entries.some(
       ({ rule: { when, values } }) =>

@@ -3,16 +3,20 @@ import { MAX_SEED } from '../random.js';
 import type { At } from '../schema/at.js';
 import { bounded, flag, isMapping, section, wholeNumber } from '../schema/parts.js';
 import type { Issue } from '../schema/problem.js';
+import { duration } from '../schema/units.js';
 import { documentAs } from '../schema/written-as.js';
 import { type FaultLine, lackOf } from './ability.js';
 import { refusal } from './budget.js';
-import { aimsAt, type Condition, conditionSchema } from './condition.js';
+import { aimsAt, type Condition, conditionSchema, stateName } from './condition.js';
 import type { Fault } from './kind.js';
 import { faultSchema, writtenFault } from './kinds.js';
 import { excessOf } from './trial.js';
 import { scheduleSchema, type Window } from './window.js';
 
 const MAX_NAME_LENGTH = 64;
+
+/** A key of a rule. Nothing awaits a rule, so it is no function that anybody calls. */
+export const THEN = 'then';
 
 /** More faults than this on one reply are taken for a mistake, because each one is recorded for each request. */
 const MAX_FAULTS = 64;
@@ -57,20 +61,33 @@ export const ruleSchema = section({
   schedule: scheduleSchema
     .describe('Windows of time. The rule acts while one of them is open (default: always).')
     .optional(),
-  do: doSchema,
+  do: doSchema.optional(),
+  [THEN]: section({ state: stateName, for: duration(1).optional() })
+    .describe(
+      'Puts the device into a state once the rule has acted (default: until its supply is switched or it is reset).',
+    )
+    .optional(),
   seed: wholeNumber(0, MAX_SEED, 'a seed')
     .describe('The same seed gives the same bytes for the same requests (default: random).')
     .optional(),
-}).transform(
-  ({ name, enabled, when, schedule, do: faults, seed }): FaultRule => ({
-    name,
-    ...(enabled === false && { enabled }),
-    when,
-    ...(schedule !== undefined && { schedule }),
-    faults,
-    ...(seed !== undefined && { seed }),
-  }),
-);
+})
+  .refine(({ do: faults, then }) => faults !== undefined || then !== undefined, {
+    error: 'missing, expected a fault, as in {delay: 100}, or a list of faults',
+    path: ['do'],
+    // Other mistakes of the rule do not hide this one.
+    when: ({ value }) => isMapping(value),
+  })
+  .transform(
+    ({ name, enabled, when, schedule, do: faults = [], then, seed }): FaultRule => ({
+      name,
+      ...(enabled === false && { enabled }),
+      when,
+      ...(schedule !== undefined && { schedule }),
+      faults,
+      ...(then !== undefined && { becomes: then }),
+      ...(seed !== undefined && { seed }),
+    }),
+  );
 
 /** A checked rule. When it has no seed, one is drawn when the rule is put in force. */
 export interface FaultRule {
@@ -82,6 +99,8 @@ export interface FaultRule {
   readonly values?: readonly NamedValue[];
   readonly schedule?: readonly Window[];
   readonly faults: readonly Fault[];
+  /** The state of the device once the rule has acted, and for how many ms; without an end when absent. */
+  readonly becomes?: { readonly state: string; readonly for?: number | undefined };
   readonly seed?: number;
 }
 
@@ -128,7 +147,11 @@ export function resolveNames(rule: FaultRule, find: FindValue): ResolvedRule {
  */
 export function lineProblems(rule: FaultRule, lines: readonly FaultLine[]): Issue[] {
   const aimedAt = lines.filter(({ name }) => aimsAt(rule.when, name));
-  return [...unknownLines(rule, lines), ...impossibleFaults(rule, aimedAt)];
+  return [
+    ...unknownLines(rule, lines),
+    ...impossibleConditions(rule, aimedAt),
+    ...impossibleFaults(rule, aimedAt),
+  ];
 }
 
 function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultLine[]): Issue[] {
@@ -141,6 +164,19 @@ function unknownLines({ when: { line = [] } }: FaultRule, lines: readonly FaultL
       message: `unknown line ${name}, expected one of ${known.join(', ')}`,
       code: 'rule.unknown_line',
     }));
+}
+
+/** Conditions on connections are for lines that have them. */
+function impossibleConditions({ when }: FaultRule, lines: readonly FaultLine[]): Issue[] {
+  const lacking = lines.filter(({ abilities }) => !abilities.has('close'));
+  const [first] = lacking;
+  if (!first || (when.line === undefined && lacking.length < lines.length)) return [];
+  const keys = (['connected', 'nth'] as const).filter((key) => when[key] !== undefined);
+  return keys.map((key) => ({
+    path: ['when', key],
+    message: `line ${first.name} has no connections`,
+    code: 'rule.impossible',
+  }));
 }
 
 function impossibleFaults({ when, faults }: FaultRule, lines: readonly FaultLine[]): Issue[] {

@@ -1,4 +1,5 @@
 import { newSeed, type Random, seededRandom } from '../random.js';
+import { isSo } from './condition.js';
 import { type RequestFacts, RuleMatcher } from './matching.js';
 import type { FaultRule } from './rule.js';
 import { isOpen } from './window.js';
@@ -58,6 +59,7 @@ export class FaultRules {
   hits = 0;
   readonly #entries = new Map<string, Entry>();
   readonly #source: RuleSource;
+  readonly #states = new DeviceStates();
   /** Undefined after a change, until the next request. */
   #matcher: RuleMatcher<Entry> | undefined;
 
@@ -94,6 +96,7 @@ export class FaultRules {
     this.changes++;
     this.#matcher = undefined;
     this.#entries.set(rule.name, entry);
+    this.#forgetStates();
     return this.#status(entry);
   }
 
@@ -116,7 +119,15 @@ export class FaultRules {
   remove(name: string): boolean {
     this.changes++;
     this.#matcher = undefined;
-    return this.#entries.delete(name);
+    const removed = this.#entries.delete(name);
+    this.#forgetStates();
+    return removed;
+  }
+
+  /** No device is in a state that no rule brings about. */
+  #forgetStates(): void {
+    const states = Array.from(this.#entries.values(), ({ rule }) => rule.becomes?.state);
+    this.#states.keep(new Set(states));
   }
 
   /** The rules that act on a request, in order. Counts their matches and hits. */
@@ -124,8 +135,12 @@ export class FaultRules {
     const acting: ActingRule[] = [];
     this.#matcher ??= new RuleMatcher(this.#enabled());
     for (const entry of this.#matcher.matching(facts)) {
-      const random = this.#turn(entry);
+      const random = this.#turn(entry, facts);
       if (random) acting.push({ rule: entry.rule, random });
+    }
+    // A state begins after the request that brings it about.
+    for (const { rule } of acting) {
+      if (rule.becomes) this.#states.enter(facts, rule.becomes, this.#source.uptime());
     }
     return acting;
   }
@@ -142,9 +157,11 @@ export class FaultRules {
    * The random source for a request that the rule is for, when the rule acts. Each match has its own, whether or not
    * the rule acts.
    */
-  #turn(entry: Entry): Random | undefined {
+  #turn(entry: Entry, facts: RequestFacts): Random | undefined {
     const { when } = entry.rule;
-    if (!this.#isOpen(entry)) return undefined;
+    if (!this.#isOpen(entry) || !isSo(when, facts.circumstances)) return undefined;
+    if (when.state !== undefined && !this.#states.has(facts, when.state, this.#source.uptime()))
+      return undefined;
     entry.matches++;
     if (when.count !== undefined && entry.hits >= when.count) return undefined;
     const turn = entry.matches - (when.after ?? 0);
@@ -169,6 +186,32 @@ export class FaultRules {
     const { count } = rule.when;
     const remaining = count === undefined ? undefined : count - hits;
     return { rule, seed, temporary, matches, hits, lastHit, open: this.#isOpen(entry), remaining };
+  }
+}
+
+/** The states that rules have put devices in. */
+class DeviceStates {
+  readonly #until = new Map<string, { readonly until: number; readonly starts: number | undefined }>();
+
+  /** @param now in ms, of the same clock each time */
+  enter(
+    { device, starts }: RequestFacts,
+    { state, for: length }: NonNullable<FaultRule['becomes']>,
+    now: number,
+  ) {
+    const until = length === undefined ? Number.POSITIVE_INFINITY : now + length;
+    this.#until.set(`${device} ${state}`, { until, starts });
+  }
+
+  keep(states: ReadonlySet<string | undefined>): void {
+    for (const key of this.#until.keys()) {
+      if (!states.has(key.slice(key.lastIndexOf(' ') + 1))) this.#until.delete(key);
+    }
+  }
+
+  has({ device, starts }: RequestFacts, state: string, now: number): boolean {
+    const entered = this.#until.get(`${device} ${state}`);
+    return entered !== undefined && entered.starts === starts && now < entered.until;
   }
 }
 

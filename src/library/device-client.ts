@@ -1,4 +1,4 @@
-import type { ClockRequest, DeviceView, PowerRequest } from '../control/schemas/device.js';
+import type { ClockRequest, DeviceView, MannersRequest, PowerRequest } from '../control/schemas/device.js';
 import type { ChangeRequest, RegisterQuery, RegisterView, ValueView } from '../control/schemas/value.js';
 import type { Call, Method } from './call.js';
 
@@ -68,6 +68,11 @@ export class DeviceClient {
   /** Sets the clock by which signals move. */
   clock(request: ClockRequest): Promise<DeviceView> {
     return this.#answer('POST', '/clock', request);
+  }
+
+  /** Gives the device other manners, in place of all that it has: `{most: {registers: 40}}`; `{}` for none. */
+  manners(manners: MannersRequest): Promise<DeviceView> {
+    return this.#answer('PUT', '/manners', manners);
   }
 
   /** Restarts the device: registers and signals are as configured, except retained values. */

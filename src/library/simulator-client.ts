@@ -1,3 +1,4 @@
+import type { Armed } from '../control/catalogue.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Call } from './call.js';
 import { DeviceClient } from './device-client.js';
@@ -14,6 +15,9 @@ export interface SimulatorClient {
   line(name: string): LineClient;
   /** The device of this name. Whether there is one, its first use shows. */
   device(name: string): DeviceClient;
+  /** Lets a device, or all devices of a line, do wrong what an entry of the catalogue says; `behave` takes it back. */
+  misbehave(id: string, target: { readonly device: string } | { readonly line: string }): Promise<Armed>;
+  behave(id: string): Promise<Armed>;
 }
 
 /**
@@ -28,6 +32,8 @@ export async function simulatorClient(call: Call, pause: () => Promise<void>): P
     faults: new FaultsClient(call),
     traffic: new TrafficClient(call, pause),
     device: (name) => new DeviceClient(call, name),
+    misbehave: (id, target) => call('POST', `/catalogue/${encodeURIComponent(id)}`, target) as Promise<Armed>,
+    behave: (id) => call('DELETE', `/catalogue/${encodeURIComponent(id)}`) as Promise<Armed>,
     line(name) {
       const found = lines.get(name);
       if (!found) throw new Error(unknownName('line', name, [...lines.keys()]));

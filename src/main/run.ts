@@ -20,6 +20,8 @@ async function run(command: Command): Promise<number> {
       return complain(command.message, WRONG_USAGE);
     case 'check':
       return (await import('./check.js')).check(command);
+    case 'catalogue':
+      return (await import('./catalogue.js')).catalogue(command);
     case 'ports':
       return (await import('./ports.js')).ports();
     case 'reload':

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
+import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
 import type { ServeCommand, StateOptions } from '../config/commands/serve.js';
 import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
-import { ownersRoom } from '../control/room.js';
+import { armMisbehaviour } from '../control/catalogue.js';
+import { problemText } from '../control/refusal.js';
+import { ownersRoom, type Room } from '../control/room.js';
 import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
 import { openState } from '../service/state/open-state.js';
@@ -43,6 +46,8 @@ export async function serve(command: ServeCommand): Promise<number> {
     file: sourceName(source),
   });
   if (state?.ok === false) return complain(state.error);
+  const armed = misbehave(owned, command.misbehave);
+  if (armed !== undefined) return complain(armed);
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
     await state?.keeper.cancel();
@@ -89,6 +94,19 @@ export async function serve(command: ServeCommand): Promise<number> {
       () => OK,
       (error: Error) => complain(`stopping failed: ${error.message}`),
     );
+}
+
+/** Lets all devices misbehave as an entry of the catalogue says. @returns why not, as a sentence */
+function misbehave(room: Room, id: string | undefined): string | undefined {
+  const entry = id === undefined ? undefined : findMisbehaviour(id);
+  if (typeof entry !== 'object') return entry && `--misbehave: ${entry}`;
+  const { manners } = entry;
+  for (const device of room.simulator.devices.keys()) {
+    const target = { device };
+    const problem = problemText(armMisbehaviour(room, { manners, rules: rulesOf(entry, target), target }));
+    if (problem !== undefined) return `--misbehave ${id}: ${problem}`;
+  }
+  return undefined;
 }
 
 /** The directory that `--state` or the service gives the program to write to. */

@@ -33,9 +33,9 @@ interface CloseStep {
   readonly how: 'end' | 'reset';
 }
 
-/** The plan of a well-behaved device: the whole response in one piece, at its time. */
-export function plainReply(bytes: Uint8Array): ReplyPlan {
-  return { kind: 'send', early: false, steps: [{ kind: 'bytes', waitMs: 0, bytes, continues: false }] };
+/** The plan of a well-behaved device: the whole response in one piece, at its time, or so much later. */
+export function plainReply(bytes: Uint8Array, waitMs = 0): ReplyPlan {
+  return { kind: 'send', early: false, steps: [{ kind: 'bytes', waitMs, bytes, continues: false }] };
 }
 
 export function silence(reason: string): ReplyPlan {

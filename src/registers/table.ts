@@ -51,6 +51,18 @@ export class Table {
     return this.#allowsBits(address, address + quantity - 1, true);
   }
 
+  /** Whether a client could read the register or bit at `address`. */
+  defines(address: number, of: 'bits' | 'words'): boolean {
+    return this.#whyRefused(of === 'bits' ? this.#cellOfBit(address) : address, address, false) === undefined;
+  }
+
+  /** Whether whole values are asked for and a range of registers begins or ends inside one. */
+  cutsValue({ address, quantity }: AddressRange): boolean {
+    const { image, base, wholeValues } = this.window;
+    if (!wholeValues) return false;
+    return [address, address + quantity].some((cell) => image.typeAt(base + cell) === 'next');
+  }
+
   /**
    * The first addresses of a range that refuse an access, all for the same reason. Undefined where all allow it.
    * @param isWrite whether the access is a write

@@ -67,6 +67,11 @@ export class LineTraffic {
     this.#eventLog = new EventLog(log);
   }
 
+  /** When the last character was heard or sent, in ms; undefined before the first. */
+  get quietSince(): number | undefined {
+    return this.#quietSince;
+  }
+
   /** The line has other settings from now on. */
   change(line: TrafficLine): void {
     this.#line = line;

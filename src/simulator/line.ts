@@ -3,6 +3,7 @@ import { type Answer, Bus, type BusLine, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
 import { lineSource } from '../config/native/line-source.js';
+import type { Connection } from '../device/conduct.js';
 import type { FaultRules } from '../faults/rules.js';
 import type { Framing } from '../protocol/framing.js';
 import { FRAMINGS } from '../protocol/framings.js';
@@ -77,6 +78,9 @@ export class Line implements LineHandler {
   #failure: string | undefined;
   #openedAt: number | undefined;
   #lastClientId = 0;
+  /** The connections of the clients that are there, and when the last one began. */
+  readonly #connections = new Map<number, Connection>();
+  #lastConnection: number | undefined;
 
   constructor(
     definition: LineDefinition,
@@ -200,7 +204,11 @@ export class Line implements LineHandler {
   request(request: LineRequest, begin: (reply: LineReply) => void): void {
     const { framing } = this.bus;
     const asked = this.#traffic.asked(request, framing);
-    const answer = this.bus.answer(request) ?? noSuchUnit(framing);
+    const { startedAt, receivedAt, clientId } = request;
+    const connection = this.#connections.get(clientId);
+    if (connection) connection.requests++;
+    const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince, connection };
+    const answer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
     begin(this.#pending.add(asked, answer));
     this.#traffic.reportRequest();
@@ -208,8 +216,21 @@ export class Line implements LineHandler {
 
   event(event: LineEvent): void {
     if (event.kind === 'open') this.#openedAt = this.#tools.clock.now();
-    if (event.kind === 'client-gone') this.bus.forget(event.clientId);
+    if (event.kind === 'client') this.#connected(event.clientId);
+    if (event.kind === 'client-gone') {
+      this.bus.forget(event.clientId);
+      this.#connections.delete(event.clientId);
+    }
     this.#traffic.event(event, this.bus.framing);
+  }
+
+  #connected(clientId: number): void {
+    const since = this.#tools.clock.now();
+    const afterLast = this.#lastConnection === undefined ? undefined : since - this.#lastConnection;
+    const connection: Connection = { since, afterLast, requests: 0 };
+    this.#lastConnection = since;
+    this.#connections.set(clientId, connection);
+    this.bus.connected(connection);
   }
 
   /** A test on the line has come so far. It becomes an event of the traffic. */

@@ -1,5 +1,6 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import type { Device } from '../device/device.js';
+import type { Manners } from '../device/manners.js';
 import type { Point } from '../device/point.js';
 import { deviceFingerprint } from './fingerprint.js';
 import { changedPages, restorePage } from './pages.js';
@@ -19,12 +20,13 @@ interface KeptDevice {
 export function* deviceStateText({ definition, device }: KeptDevice, uptime: number): Generator<string> {
   const images = Array.from(device.images, (image) => image.snapshot());
   const { time } = device.clock;
-  const head: Omit<DeviceState, 'images'> = {
+  const head: Omit<DeviceState, 'images' | 'manners'> & { readonly manners?: Manners } = {
     format: FORMAT,
     device: device.name,
     fingerprint: deviceFingerprint(definition),
     uptime,
     clock: { time, ...device.clock.settings },
+    ...(device.manners !== definition.extras.manners && { manners: { ...device.manners } }),
     signals: device.points.all.filter(isOther).map(signalOf),
     counters: device.points.all.flatMap((point) => counterOf(point, time)),
   };
@@ -78,6 +80,7 @@ export function restoreDevice(
   }
   const { time, paused, speed } = state.clock;
   const missed = paused ? 0 : Math.max(0, uptime - state.uptime) * speed;
+  if (state.manners) device.manners = Object.keys(state.manners).length > 0 ? state.manners : undefined;
   clock.resume(time + missed, { paused, speed });
   for (const [i, image] of Array.from(device.images).entries()) {
     const wrong = state.images[i]?.filter((page) => !restorePage(image, page)) ?? [];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mannersSchema } from '../config/native/manners-schema.js';
 import { TABLE_NAMES } from '../device/tables.js';
 import { MAX_SPEED } from '../signals/clock.js';
 
@@ -30,6 +31,8 @@ export const deviceStateSchema = z.strictObject({
   /** The time of the program that the clock belongs to, in ms. */
   uptime: time,
   clock: z.strictObject({ time, speed: z.number().min(0).max(MAX_SPEED), paused: z.boolean() }),
+  /** Where they are not those of the file. */
+  manners: mannersSchema.optional(),
   signals: z.array(z.strictObject({ ...location, signal: source.nullable() })).max(MOST_POINTS),
   /** What counters had added up, and when, in ms of the clock. */
   counters: z.array(z.strictObject({ ...location, time, value: finite })).max(MOST_POINTS),

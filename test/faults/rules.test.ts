@@ -539,7 +539,10 @@ describe('a rule that is not right', () => {
     [{ unit: 256 }, 'when.unit: expected a unit identifier from 0 to 255, got 256'],
     [{ unit: [1, 256] }, /^when\.unit(\[1\])?: expected a unit identifier from 0 to 255/],
     [{ unit: [] }, 'when.unit: expected at least one, got an empty list'],
-    [{ unit: 'all' }, 'when.unit: expected a unit identifier from 0 to 255, or a list of them, got "all"'],
+    [
+      { unit: 'all' },
+      'when.unit: expected a unit identifier from 0 to 255, or a range such as "0-9", got "all"',
+    ],
     [{ function: 0 }, 'when.function: expected a function code from 1 to 255, got 0'],
     [{ quantity: 0 }, 'when.quantity: expected a quantity from 1 to 65535, got 0'],
     [{ line: 5 }, 'when.line: expected the name of a line or a list of them, got 5'],
@@ -549,7 +552,7 @@ describe('a rule that is not right', () => {
     [{ count: 1.5 }, 'when.count: expected a number of requests, 1 or more, got 1.5'],
     [
       { adress: 5 },
-      'when.adress: unknown key "adress", did you mean "address"? (known: line, unit, function, address, name, quantity, after, every, count, probability, from, for)',
+      'when.adress: unknown key "adress", did you mean "address"? (known: line, device, unit, function, address, name, quantity, connected, nth, pause, state, after, every, count, probability, from, for)',
     ],
     ['always', 'when: expected a mapping, got "always"'],
   ])('when %j', (when, message) => {
@@ -570,7 +573,7 @@ describe('a rule that is not right', () => {
     ],
     [
       { name: 'a', do: FAULTS, unless: {} },
-      'unless: unknown key "unless" (known: name, enabled, when, schedule, do, seed)',
+      'unless: unknown key "unless" (known: name, enabled, when, schedule, do, then, seed)',
     ],
     [null, ': expected a mapping, got nothing'],
     [[], ': expected a mapping, got an empty list'],

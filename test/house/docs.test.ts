@@ -211,6 +211,7 @@ const places = [
   'docs',
   'scripts',
   'bench',
+  'catalogue',
   'examples',
   'packaging',
   'systemd',
@@ -224,13 +225,13 @@ const places = [
 
 describe('the files that documents name', () => {
   /** What a newcomer gives a name, and what a build makes. */
-  const made = /NAME|^build\//;
+  const made = /NAME|\bID\b|^build\//;
 
   it.each(DOCUMENTS.filter((path) => path !== 'CHANGELOG.md'))('exist: %s', (path) => {
     const words = [...text(path).matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => code.split(' '));
     const named = words.filter(
       (word) =>
-        /^(src|test|docs|scripts|bench|examples|packaging|systemd|udev)\/[\w./-]+$|^\w[\w./-]*(\.ts|\/)$/.test(
+        /^(src|test|docs|scripts|bench|catalogue|examples|packaging|systemd|udev)\/[\w./-]+$|^\w[\w./-]*(\.ts|\/)$/.test(
           word,
         ) && !made.test(word),
     );

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
+import { catalogueIds } from '../../src/config/catalogue.js';
 
 interface Locked {
   readonly dev?: boolean;
@@ -44,6 +45,7 @@ describe('the npm package', () => {
     expect(files.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
       'LICENSE',
       'README.md',
+      ...catalogueIds().map((id) => `catalogue/${id}.yaml`),
       'package.json',
       'systemd/modbus-sim.service',
       'systemd/modbus-sim@.service',

@@ -29,6 +29,18 @@ describe.concurrent('modbus-sim', () => {
     expect(stderr).toBe('');
   });
 
+  it('catalogue lists what real devices do wrong, and explains an entry', async () => {
+    expect((await usage('catalogue')).stdout).toMatch(
+      /^sleeps +The first request after a pause only wakes the device$/m,
+    );
+    const { code, stdout } = await usage('catalogue', 'sleeps');
+    expect(code).toBe(0);
+    for (const word of ['manners: {sleeps: {after: 30000, wakes: 1}}', 'https://github.com/'])
+      expect(stdout).toContain(word);
+    expect(await usage('catalogue', 'sleepy')).toMatchObject({ code: 2, stdout: '' });
+    expect(await usage('--misbehave', 'sleepy')).toMatchObject({ code: 1, stdout: '' });
+  });
+
   it.each([
     ['an unknown option', ['--confg', 'x'], 'unknown option "--confg", did you mean --config?'],
     ['an unknown command', ['serve'], 'unknown command "serve"'],

@@ -48,6 +48,25 @@ function edit(directory: string, pattern: RegExp, change: (text: string) => stri
 }
 
 describe('after a restart', () => {
+  it('a device has the manners that REST has set, also none in place of those of the file', async () => {
+    const directory = stateDirectory();
+    const content = {
+      ...CONTENT,
+      devices: { meter: METER, other: { ...METER, manners: { writes: 'single' } } },
+    };
+    const before = await keep(content, directory);
+    const manners = {
+      most: { registers: 7, otherwise: 3 },
+      connectPause: { for: 1000, otherwise: 'deaf' },
+    } as const;
+    device(before.simulator).manners = manners;
+    device(before.simulator, 'other').manners = undefined;
+    await before.keeper.end();
+    const after = await keep(content, directory);
+    expect(device(after.simulator).manners).toEqual(manners);
+    expect(device(after.simulator, 'other').manners).toBeUndefined();
+  });
+
   it('no line is stopped, and no rule of a test or an examination is in force', async () => {
     const directory = stateDirectory();
     const before = await keep(CONTENT, directory);

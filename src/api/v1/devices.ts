@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   clockRequest,
   deviceViewSchema,
+  mannersRequest,
   newDevice,
   powerRequest,
   removal,
@@ -126,6 +127,23 @@ export function deviceRoutes({ door }: Desk): FastifyPluginCallbackZod {
       },
       (request, reply) =>
         send(request, reply, door.call('device.clock', { device: request.params.name, ...request.body })),
+    );
+
+    app.put(
+      '/devices/:name/manners',
+      {
+        schema: {
+          ...command,
+          summary: 'Set the manners of a device',
+          description:
+            'What it does that a good device would not. They replace those that it has; it goes on as if it had just started.',
+          body: mannersRequest,
+        },
+      },
+      (request, reply) => {
+        const { params, body: manners } = request;
+        return send(request, reply, door.call('device.manners', { device: params.name, manners }));
+      },
     );
 
     app.post(

@@ -2,6 +2,7 @@ import type { FastifyPluginCallback } from 'fastify';
 import type { Access } from '../access/access.js';
 import type { Desk } from '../desk.js';
 import { captureRoutes } from './capture.js';
+import { catalogueRoutes } from './catalogue.js';
 import { deviceRoutes } from './devices.js';
 import { eventRoutes } from './events.js';
 import { examinationRoutes } from './examinations.js';
@@ -21,6 +22,7 @@ export function v1Routes(desk: Desk, access: Access): FastifyPluginCallback {
     app.register(valueRoutes(desk));
     app.register(lineRoutes(desk));
     app.register(faultRoutes(desk));
+    app.register(catalogueRoutes(desk));
     app.register(programRoutes(desk));
     app.register(sessionRoutes(access));
     app.register(testRoutes(desk));

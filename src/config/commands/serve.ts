@@ -33,6 +33,8 @@ export interface ServeCommand {
   readonly state: StateOptions;
   /** Directory of the socket on which a service is asked to read its configuration again. */
   readonly runtimeDirectory?: string;
+  /** An entry of the catalogue, for all devices. */
+  readonly misbehave?: string;
 }
 
 export const SERVE_OPTIONS = {
@@ -44,6 +46,7 @@ export const SERVE_OPTIONS = {
   log_file: { type: 'string' },
   custom_actions_module: { type: 'string' },
   state: { type: 'string' },
+  misbehave: { type: 'string' },
 } as const;
 
 const MAX_PORT = 65535;
@@ -84,6 +87,7 @@ export function parseServe(
     log: compact({ level, file }),
     state: compact({ directory: values.state, ofService: stateDirectory }),
     runtimeDirectory,
+    misbehave: values.misbehave,
   });
 }
 

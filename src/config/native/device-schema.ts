@@ -26,6 +26,8 @@ const extras = {
   serverId: z.unknown().optional(),
   files: z.unknown().optional(),
   queues: z.unknown().optional(),
+  manners: z.unknown().optional(),
+  like: z.unknown().optional(),
 };
 
 /** A device with registers of its own. */

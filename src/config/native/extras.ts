@@ -5,6 +5,7 @@ import type { ServerId } from '../../device/server.js';
 import type { At } from '../../schema/at.js';
 import { identityText, isMapping } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
+import { findMisbehaviour, type Misbehaviour } from '../catalogue.js';
 import { compact } from '../compact.js';
 import type { DeviceExtras, Identity } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
@@ -16,6 +17,7 @@ import {
   queueSchema,
   serverIdSchema,
 } from './device-schema.js';
+import { mannersSchema } from './manners-schema.js';
 import { readSignal } from './points.js';
 
 const QUEUES = { what: 'FIFO queues by address', first: 0, last: 0xffff };
@@ -30,8 +32,18 @@ export function readExtras(device: At): DeviceExtras {
     exceptionStatus: part('exceptionStatus', (at) => at.check(exceptionStatusSchema)),
     serverId: part('serverId', readServerId),
     files: part('files', readFiles),
+    manners: part('manners', (at) => at.check(mannersSchema)) ?? likeOf(device)?.manners,
     queues: part('queues', (at) => readNumbered(at, QUEUES, readQueue)),
   });
+}
+
+/** What a device is like: an entry of the catalogue. Reports one that there is none of. */
+function likeOf(device: At): Misbehaviour | undefined {
+  const at = device.key('like');
+  if (at.value === undefined) return undefined;
+  const entry = typeof at.value === 'string' ? findMisbehaviour(at.value) : undefined;
+  if (entry === undefined) return at.expected('an entry of the catalogue');
+  return typeof entry === 'string' ? at.wrong(entry) : entry;
 }
 
 /** The words of a queue; undefined for one that a signal feeds. */

@@ -9,6 +9,7 @@ import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
+import { findMisbehaviour, rulesOf } from '../catalogue.js';
 import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
@@ -18,6 +19,7 @@ import { networkOf, reportDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
+import { mannersProblems } from './manners-schema.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { reportReactionUses } from './reaction-uses.js';
@@ -51,6 +53,9 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const start = readOption(at.key('start'), startSchema);
   const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  reportManners([...devices.definitions, ...copies], lines, (name) =>
+    at.key('devices').key(names.copies.get(name) ?? name),
+  );
   const configured = { devices: [...devices.definitions, ...copies], lines };
   const faults = readFaults(at.key('faults'), configured, {
     lines: brokenLines(at.key('lines'), lines),
@@ -123,6 +128,17 @@ function copiedDevices(
   });
 }
 
+function reportManners(
+  devices: readonly DeviceDefinition[],
+  lines: readonly LineDefinition[],
+  at: (device: string) => At,
+): void {
+  for (const { name, extras } of devices) {
+    for (const { path, message } of mannersProblems(extras.manners ?? {}, name, lines))
+      at(name).key('manners').below(path).wrong(message);
+  }
+}
+
 const faultList = z
   .array(z.unknown(), { error: 'a list of fault rules' })
   .max(MAX_RULES, { error: `at most ${MAX_RULES} fault rules` });
@@ -148,9 +164,9 @@ function readFaults(
   const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
   const find = valueFinder([...values.keys()], (device) => values.get(device));
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
+  const written = entries.map((_, i) => at.key(i));
   const names = new Set<string>();
-  return entries.flatMap((_, i) => {
-    const entry = at.key(i);
+  return [...written, ...rulesOfLikes(devices, written, at)].flatMap((entry) => {
     const checked = entry.check(ruleSchema);
     if (checked && names.has(checked.name))
       entry.key('name').wrong(`there is a rule ${checked.name} already`);
@@ -168,12 +184,22 @@ function readFaults(
   });
 }
 
+/** The rules of devices that are `like` an entry of the catalogue, unless the file has rules of these names. */
+function rulesOfLikes(devices: readonly DeviceDefinition[], written: readonly At[], at: At): At[] {
+  const names = new Set(written.map((each) => each.key('name').value));
+  return devices.flatMap(({ name, source }) => {
+    const entry = typeof source?.like === 'string' ? findMisbehaviour(source.like) : undefined;
+    if (typeof entry !== 'object') return [];
+    return rulesOf(entry, { device: name }).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
+  });
+}
+
 /** A list of two addresses is a range. */
 function hintAtQuantities({ quantity }: FaultRule['when'], at: At): void {
   if (!Array.isArray(quantity) || quantity.length !== 2) return;
-  const [low = 0, high = 0] = quantity.toSorted((a, b) => a - b);
+  const [low = 0, high = 0] = quantity.filter((each) => typeof each === 'number').toSorted((a, b) => a - b);
   if (high - low < 2) return;
-  at.warn(`means ${low} or ${high}, and nothing between them: a list of quantities is no range`);
+  at.warn(`means ${low} or ${high}, and nothing between them: a range is written "${low}-${high}"`);
 }
 
 function readApi(file: At, { api: overrides, directory }: NativeContext): ApiDefinition {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mannersSchema } from '../../config/native/manners-schema.js';
 import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { DEVICE } from './examples.js';
@@ -17,6 +18,9 @@ export const deviceViewSchema = z
       .record(z.string(), z.number())
       .describe('Addresses of each table: the highest that is defined, and one.'),
     names: z.array(z.string()).describe('Names of its values.'),
+    manners: z
+      .record(z.string(), z.unknown())
+      .describe('What it does that a good device would not; times in ms.'),
     defined: z
       .record(
         z.string(),
@@ -57,6 +61,14 @@ export const clockRequest = section({
 
 export type ClockRequest = z.input<typeof clockRequest>;
 export type ClockChange = z.output<typeof clockRequest>;
+
+export const mannersRequest = mannersSchema.meta({
+  description: 'All manners that the device then has; `{}` for none.',
+  examples: [{ most: { registers: 40 }, connectPause: '1s' }],
+});
+
+export type MannersRequest = z.input<typeof mannersRequest>;
+export type MannersChange = z.output<typeof mannersRequest>;
 
 const name = z.string({ error: 'a name' });
 

@@ -42,6 +42,7 @@ export const DEVICE = {
   lines: { lan: ['1'] },
   tables: { coils: 1, discrete: 0, input: 0, holding: 2 },
   names: ['voltage'],
+  manners: {},
   defined: { holding: { registers: 2, ranges: [[0, 1]] } },
 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleSchema } from '../../faults/rule.js';
+import { ruleSchema, THEN } from '../../faults/rule.js';
 import { section, text, wholeNumber } from '../../schema/parts.js';
 import { PREVIEW, RULE, RULE_STATUS } from './examples.js';
 import { replySchema } from './reply.js';
@@ -12,6 +12,10 @@ export const ruleViewSchema = z
     when: z.record(z.string(), z.unknown()).describe('As it was written, with times in ms.'),
     schedule: z.array(z.record(z.string(), z.unknown())).optional(),
     do: z.array(z.record(z.string(), z.unknown())),
+    [THEN]: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('The state of the device after it has acted.'),
     seed: z
       .number()
       .describe(

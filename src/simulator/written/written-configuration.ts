@@ -1,7 +1,7 @@
 import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
-import type { FindValue } from '../../faults/rule.js';
+import { type FindValue, THEN } from '../../faults/rule.js';
 import type { RuleStatus } from '../../faults/rules.js';
 import { usableRule } from '../../faults/usable-rule.js';
 import { quote } from '../../schema/problem.js';
@@ -69,7 +69,7 @@ function whyUnusable(
 
 /** A rule as it would stand in a file, with the seed of its random values. */
 export function ruleSource({
-  rule: { name, enabled, when, schedule, faults },
+  rule: { name, enabled, when, schedule, faults, becomes },
   seed,
 }: Pick<RuleStatus, 'rule' | 'seed'>) {
   return {
@@ -77,7 +77,8 @@ export function ruleSource({
     ...(enabled === false && { enabled }),
     ...(Object.keys(when).length > 0 && { when }),
     schedule,
-    do: faults.map(({ kind, written }) => ({ [kind]: written })),
+    ...(faults.length > 0 && { do: faults.map(({ kind, written }) => ({ [kind]: written })) }),
+    ...(becomes && { [THEN]: becomes }),
     seed,
   };
 }

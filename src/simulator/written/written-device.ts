@@ -20,6 +20,7 @@ export function* deviceText({ definition, device }: WrittenDevice): Generator<st
     registers,
     clock,
     pymodbus,
+    manners: _,
     device: deviceInFile,
     ...others
   } = source ?? identitySource(definition);
@@ -27,6 +28,7 @@ export function* deviceText({ definition, device }: WrittenDevice): Generator<st
   if (isUnchanged) yield `    pymodbus: ${flow(pymodbus)}\n`;
   if (isUnchanged && deviceInFile !== undefined) yield `    device: ${flow(deviceInFile)}\n`;
   for (const [name, value] of Object.entries(others)) yield `    ${key(name)}: ${flow(value)}\n`;
+  if (device.manners) yield `    manners: ${flow(device.manners)}\n`;
   yield clockText(device, clock);
   if (isUnchanged) return;
   const isNative = isMapping(registers);

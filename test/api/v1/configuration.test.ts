@@ -222,6 +222,28 @@ describe('GET /api/v1/configuration', () => {
     expect((await value('total')).body.value).toBe(50);
   });
 
+  it('has the manners that a device has now', async () => {
+    const registers = { holding: [{ address: 0, value: 1 }] };
+    const rest = new Rest(
+      nativeSetup({
+        devices: {
+          a: { registers, manners: { holes: 'shift' } },
+          b: { registers, manners: { holes: 'shift' } },
+        },
+        lines: { lan: { tcp: { port: 0 }, units: { 1: 'a', 2: 'b' } } },
+      }),
+    );
+    const manners = {
+      sleeps: { after: 30_000, wakes: 1 },
+      locksUp: { on: ['address', { reconnect: 1000 }], for: 'power' },
+    };
+    await rest.send('PUT', '/api/v1/devices/a/manners', manners);
+    await rest.send('PUT', '/api/v1/devices/b/manners', {});
+    const { devices } = simulatorOf(await written(rest)).simulator;
+    expect(devices.get('a')?.manners).toEqual(manners);
+    expect(devices.get('b')?.manners).toBeUndefined();
+  });
+
   it('does not tell the token', async () => {
     const text = await written(new Rest(nativeSetup(SETUP)));
     expect(text).not.toContain('very-secret');

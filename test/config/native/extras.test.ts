@@ -178,3 +178,18 @@ describe('mistakes in it are told with their path', () => {
     ]);
   });
 });
+
+describe('manners of a device of the native file', () => {
+  it('are those that its lines can have', () => {
+    const serial = (manners: string) =>
+      `devices:\n  meter:\n    registers: {coils: [{address: 0}]}\n    manners: ${manners}\nlines: {bus: {serial: {path: virtual}, units: {1: {copyOf: meter}}}}\n`;
+    expect(nativeMistakes(serial('{sleeps: {after: 30s}}'))).toEqual([]);
+    expect(
+      nativeMistakes(serial('{connectPause: 1s, locksUp: {on: [address, {reconnect: 1s}], for: power}}')),
+    ).toEqual([
+      'devices.meter.manners.connectPause: needs a line with connections, and bus is serial',
+      'devices.meter.manners.locksUp.on[1].reconnect: needs a line with connections, and bus is serial',
+    ]);
+    expect(nativeMistakes(fileOf(['manners: {holes: fill, slow: 1}']))).toHaveLength(2);
+  });
+});

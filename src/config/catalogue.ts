@@ -1,0 +1,81 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { ruleSchema } from '../faults/rule.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { unknownName } from '../schema/nearest.js';
+import { section, text } from '../schema/parts.js';
+import { mannersSchema } from './native/manners-schema.js';
+import { readConfigFile } from './text/read-file.js';
+
+/** One way in which real devices are wrong: a file of `catalogue/`, which is called as its identifier. */
+export interface Misbehaviour extends z.output<typeof entrySchema> {
+  readonly id: string;
+}
+
+const sentence = text('a sentence');
+
+const entrySchema = section({
+  title: sentence,
+  sees: sentence,
+  devices: z.array(sentence, { error: 'a list of devices' }).default([]),
+  sources: z
+    .array(section({ url: z.url({ error: 'a link' }), fact: sentence }), {
+      error: 'a list of links with facts',
+    })
+    .min(1, { error: 'at least one source' }),
+  robust: sentence,
+  manners: mannersSchema.optional(),
+  faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
+});
+
+const DIRECTORY = new URL('../../catalogue/', import.meta.url);
+const ENDING = '.yaml';
+
+/** The identifiers of all entries, by the alphabet. */
+export function catalogueIds(): string[] {
+  return readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith(ENDING))
+    .map((file) => file.slice(0, -ENDING.length))
+    .sort();
+}
+
+/** All entries. A file with a mistake throws: it is a part of the program, and a test reads each. */
+export function readCatalogue(): Misbehaviour[] {
+  return catalogueIds().map(read);
+}
+
+/** An entry, or a sentence that says that there is none. */
+export function findMisbehaviour(id: string): Misbehaviour | string {
+  const ids = catalogueIds();
+  return ids.includes(id) ? read(id) : unknownName('entry of the catalogue', id, ids);
+}
+
+function read(id: string): Misbehaviour {
+  const file = readConfigFile(fileURLToPath(new URL(id + ENDING, DIRECTORY)));
+  const findings = new Findings();
+  const at = new At(file.ok ? file.source.value : undefined, findings);
+  const entry = at.check(entrySchema);
+  for (const i of entry?.faults.keys() ?? []) at.key('faults').key(i).check(ruleSchema);
+  if (!entry || findings.count > 0)
+    throw new Error(`catalogue/${id}${ENDING}: ${JSON.stringify(findings.listed)}`);
+  return { id, ...entry };
+}
+
+/**
+ * The fault rules of an entry, for one device or one line. Their names begin with the entry's, so that they can be taken
+ * back.
+ * @param target for example `{device: 'meter'}`
+ */
+export function rulesOf(
+  { id, faults }: Pick<Misbehaviour, 'id' | 'faults'>,
+  target: { readonly device: string } | { readonly line: string },
+): Readonly<Record<string, unknown>>[] {
+  const [name] = Object.values(target);
+  return faults.map((rule) => ({
+    ...rule,
+    name: `${id}.${name}${faults.length > 1 ? `.${rule.name}` : ''}`,
+    when: { ...(rule.when as object | undefined), ...target },
+  }));
+}

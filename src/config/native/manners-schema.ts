@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Lock, Manners } from '../../device/manners.js';
+import { TABLE_NAMES } from '../../device/tables.js';
+import { bounded, flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
+import type { Issue } from '../../schema/problem.js';
+import { duration } from '../../schema/units.js';
+import type { LineDefinition } from '../configuration.js';
+
+const address = wholeNumber(0, 0xffff, 'an address');
+
+const most = section({
+  registers: wholeNumber(1, 125, 'a quantity of registers').optional(),
+  bits: wholeNumber(1, 2000, 'a quantity of bits').optional(),
+  otherwise: z
+    .union([wholeNumber(1, 255), oneOf(['silence', 'cut'])], {
+      error: 'an exception code from 1 to 255, silence or cut',
+    })
+    .default(3),
+});
+
+const holes = z.union(
+  [
+    oneOf(['exception', 'silence', 'shift']),
+    section({ fill: wholeNumber(0, 0xffff, 'a word') }),
+    section({ unless: oneOf(['all']) }),
+  ],
+  { error: 'exception, silence, shift, {fill: 0} or {unless: all}' },
+);
+
+/** Tables of one kind, so that an address means the same in each. */
+const KINDS: readonly (readonly string[])[] = [
+  ['holding', 'input'],
+  ['coils', 'discrete'],
+];
+
+const sharedMemory = bounded(
+  z.array(
+    z
+      .array(oneOf(TABLE_NAMES), { error: 'a list of tables' })
+      .max(2, { error: 'two tables' })
+      .refine((group) => KINDS.some((kind) => kind.every((table) => (group as string[]).includes(table))), {
+        error: 'expected [holding, input] or [coils, discrete], the one whose registers are used first',
+      }),
+    { error: 'a list of lists of tables, as in [[holding, input]]' },
+  ),
+  2,
+);
+
+const firsts = section({
+  holding: address.optional(),
+  input: address.optional(),
+  coils: address.optional(),
+  discrete: address.optional(),
+});
+
+const connectPause = z
+  .union(
+    [duration(1), section({ for: duration(1), otherwise: oneOf(['silence', 'deaf']).default('silence') })],
+    {
+      error: 'a time such as 1s, or {for: 1s, otherwise: deaf}',
+    },
+  )
+  .transform((written) =>
+    typeof written === 'number' ? { for: written, otherwise: 'silence' as const } : written,
+  );
+
+const lock: z.ZodType<Lock, unknown> = z.union(
+  [oneOf(['function', 'address', 'value']), section({ reconnect: duration(1) })],
+  { error: 'function, address, value or {reconnect: 1s}' },
+);
+
+/** `manners` of a device. Each key alone is usable. */
+export const mannersSchema = section({
+  most: most
+    .describe(
+      'Refuses a read or write of more than so many. `otherwise` is an exception code, `silence`, or `cut` to answer with so many.',
+    )
+    .optional(),
+  holes: holes
+    .describe(
+      'What a read gets that touches undefined addresses: exception 02 (default), nothing, the defined registers moved together and padded with zeros, a fill value, or 02 only if every address is undefined.',
+    )
+    .optional(),
+  wholeValues: flag
+    .describe('Exception 02 for a request that begins or ends inside a value of several registers.')
+    .optional(),
+  writes: oneOf(['single', 'multiple', 'both'])
+    .describe(
+      'The functions that write: 5 and 6, or 15 and 16; the others get exception 01 (default: both, and 22 and 23).',
+    )
+    .optional(),
+  sharedMemory: sharedMemory
+    .describe('Tables that are the same registers; those of the first one are used.')
+    .optional(),
+  addresses: section({
+    first: z.union([address, firsts], { error: 'an address, or an address for each table' }),
+  })
+    .describe('The address in the file that clients read as 0, such as 1, or {holding: 40001, input: 30001}.')
+    .optional(),
+  pauseBefore: duration(1)
+    .describe('Does not answer a request that begins sooner than this after the last frame on its line.')
+    .optional(),
+  connectPause: connectPause
+    .describe(
+      'Answers nothing in the first so long of a connection. With `otherwise: deaf`, a request in that time makes it deaf until the connection is closed.',
+    )
+    .optional(),
+  sleeps: section({ after: duration(1), wakes: wholeNumber(1, 100, 'a number of requests').default(1) })
+    .describe('After so long without a request, the next so many only wake it.')
+    .optional(),
+  locksUp: section({
+    on: z.array(lock, { error: 'a list' }).min(1, { error: 'at least one' }).max(4, { error: 'at most 4' }),
+    for: z.union([duration(1), oneOf(['power'])], { error: 'a time such as 60s, or power' }),
+  })
+    .describe(
+      'Silent for so long, or until its supply is switched, after a request that got exception 01, 02 or 03, or after a connection that came too soon after the last one.',
+    )
+    .optional(),
+  firstReply: section({ slow: duration(1), on: oneOf(['start', 'connect', 'both']).default('both') })
+    .describe('The first reply after the start of the device, or of a connection, is late.')
+    .optional(),
+}) satisfies z.ZodType<Manners, unknown>;
+
+/** The keys that need connections, each with its path. */
+function needConnections({ connectPause, locksUp, firstReply }: Manners): (readonly (string | number)[])[] {
+  const reconnect = locksUp?.on.findIndex((lock) => typeof lock === 'object') ?? -1;
+  return [
+    ...(connectPause ? [['connectPause']] : []),
+    ...(reconnect >= 0 ? [['locksUp', 'on', reconnect, 'reconnect']] : []),
+    ...(firstReply?.on === 'connect' ? [['firstReply', 'on']] : []),
+  ];
+}
+
+/** What is wrong with the manners of a device that only serial lines serve: they have no connections. */
+export function mannersProblems(manners: Manners, device: string, lines: readonly LineDefinition[]): Issue[] {
+  const serving = lines.filter(({ units }) => Array.from(units.values()).includes(device));
+  if (serving.length === 0 || serving.some(({ kind }) => kind !== 'serial')) return [];
+  const names = serving.map(({ name }) => name).join(', ');
+  return needConnections(manners).map((path) => ({
+    path,
+    message: `needs a line with connections, and ${names} is serial`,
+    code: 'manners.no_connection',
+  }));
+}

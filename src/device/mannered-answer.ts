@@ -1,0 +1,130 @@
+import { copyOf, setWord } from '../protocol/bytes.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
+import { ADDRESS_SPACE } from '../protocol/limits.js';
+import { addressRanges, bitsResponse, exceptionResponse, wordsResponse } from '../protocol/pdu.js';
+import { decodeRequest } from '../protocol/request.js';
+import { Table } from '../registers/table.js';
+import type { Holes, Manners, Most } from './manners.js';
+import { TABLE_NAMES, type TableName, type Tables } from './tables.js';
+
+/** The functions that write one coil or register, and those that write several or change a part of one. */
+const SINGLE: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
+const MULTIPLE: readonly number[] = [FunctionCode.writeMultipleCoils, FunctionCode.writeMultipleRegisters];
+const WRITES: readonly number[] = [
+  ...SINGLE,
+  ...MULTIPLE,
+  FunctionCode.maskWriteRegister,
+  FunctionCode.readWriteMultipleRegisters,
+];
+
+/**
+ * The tables as clients of a device with these manners see them: windows onto the same registers. So what the file and REST
+ * call holding 40001 may be address 0 on the wire, and function 4 may read what function 3 reads.
+ */
+export function servedTables(tables: Tables, { sharedMemory = [], addresses, wholeValues }: Manners): Tables {
+  const first = addresses?.first ?? 0;
+  const served = (name: TableName): Table => {
+    const source = sharedMemory.find((group) => group.includes(name))?.[0] ?? name;
+    const { window } = tables[source];
+    const cells = Math.min(window.size, typeof first === 'number' ? first : (first[source] ?? 0));
+    if (source === name && cells === 0 && wholeValues === undefined) return tables[name];
+    return new Table({
+      ...window,
+      base: window.base + cells,
+      size: window.size - cells,
+      wholeValues: wholeValues ?? window.wholeValues,
+    });
+  };
+  const [coils, discrete, input, holding] = TABLE_NAMES.map(served) as [Table, Table, Table, Table];
+  return { coils, discrete, input, holding };
+}
+
+/**
+ * The response PDU of a device with manners to a request PDU; undefined where it does not answer.
+ * @param tables as clients see them
+ * @param answer what the device answers by the specification
+ */
+export function manneredAnswer(
+  { writes = 'both', most, holes = 'exception' }: Manners,
+  tables: Tables,
+  requestPdu: Uint8Array,
+  answer: (pdu: Uint8Array) => Uint8Array | undefined,
+): Uint8Array | undefined {
+  const code = requestPdu[0] as number;
+  const known = { single: SINGLE, multiple: MULTIPLE, both: WRITES }[writes];
+  if (WRITES.includes(code) && !known.includes(code)) {
+    return exceptionResponse(code, ExceptionCode.illegalFunction);
+  }
+  const request = most === undefined ? requestPdu : withinMost(most, requestPdu);
+  if (!(request instanceof Uint8Array))
+    return request === 'silence' ? undefined : exceptionResponse(code, request);
+  if (holes !== 'exception') {
+    const read = readWithHoles(holes, tables, request);
+    if (read !== 'no holes') return read;
+  }
+  return answer(request);
+}
+
+/** The request as far as the device takes it, or what it does instead. A wrong request is left to the specification. */
+function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | 'silence' {
+  const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
+  const limit = table === 'coils' || table === 'discrete' ? most.bits : most.registers;
+  const asked = addressRanges(requestPdu);
+  if (limit === undefined || !decodeRequest(requestPdu).ok) return requestPdu;
+  if (asked.every(({ quantity }) => quantity <= limit)) return requestPdu;
+  if (most.otherwise !== 'cut') return most.otherwise;
+  const cut = copyOf(requestPdu);
+  ranges.forEach(({ quantityAt }, i) => {
+    const { quantity = 0 } = asked[i] ?? {};
+    if (quantityAt !== undefined) setWord(cut, quantityAt, Math.min(quantity, limit));
+  });
+  return withDataOf(cut, limit);
+}
+
+/** A write whose quantity was made smaller, with as many data as it then has. */
+function withDataOf(pdu: Uint8Array, limit: number): Uint8Array {
+  const rule = functionOf(pdu[0])?.request.length;
+  if (typeof rule !== 'object') return pdu;
+  const isBits = pdu[0] === FunctionCode.writeMultipleCoils;
+  const bytes = Math.min(pdu[rule.countAt] as number, isBits ? Math.ceil(limit / 8) : 2 * limit);
+  pdu[rule.countAt] = bytes;
+  return pdu.subarray(0, rule.plus + bytes);
+}
+
+/** The answer to a read that touches undefined addresses; `no holes` for every other request. */
+function readWithHoles(
+  holes: Exclude<Holes, 'exception'>,
+  tables: Tables,
+  requestPdu: Uint8Array,
+): Uint8Array | undefined | 'no holes' {
+  const code = requestPdu[0] as number;
+  const { table: name, values } = functionOf(code) ?? {};
+  const [range, written] = addressRanges(requestPdu);
+  const isRead = name !== undefined && values !== undefined && range !== undefined && written === undefined;
+  if (!isRead || !decodeRequest(requestPdu).ok) return 'no holes';
+  const table = tables[name];
+  const addresses = Array.from({ length: range.quantity }, (_, i) => range.address + i);
+  if (range.address + range.quantity > ADDRESS_SPACE) return 'no holes';
+  if (values === 'words' && table.cutsValue(range)) return 'no holes';
+  const isDefined = addresses.map((address) => table.defines(address, values));
+  if (isDefined.every(Boolean)) return 'no holes';
+  if (holes === 'silence') return undefined;
+  if (typeof holes === 'object' && 'unless' in holes && !isDefined.some(Boolean)) return 'no holes';
+  const fill = typeof holes === 'object' && 'fill' in holes ? holes.fill : 0;
+  const read = addresses.map((address, i): number | undefined => {
+    if (!isDefined[i]) return undefined;
+    return values === 'bits'
+      ? Number(table.readBits(address, 1)[0])
+      : (table.readWords(address, 1)[0] as number);
+  });
+  const present = read.filter((word) => word !== undefined);
+  const words = addresses.map((_, i) => (holes === 'shift' ? present[i] : read[i]) ?? fill);
+  return values === 'bits'
+    ? bitsResponse(
+        code,
+        words.map((bit) => bit !== 0),
+      )
+    : wordsResponse(code, words);
+}

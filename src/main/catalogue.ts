@@ -1,0 +1,43 @@
+import {
+  catalogueIds,
+  findMisbehaviour,
+  type Misbehaviour,
+  readCatalogue,
+  rulesOf,
+} from '../config/catalogue.js';
+import type { CatalogueCommand } from '../config/commands/catalogue.js';
+import { flow } from '../simulator/written/flow.js';
+import { complain, say, WRONG_USAGE } from './say.js';
+
+/** Prints what real devices do wrong, a line each, or one entry as a whole. */
+export function catalogue({ id }: CatalogueCommand): number {
+  if (id !== undefined) {
+    const entry = findMisbehaviour(id);
+    return typeof entry === 'string' ? complain(entry, WRONG_USAGE) : say(explained(entry));
+  }
+  const width = Math.max(...catalogueIds().map(({ length }) => length));
+  return say(
+    readCatalogue()
+      .map(({ id, title }) => `${id.padEnd(width)}  ${title}`)
+      .join('\n'),
+  );
+}
+
+function explained(entry: Misbehaviour): string {
+  const { id, title, sees, devices, sources, robust, manners } = entry;
+  const rules = rulesOf(entry, { device: 'meter' });
+  return [
+    title,
+    '',
+    `A client sees: ${sees}`,
+    `A robust client: ${robust}`,
+    ...(devices.length > 0 ? [`Devices: ${devices.join('; ')}`] : []),
+    '',
+    'Reported:',
+    ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
+    '',
+    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a device in a file. That stands for`,
+    ...(manners ? [`  manners: ${flow(manners)}`] : []),
+    ...rules.map((rule) => `  faults: - ${flow(rule)}`),
+  ].join('\n');
+}

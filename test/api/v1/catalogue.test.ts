@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { catalogueIds } from '../../../src/config/catalogue.js';
+import { nativeSetup } from '../../support/configuration.js';
+import { Rest } from '../rest.js';
+
+const registers = { holding: [{ address: 0, value: [1, 2, 3] }] };
+
+let rest: Rest;
+beforeEach(() => {
+  rest = new Rest(
+    nativeSetup({
+      devices: { a: { registers, manners: { wholeValues: true } }, b: { registers }, c: { registers } },
+      lines: {
+        lan: { tcp: { port: 0 }, units: { 1: 'a', 2: 'b' } },
+        bus: { serial: { path: 'virtual' }, units: { 3: 'c' } },
+      },
+    }),
+  );
+});
+
+const manners = (name: string) => rest.simulator.devices.get(name)?.manners;
+const rules = () => rest.simulator.faults.rules.list().map(({ rule }) => rule.name);
+const arm = (id: string, target: object) => rest.send('POST', `/api/v1/catalogue/${id}`, target);
+
+describe('/api/v1/catalogue', () => {
+  it('lists every entry with its sources', async () => {
+    const { body } = await rest.send<{ catalogue: { id: string; sources: unknown[] }[] }>(
+      'GET',
+      '/api/v1/catalogue',
+    );
+    expect(body.catalogue.map(({ id }) => id)).toEqual(catalogueIds());
+    expect(body.catalogue.every(({ sources }) => sources.length > 0)).toBe(true);
+  });
+
+  it('gives a device the manners of an entry beside its own, and takes them back', async () => {
+    expect(await arm('sleeps', { device: 'a' })).toMatchObject({
+      status: 201,
+      body: { devices: ['a'], rules: [] },
+    });
+    expect(manners('a')).toEqual({ wholeValues: true, sleeps: { after: 30_000, wakes: 1 } });
+    const back = await rest.send('DELETE', '/api/v1/catalogue/sleeps');
+    expect(back).toMatchObject({ status: 200, body: { devices: ['a'], rules: [] } });
+    expect(manners('a')).toEqual({ wholeValues: true });
+  });
+
+  it('puts the rules of an entry in force for all devices of a line, and takes them back', async () => {
+    const { body } = await arm('busy-every-other', { line: 'lan' });
+    expect(body).toEqual({ devices: [], rules: ['busy-every-other.lan.busy', 'busy-every-other.lan.mute'] });
+    expect(rules()).toEqual(['busy-every-other.lan.busy', 'busy-every-other.lan.mute']);
+    await rest.send('DELETE', '/api/v1/catalogue/busy-every-other');
+    expect(rules()).toEqual([]);
+    expect((await rest.send('DELETE', '/api/v1/catalogue/busy-every-other')).body).toEqual({
+      devices: [],
+      rules: [],
+    });
+  });
+
+  it('gives all devices of a line the manners', async () => {
+    await arm('few-registers', { line: 'lan' });
+    expect([manners('a')?.most, manners('b')?.most, manners('c')].map((each) => each !== undefined)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it.each([
+    ['nobody', { device: 'a' }, 404, 'misbehaviour.unknown'],
+    ['sleeps', { device: 'x' }, 404, 'device.unknown'],
+    ['sleeps', { line: 'x' }, 404, 'line.unknown'],
+    ['first-request-lost', { device: 'c' }, 400, 'manners.no_connection'],
+  ])('refuses %s for %j', async (id, target, status, code) => {
+    expect(await arm(id, target)).toMatchObject({ status, body: { code } });
+    expect(rules()).toEqual([]);
+  });
+
+  it.each([{}, { device: 'a', line: 'lan' }, { device: 5 }])('refuses the target %j', async (target) => {
+    expect((await arm('sleeps', target)).status).toBe(400);
+  });
+});

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { catalogueIds, findMisbehaviour, readCatalogue, rulesOf } from '../../src/config/catalogue.js';
+import { loadNative } from '../../src/config/load.js';
+import { abilities } from '../../src/faults/ability.js';
+import { ruleSchema } from '../../src/faults/rule.js';
+import { usableRule } from '../../src/faults/usable-rule.js';
+
+const LINES = [
+  { name: 'lan', abilities: abilities('tcp', 'socket') },
+  { name: 'bus', abilities: abilities('serial', 'rtu') },
+];
+
+describe.each(catalogueIds())('the entry %s', (id) => {
+  it('is right, short, and does something on a line of some kind', () => {
+    const entry = findMisbehaviour(id);
+    if (typeof entry === 'string') throw new Error(entry);
+    const rules = rulesOf(entry, { device: 'meter' });
+    expect(rules.length + Object.keys(entry.manners ?? {}).length).toBeGreaterThan(0);
+    for (const rule of rules) {
+      expect(usableRule(ruleSchema.parse(rule), { lines: LINES, find: undefined }).ok).toBe(true);
+    }
+    expect(readFileSync(`catalogue/${id}.yaml`, 'utf8').split('\n').length).toBeLessThan(41);
+  });
+});
+
+describe('the catalogue', () => {
+  it('has the entry that docs/ADDING_A_MISBEHAVIOUR.md shows', () => {
+    expect(readFileSync('docs/ADDING_A_MISBEHAVIOUR.md', 'utf8')).toContain(
+      readFileSync('catalogue/sleeps.yaml', 'utf8'),
+    );
+  });
+
+  it('says which entry may be meant', () => {
+    expect(findMisbehaviour('sleep')).toMatch(
+      /^unknown entry of the catalogue "sleep", did you mean "sleeps"\?/,
+    );
+    expect(findMisbehaviour('../package')).toMatch(/^unknown entry/);
+  });
+
+  it('names its rules so that they are told apart, and aims them', () => {
+    const names = readCatalogue().flatMap((entry) => rulesOf(entry, { device: 'm' }).map(({ name }) => name));
+    expect(new Set(names).size).toBe(names.length);
+    expect(
+      rulesOf({ id: 'x', faults: [{ name: 'a', when: { unit: 1 }, do: { delay: 1 } }] }, { line: 'lan' }),
+    ).toEqual([{ name: 'x.lan', when: { unit: 1, line: 'lan' }, do: { delay: 1 } }]);
+  });
+});
+
+describe('a device that is like an entry', () => {
+  const fileOf = (device: object, faults: object[] = []) => ({
+    devices: { meter: { registers: { holding: [{ address: 0 }] }, ...device } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    faults,
+  });
+  const loaded = (file: object) => {
+    const result = loadNative(file, '.');
+    if (!result.ok) throw new Error(JSON.stringify(result.problems));
+    return result.configuration;
+  };
+
+  it('has its manners, unless it has manners of its own', () => {
+    expect(loaded(fileOf({ like: 'sleeps' })).devices[0]?.extras.manners).toEqual({
+      sleeps: { after: 30_000, wakes: 1 },
+    });
+    const own = { writes: 'single' };
+    expect(loaded(fileOf({ like: 'sleeps', manners: own })).devices[0]?.extras.manners).toEqual(own);
+  });
+
+  it('has its rules, unless the file has rules of these names', () => {
+    const file = fileOf({ like: 'exception-zero' });
+    const { faults } = loaded(file);
+    expect(faults).toMatchObject([{ name: 'exception-zero.meter', when: { every: 10, device: 'meter' } }]);
+    const own = { name: 'exception-zero.meter', do: { delay: 1 } };
+    expect(loaded({ ...file, faults: [own] }).faults).toMatchObject([{ faults: [{ kind: 'delay' }] }]);
+  });
+
+  it('is refused where there is no such entry', () => {
+    const result = loadNative(fileOf({ like: 'nobody' }), '.');
+    expect(result.ok ? [] : result.problems.map(({ path }) => path)).toEqual(['devices.meter.like']);
+    expect(loadNative(fileOf({ like: 5 }), '.').ok).toBe(false);
+  });
+});

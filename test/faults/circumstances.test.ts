@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { FaultLine } from '../../src/faults/ability.js';
+import { abilities } from '../../src/faults/ability.js';
+import type { Circumstances } from '../../src/faults/condition.js';
+import { numbersOf } from '../../src/faults/condition.js';
+import { ruleSchema, THEN } from '../../src/faults/rule.js';
+import { FaultRules } from '../../src/faults/rules.js';
+import { usableRule } from '../../src/faults/usable-rule.js';
+
+const LAN: FaultLine = { name: 'lan', abilities: abilities('tcp', 'socket') };
+const BUS: FaultLine = { name: 'bus', abilities: abilities('serial', 'rtu') };
+
+let uptime = 0;
+
+function rulesOf(...rules: object[]): FaultRules {
+  uptime = 0;
+  const all = new FaultRules({ uptime: () => uptime, now: () => new Date(0), random: () => 0 });
+  rules.forEach((rule, i) => {
+    all.set(ruleSchema.parse({ name: `r${i}`, do: { silence: true }, ...rule }));
+  });
+  return all;
+}
+
+interface Asked {
+  readonly unitId?: number;
+  readonly quantity?: number;
+  readonly device?: string;
+  readonly starts?: number;
+  readonly circumstances?: Circumstances;
+}
+
+/** The names of the rules that act on a request. */
+const acting = (rules: FaultRules, { unitId = 1, quantity = 1, device = 'meter', ...more }: Asked = {}) =>
+  rules
+    .match({ line: LAN, unitId, device, functionCode: 3, ranges: [{ address: 0, quantity }], ...more })
+    .map(({ rule }) => rule.name);
+
+describe('ranges in conditions', () => {
+  it.each([
+    [{ quantity: '11-125' }, { quantity: 12 }, true],
+    [{ quantity: '11-125' }, { quantity: 126 }, false],
+    [{ quantity: [1, '11-125'] }, { quantity: 1 }, true],
+    [{ quantity: [11, 125] }, { quantity: 12 }, false],
+    [{ unit: '20-29' }, { unitId: 29 }, true],
+    [{ unit: ['20-29', 5] }, { unitId: 6 }, false],
+    [{ function: '1-4' }, {}, true],
+    [{ function: '5-6' }, {}, false],
+  ])('%j and %j', (when, asked, acts) => {
+    expect(acting(rulesOf({ when }), asked)).toHaveLength(acts ? 1 : 0);
+  });
+
+  it.each(['29-20', '0-5', '1-70000', 'a-b', '1-', ''])('refuse %j', (quantity) => {
+    expect(ruleSchema.safeParse({ name: 'r', when: { quantity }, do: { delay: 1 } }).success).toBe(false);
+  });
+
+  it('stand for each of their numbers', () => {
+    expect(numbersOf('3-5')).toEqual([3, 4, 5]);
+  });
+});
+
+describe('conditions on connections and pauses', () => {
+  const now = (circumstances: Partial<Circumstances>): Asked => ({
+    circumstances: { connected: undefined, nth: undefined, pause: undefined, ...circumstances },
+  });
+
+  it.each([
+    [{ connected: { below: '1s' } }, { connected: 999 }, true],
+    [{ connected: { below: '1s' } }, { connected: 1000 }, false],
+    [{ connected: { above: '1s' } }, { connected: 1001 }, true],
+    [{ connected: { above: '1s' } }, {}, false],
+    [{ nth: 1 }, { nth: 1 }, true],
+    [{ nth: 1 }, { nth: 2 }, false],
+    [{ nth: 1 }, {}, false],
+    [{ pause: { below: '50ms' } }, { pause: 20 }, true],
+    [{ pause: { below: '50ms' } }, {}, false],
+    [{ pause: { above: '30s' } }, { pause: 30_001 }, true],
+  ])('%j in %j', (when, circumstances, acts) => {
+    const rules = rulesOf({ when });
+    expect(acting(rules, now(circumstances))).toHaveLength(acts ? 1 : 0);
+    expect(rules.get('r0')?.matches).toBe(acts ? 1 : 0);
+  });
+
+  it('have one limit each', () => {
+    for (const pause of [{}, { below: 1, above: 1 }, { below: 0 }]) {
+      expect(ruleSchema.safeParse({ name: 'r', when: { pause }, do: { delay: 1 } }).success).toBe(false);
+    }
+  });
+
+  it('on connections are refused for lines that have none', () => {
+    const rule = ruleSchema.parse({ name: 'r', when: { nth: 1, connected: { below: 5 } }, do: { delay: 1 } });
+    const issues = (lines: readonly FaultLine[]) => {
+      const usable = usableRule(rule, { lines, find: undefined });
+      return usable.ok ? [] : usable.issues.map(({ path }) => path.join('.'));
+    };
+    expect(issues([BUS])).toEqual(['when.connected', 'when.nth']);
+    expect(issues([BUS, LAN])).toEqual([]);
+  });
+});
+
+describe('states', () => {
+  const LOCKS = { when: { quantity: 9 }, do: undefined, [THEN]: { state: 'locked', for: '20s' } };
+  const LOCKED = { when: { state: 'locked' } };
+
+  it('begin after the request that brings them about, and end in time', () => {
+    const rules = rulesOf(LOCKS, LOCKED);
+    expect(acting(rules)).toEqual([]);
+    expect(acting(rules, { quantity: 9 })).toEqual(['r0']);
+    expect(acting(rules, { device: 'other' })).toEqual([]);
+    uptime = 19_999;
+    expect(acting(rules)).toEqual(['r1']);
+    uptime = 20_000;
+    expect(acting(rules)).toEqual([]);
+  });
+
+  it('end when the device starts again, and with the rule that brings them about', () => {
+    const rules = rulesOf({ ...LOCKS, [THEN]: { state: 'locked' } }, LOCKED);
+    acting(rules, { quantity: 9, starts: 0 });
+    uptime = 1e9;
+    expect(acting(rules, { starts: 0 })).toEqual(['r1']);
+    expect(acting(rules, { starts: 1 })).toEqual([]);
+    acting(rules, { quantity: 9, starts: 1 });
+    rules.remove('r0');
+    expect(acting(rules, { starts: 1 })).toEqual([]);
+  });
+
+  it('need a name, and a rule needs faults or a state', () => {
+    for (const rule of [
+      {},
+      { [THEN]: { state: 'a b' } },
+      { [THEN]: {} },
+      { [THEN]: { state: 'x', for: 0 } },
+    ]) {
+      expect(ruleSchema.safeParse({ name: 'r', ...rule }).success).toBe(false);
+    }
+  });
+});
