@@ -5,7 +5,7 @@
 #   sudo NODE=IMAGE scripts/container-trial.sh  with another one
 # Where no registry can be reached, it makes a base: a Debian (mmdebstrap), with the Node and the npm of npm's registry.
 #   PODMAN='podman --runtime runc'   another podman, as on a machine with two versions of cgroups
-#   RUN='--ulimit nofile=1024:1024'  more options of podman run
+#   RUN='--ulimit nofile=1024:1024 --ulimit nproc=1000:1000'  more options of podman run, as where limits may not be raised
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 
@@ -78,6 +78,8 @@ chmod 711 "$work" && chmod 644 "$work/bench.yaml"
 check "the container starts" $podman run --detach --name "$container" --read-only ${RUN:-} \
   -p 15020:5020 -p 18080:8080 -e MODBUS_SIM_TOKEN=$token \
   -v "$port:/dev/ttyUSB0" -v "$work/bench.yaml:/etc/modbus-sim/config.yaml:ro" modbus-sim
+# Without it there is nothing to ask. (And the process that is to be stopped below would be number 0: this script.)
+if [ "$failed" -gt 0 ]; then echo "$failed failed"; exit 1; fi
 for _ in $(seq 100); do
   if prints '^ready$' $podman logs "$container" >/dev/null; then break; fi
   sleep 0.2

@@ -117,6 +117,10 @@ config() { there sh -c 'cat > /etc/modbus-sim/config.yaml' <<<"$1"; }
 threads() { there ps -L -o comm=,cls=,rtprio=,ni= -p "$(property MainPID)"; }
 # One thread in the real-time class, the first one, and no other.
 only_first_is_rr() { threads | awk 'NR == 1 && $2 != "RR" || NR > 1 && $2 == "RR" {wrong = 1} END {exit wrong || NR < 5}'; }
+# One thread is behind all others in the normal class: that of REST (the desk). Prints its number.
+desk() { there ps -L -o lwp=,cls=,ni= -p "$(property MainPID)" | awk '$2 == "TS" && $3 == 10 {n++; lwp = $1} END {print lwp; exit n != 1}'; }
+another_desk() { [ "$(desk)" != "$1" ] && desk; }
+rest_answers() { rest_status 200 http://127.0.0.1:8080/healthz; }
 restarted() { [ "$(property NRestarts)" -gt "$1" ] && has ActiveState active; }
 files() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./tmp -o -path ./var/tmp \
@@ -156,6 +160,32 @@ if at_least 254; then check "udevadm verify finds nothing" there udevadm verify 
 check "its memory is limited" has MemoryMax 536870912
 check "its thread for the lines alone is real-time" only_first_is_rr
 threads | sed 's/^/        thread, class, priority, nice: /'
+check "that of REST has nice 10 in the normal class" desk
+
+echo "== the thread of REST is replaced"
+# The unit as it is, with a Node that ends this thread on SIGUSR2: the program itself has no such way.
+there mkdir -p /etc/systemd/system/modbus-sim.service.d
+there sh -c 'cat > /usr/local/share/trial.cjs' <<'JS'
+let desk;
+process.on('worker', (worker) => { desk = worker; });
+process.on('SIGUSR2', () => desk.terminate());
+JS
+there sh -c 'printf "[Service]\nEnvironment=NODE_OPTIONS=--require=/usr/local/share/trial.cjs\n" \
+  > /etc/systemd/system/modbus-sim.service.d/trial.conf'
+there systemctl daemon-reload
+there systemctl restart modbus-sim.service
+keep=$(property MainPID)
+first=$(desk)
+there systemctl kill --kill-whom=main -s USR2 modbus-sim.service
+check "the journal says so" within 20 journal "REST is served again"
+check "REST answers" within 5 rest_answers
+check "the process is the same" has MainPID "$keep"
+check "the thread for the lines alone is real-time, as before" only_first_is_rr
+check "the new one of REST has nice 10 in the normal class" within 5 another_desk "$first"
+threads | sed 's/^/        thread, class, priority, nice: /'
+check "a request is answered" asks_tcp 5020
+there rm -r /etc/systemd/system/modbus-sim.service.d /usr/local/share/trial.cjs
+there systemctl daemon-reload
 
 echo "== boot"
 halt
