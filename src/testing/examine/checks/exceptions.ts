@@ -14,6 +14,8 @@ const MOST_PER_POLL = 5;
 /** Asking on before its time, so many times on end, is asking without end. */
 const MOST_ON_END = 8;
 const BEFORE_ITS_TIME = 0.5;
+/** Asking so many times as often as usual, and once more, is more than polling. */
+const FASTER = 1.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
   readonly code: number;
@@ -79,7 +81,7 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 ];
 
 const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
-const UNCLEAR = 'inconclusive when repetitions without end look like some of each poll';
+const UNCLEAR = 'inconclusive when repetitions without end look like some of each poll, or not each poll is repeated as often';
 const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
 or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
@@ -121,13 +123,15 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
-  if (longestRun(early) > mostOnEnd) {
+  const isFaster = spoilt.length > usual * FASTER + 1;
+  const runs = runsOf(early);
+  if (Math.max(...runs) > mostOnEnd || (isFaster && !isSteady(runs))) {
     const either = 'which are repetitions without end, or some of each poll';
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, since)}`;
   // Beside other exceptions, one that is asked without end keeps the client from this question.
-  const isAsUsual = spoilt.length >= usual / 2 && spoilt.length <= usual * 1.5 + 1 && !early.includes(true);
+  const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.parts.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!(await exam.recover())) {
@@ -158,13 +162,20 @@ function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
   return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at < BEFORE_ITS_TIME * periodMs);
 }
 
-function longestRun(early: readonly boolean[]): number {
-  let [run, longest] = [0, 0];
+/** How many askings came early on end, before the first one that came in time, between two of these, and after the last one. */
+function runsOf(early: readonly boolean[]): number[] {
+  const runs = [0];
   for (const isEarly of early) {
-    run = isEarly ? run + 1 : 0;
-    longest = Math.max(longest, run);
+    if (isEarly) runs.push((runs.pop() as number) + 1);
+    else runs.push(0);
   }
-  return longest;
+  return runs;
+}
+
+/** A client that repeats some of each poll repeats each poll as often; the first and the last may be cut short. */
+function isSteady(runs: readonly number[]): boolean {
+  const whole = runs.slice(1, -1);
+  return whole.length > 0 && whole.every((run) => run === whole[0]);
 }
 
 /** How long after the exception the client asked again, if that was before its time. */
