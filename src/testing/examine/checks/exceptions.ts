@@ -1,6 +1,7 @@
 import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, repliedUntil } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
+import { timesBetween } from '../heard/question.js';
 import { type ValueMeaning, valueTrial } from '../trial/accepted-value.js';
 import type { Check, CheckText } from '../trial/check.js';
 import type { Exam } from '../trial/exam.js';
@@ -160,33 +161,27 @@ function isWithin(periodMs: number, asked: readonly Exchange[], many: number): b
 
 /** Of each asking but the first, whether it came before the time of the next poll. */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
-  return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at < BEFORE_ITS_TIME * periodMs);
+  return timesBetween(asked).map((ms) => ms < BEFORE_ITS_TIME * periodMs);
 }
 
 /** How many askings came early on end, before the first one that came in time, between two of these, and after the last one. */
 function runsOf(early: readonly boolean[]): number[] {
-  const runs = [0];
-  for (const isEarly of early) {
-    if (isEarly) runs.push((runs.pop() as number) + 1);
-    else runs.push(0);
-  }
-  return runs;
+  const times = early.map((isEarly) => (isEarly ? 'e' : ' ')).join('');
+  return times.split(' ').map((run) => run.length);
 }
 
 /** A client that repeats some of each poll repeats each poll as often; the first and the last may be cut short. */
 function isSteady(runs: readonly number[]): boolean {
-  const whole = runs.slice(1, -1);
-  return whole.length > 0 && whole.every((run) => run === whole[0]);
+  return new Set(runs.slice(1, -1)).size === 1;
 }
 
 /** How long after the exception the client asked again, if that was before its time. */
 function againText(exam: Exam, since: number): string {
   const asked = exam.askedAfter(since);
-  const times = asked.slice(1).flatMap((each, i) => {
-    const before = asked[i] as Exchange;
+  const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
+    const [before, next] = asked.slice(i) as [Exchange, Exchange];
     const from = repliedUntil(before);
-    const isEarly = before.rule && each.at - before.at < exam.periodMs * BEFORE_ITS_TIME;
-    return isEarly && from !== undefined ? [each.at - from] : [];
+    return isEarly && before.rule && from !== undefined ? [next.at - from] : [];
   });
   return times.length === 0 ? '' : `, again after ${numberText(Math.min(...times))} ms`;
 }
