@@ -2,14 +2,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandObserver } from '../../../src/testing/examine/observer/command-observer.js';
-import { atJsonPath, readJsonPath } from '../../../src/testing/examine/observer/json-path.js';
 import {
   newObserver,
   readObserver,
   type WrittenObserver,
 } from '../../../src/testing/examine/observer/read-observer.js';
 import { registerObserver } from '../../../src/testing/examine/observer/register-observer.js';
-import { urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
+import { atJsonPath, readJsonPath, urlObserver } from '../../../src/testing/examine/observer/url-observer.js';
 import { examineModel, inVirtualTime, virtualBench } from './virtual-bench.js';
 
 describe('a path into JSON', () => {

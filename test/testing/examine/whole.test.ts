@@ -91,6 +91,21 @@ it.each([206, 207])(
   },
 );
 
+/** What rounds of the error rates have passed by chance: a few even intervals, repetitions that looked like those of polls. */
+it.each([
+  ['poll-period', 'polls as it likes, one question', 'serial', true, 1006],
+  ['poll-period', 'polls as it likes, one question', 'tcp', true, 1006],
+  ['exception-10', 'repeats after exceptions without end, two units, asked once', 'serial', false, 1031],
+] as const)('%s does not pass a client that %s on %s', async (id, name, on, isObserved, seed) => {
+  const subject = SUBJECTS.find(
+    (each) => each.name === name && each.on === on && each.isObserved === isObserved,
+  );
+  if (!subject) throw new Error('no such subject');
+  const { findings } = await examineSubject(subject, seed);
+  const found = findings.find((each) => each.id === id);
+  expect(found?.verdict, found?.summary).toMatch(/^(fail|inconclusive)$/);
+});
+
 /** Of the clients of the error rates, these stand for all in each run; `error-rates.test.ts` examines them all. */
 const EVERY = 16;
 

@@ -2,10 +2,9 @@ import { sentBytes } from '../../../traffic/sent-bytes.js';
 import { type Exchange, transactionOf, wentWell } from '../heard/exchange.js';
 import { readingOf } from '../heard/question.js';
 import type { Check } from '../trial/check.js';
-import { type Contrast, type Meaning, spoilt } from '../trial/contrast.js';
+import { type Contrast, type ContrastRow, contrastCheck, type Meaning, spoilt } from '../trial/contrast.js';
 import type { Exam } from '../trial/exam.js';
 import { LOST } from '../trial/observation.js';
-import { type ContrastRow, contrastCheck } from './contrast-check.js';
 import { lateReply } from './late-reply.js';
 
 /** A way to damage a reply that a client must not take. */

@@ -1,6 +1,7 @@
 import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, repliedUntil } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
+import { timesBetween } from '../heard/question.js';
 import { type ValueMeaning, valueTrial } from '../trial/accepted-value.js';
 import type { Check, CheckText } from '../trial/check.js';
 import type { Exam } from '../trial/exam.js';
@@ -14,6 +15,8 @@ const MOST_PER_POLL = 5;
 /** Asking on before its time, so many times on end, is asking without end. */
 const MOST_ON_END = 8;
 const BEFORE_ITS_TIME = 0.5;
+/** Asking so many times as often as usual, and once more, is more than polling. */
+const FASTER = 1.5;
 
 interface ExceptionRow extends Pick<CheckText, 'matters'> {
   readonly code: number;
@@ -79,7 +82,8 @@ const EXCEPTIONS: readonly ExceptionRow[] = [
 ];
 
 const ENDLESS = 'more than five times as often as usual, or more than eight times within one poll period';
-const UNCLEAR = 'inconclusive when repetitions without end look like some of each poll';
+const UNCLEAR =
+  'inconclusive when repetitions without end look like some of each poll, or not each poll is repeated as often';
 const RULE = `Passes when the client polls on at about its usual pace, fails when it asks ${ENDLESS}, or no longer polls afterwards, \
 or when the observer shows a value that no reply carried; ${UNCLEAR}.`;
 const RULE_TEMPORARY = `Passes when the client asks again after a pause or at its next poll, fails when it asks ${ENDLESS}, or no \
@@ -121,13 +125,15 @@ async function run(exam: Exam, code: number): Promise<Judged> {
   if (spoilt.length > most || isWithin(exam.periodMs, spoilt, mostOnEnd + 1)) {
     return sure('wrong', asked, spoilt, `asks again and again after exception ${code}`);
   }
-  if (longestRun(early) > mostOnEnd) {
+  const isFaster = spoilt.length > usual * FASTER + 1;
+  const runs = runsOf(early);
+  if (Math.max(...runs) > mostOnEnd || (isFaster && !isSteady(runs))) {
     const either = 'which are repetitions without end, or some of each poll';
     return sure('unclear', `${asked}, ${either}`, spoilt);
   }
   const text = `${asked}${againText(exam, since)}`;
   // Beside other exceptions, one that is asked without end keeps the client from this question.
-  const isAsUsual = spoilt.length >= usual / 2 && spoilt.length <= usual * 1.5 + 1 && !early.includes(true);
+  const isAsUsual = spoilt.length >= usual / 2 && !isFaster && !early.includes(true);
   if (exam.parts.isBeside && !isAsUsual) return sure('unclear', text, spoilt);
   const what = `exception ${code}`;
   if (!(await exam.recover())) {
@@ -155,26 +161,27 @@ function isWithin(periodMs: number, asked: readonly Exchange[], many: number): b
 
 /** Of each asking but the first, whether it came before the time of the next poll. */
 function earlyIn({ periodMs }: Exam, asked: readonly Exchange[]): boolean[] {
-  return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at < BEFORE_ITS_TIME * periodMs);
+  return timesBetween(asked).map((ms) => ms < BEFORE_ITS_TIME * periodMs);
 }
 
-function longestRun(early: readonly boolean[]): number {
-  let [run, longest] = [0, 0];
-  for (const isEarly of early) {
-    run = isEarly ? run + 1 : 0;
-    longest = Math.max(longest, run);
-  }
-  return longest;
+/** How many askings came early on end, before the first one that came in time, between two of these, and after the last one. */
+function runsOf(early: readonly boolean[]): number[] {
+  const times = early.map((isEarly) => (isEarly ? 'e' : ' ')).join('');
+  return times.split(' ').map((run) => run.length);
+}
+
+/** A client that repeats some of each poll repeats each poll as often; the first and the last may be cut short. */
+function isSteady(runs: readonly number[]): boolean {
+  return new Set(runs.slice(1, -1)).size === 1;
 }
 
 /** How long after the exception the client asked again, if that was before its time. */
 function againText(exam: Exam, since: number): string {
   const asked = exam.askedAfter(since);
-  const times = asked.slice(1).flatMap((each, i) => {
-    const before = asked[i] as Exchange;
+  const times = earlyIn(exam, asked).flatMap((isEarly, i) => {
+    const [before, next] = asked.slice(i) as [Exchange, Exchange];
     const from = repliedUntil(before);
-    const isEarly = before.rule && each.at - before.at < exam.periodMs * BEFORE_ITS_TIME;
-    return isEarly && from !== undefined ? [each.at - from] : [];
+    return isEarly && before.rule && from !== undefined ? [next.at - from] : [];
   });
   return times.length === 0 ? '' : `, again after ${numberText(Math.min(...times))} ms`;
 }

@@ -1,7 +1,7 @@
 import { durationText, timesText } from '../../scenario/words.js';
 import { type Exchange, transactionOf } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
-import { isReading } from '../heard/question.js';
+import { isReading, timesBetween } from '../heard/question.js';
 import type { Check } from '../trial/check.js';
 import type { Exam } from '../trial/exam.js';
 import { type Behaviour, behaviourAfter, LOST } from '../trial/observation.js';
@@ -104,7 +104,7 @@ function runOf(exam: Exam, spoilt: readonly Exchange[], habit: Habit): SilentRun
       break;
     }
   }
-  const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
+  const intervals = timesBetween(asked);
   const late = asked.slice(1).filter((_, i) => (intervals[i] ?? 0) >= PART_OF_PERIOD * exam.periodMs);
   const anew = late.filter((each) => each.request.clientId !== each.before?.request.clientId);
   const isLike = after !== undefined && !habit.isInOrder && late.length > 0;

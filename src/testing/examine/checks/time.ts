@@ -3,11 +3,10 @@ import { wentWell } from '../heard/exchange.js';
 import { isReading, median, type Question, questionsIn } from '../heard/question.js';
 import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
-import { learn, type Meaning, spoilt } from '../trial/contrast.js';
+import { type ContrastRow, contrastCheck, learn, type Meaning, spoilt } from '../trial/contrast.js';
 import type { Exam, Silence } from '../trial/exam.js';
 import { LOST } from '../trial/observation.js';
 import { sure } from '../trial/verdict.js';
-import { type ContrastRow, contrastCheck } from './contrast-check.js';
 import { silentRuns } from './silent-run.js';
 import { timeOuts } from './time-out.js';
 

@@ -19,6 +19,8 @@ interface WatchRow extends Omit<Check, 'group' | 'beside' | 'run'> {
 }
 
 const LONGEST_MS = 30_000;
+/** Where other checks disturb the same question, few of its intervals count. */
+const LONGEST_RHYTHM_MS = 120_000;
 /** To look through all that was heard takes up to a millisecond. */
 const LOOK_EVERY_MS = 250;
 const MOST_SHOWN = 4;
@@ -29,9 +31,10 @@ const UNEVEN = 0.25;
 const UNEVEN_MS = 25;
 /** Fewer intervals show no rhythm. */
 const FEWEST_INTERVALS = 4;
+/** Of fewer than these, each may differ by less, in proportion: a few are even by chance, too. */
+const MANY_INTERVALS = 24;
 /** Nine of ten intervals have to be even; where there is no rhythm, two of five of many are off by this part and time. */
 const RHYTHM: Bounds = { right: 0.9, wrong: 0.4, most: 0 };
-const MANY_INTERVALS = 24;
 const FAR_OFF = 0.4;
 const FAR_OFF_MS = 100;
 
@@ -62,10 +65,10 @@ const WATCHED: readonly WatchRow[] = [
     does: 'Watches the requests and measures the time from one asking of a question to the next.',
     matters: 'Whoever reads a value has to know how old it may be.',
     fix: 'Poll by a clock that does not wait for replies, and give each question its own period.',
-    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median, fails when two of five of at least 24 are off by 40 % and 100 ms; inconclusive between the two, and below four intervals.',
+    rule: 'Passes when nine of ten intervals are within 25 % or 25 ms of the median, in proportion less of fewer than 24, fails when two of five of at least 24 are off by 40 % and 100 ms; inconclusive between the two, and below four intervals.',
     source: 'Common practice; no specification sets a period.',
     isEnough: (exam) => intervalsOf(exam).length >= ENOUGH_POLLS && rhythm(exam).verdict !== 'inconclusive',
-    longestMs: LONGEST_MS,
+    longestMs: LONGEST_RHYTHM_MS,
     judge: rhythm,
   },
   {
@@ -182,7 +185,8 @@ function rhythm(exam: Exam): Judged {
 function evenness(text: string, intervals: ReturnType<typeof intervalsOf>): Judged {
   const times = intervals.map(({ ms }) => ms);
   const period = median(times);
-  const tolerance = Math.max(period * UNEVEN, UNEVEN_MS);
+  const many = Math.min(1, times.length / MANY_INTERVALS);
+  const tolerance = many * Math.max(period * UNEVEN, UNEVEN_MS);
   const spread = `${numberText(Math.min(...times))} to ${numberText(Math.max(...times))} ms`;
   const trials = intervals.map(({ ms, shown }): Trial => {
     const shows = Math.abs(ms - period) <= tolerance ? 'right' : 'wrong';

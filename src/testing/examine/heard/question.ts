@@ -33,7 +33,7 @@ export function questionsIn(exchanges: readonly Exchange[]): Question[] {
 
 function question(key: string, asked: readonly Exchange[]): Question {
   const [{ request, pdu }] = asked as [Exchange];
-  const intervals = asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
+  const intervals = timesBetween(asked);
   // The newest one may still wait for its reply.
   const decided = asked.filter(({ reply }, i) => reply !== undefined || i < asked.length - 1);
   return {
@@ -47,6 +47,11 @@ function question(key: string, asked: readonly Exchange[]): Question {
     periodMs: intervals.length > 0 ? median(intervals) : undefined,
     isAnswered: request.kind === 'request' && decided.length > 0 && decided.every(wentWell),
   };
+}
+
+/** From each exchange to the next one, in ms. */
+export function timesBetween(asked: readonly Exchange[]): number[] {
+  return asked.slice(1).map(({ at }, i) => at - (asked[i] as Exchange).at);
 }
 
 /** Functions 1 and 2 read bits, 3 and 4 read registers: to spoil their replies changes nothing in the plant. */

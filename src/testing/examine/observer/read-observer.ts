@@ -1,9 +1,8 @@
 import type { Device } from '../../../device/device.js';
 import { commandObserver } from './command-observer.js';
-import { type JsonPath, readJsonPath } from './json-path.js';
 import type { Observer } from './observer.js';
 import { registerObserver } from './register-observer.js';
-import { urlObserver } from './url-observer.js';
+import { type JsonPath, readJsonPath, urlObserver } from './url-observer.js';
 
 /** Which observer of values is wanted. The options and keys for it say "witness". */
 export type ObserverDefinition =

@@ -1,6 +1,8 @@
 import { type Exchange, repliedFrom, repliedUntil } from '../heard/exchange.js';
 import { median } from '../heard/question.js';
+import { type ValueMeaning, valueTrial } from './accepted-value.js';
 import { type BrokenChain, isBroken, runChain, suppressReplies } from './chain.js';
+import type { Check, CheckPlace, CheckText } from './check.js';
 import type { Exam } from './exam.js';
 import {
   ALIKE,
@@ -11,7 +13,7 @@ import {
   reactionTo,
   type Treatment,
 } from './observation.js';
-import { type Bounds, DECIDES, DISTURBED, type Judged, type Trial, verdictOf } from './verdict.js';
+import { type Bounds, DECIDES, DISTURBED, type Judged, sure, type Trial, verdictOf } from './verdict.js';
 
 /**
  * Two behaviours that a check distinguishes, by what becomes of requests that follow each other. What the client does when it
@@ -173,4 +175,44 @@ export async function decide(
     conclusion: `does not recover from ${what}`,
   };
   return verdictOf([wrong]) as Judged;
+}
+
+/** A disturbance and the two behaviours that it distinguishes: a row of a table. */
+export interface ContrastRow extends CheckText, CheckPlace, Blame {
+  readonly rule: string;
+  readonly meaning: Meaning;
+  /** @returns what this client is shown; a sentence when it can't be; or the verdict, where nothing need be shown */
+  readonly contrast: (exam: Exam) => Contrast | string | Judged | Promise<Contrast | Judged>;
+  /** What an observer of values says of a client, where it can say anything. */
+  readonly values?: ValueMeaning;
+}
+
+/** The check that a row describes. */
+export function contrastCheck(group: Check['group'], row: ContrastRow): Check {
+  const { meaning, contrast: contrastFor, values, blame, ...described } = row;
+  return {
+    ...described,
+    group,
+    async run(exam) {
+      const contrast = await contrastFor(exam);
+      if (typeof contrast === 'string') return sure('unclear', contrast);
+      if ('verdict' in contrast) return contrast;
+      const [faults] = contrast.shown;
+      const judged = await decide(exam, row, (trials) =>
+        values && typeof faults === 'object' && isValuesTurn(exam, trials)
+          ? valueTrial(exam, faults, values, row)
+          : lineTrial(exam, contrast, meaning, row),
+      );
+      const isUnseen = judged.verdict === 'inconclusive' && values && !exam.values;
+      return isUnseen
+        ? { ...judged, summary: `${judged.summary}; there is no observer of its values` }
+        : judged;
+    },
+  };
+}
+
+/** Values and the line are looked at in turn, as long as the values can be seen. */
+function isValuesTurn({ values }: Exam, trials: readonly Trial[]): boolean {
+  const isUnseen = trials.some(({ isOfValues, shows }) => isOfValues && shows === 'unclear');
+  return values !== undefined && !isUnseen && trials.length % 2 === 0;
 }

@@ -43,8 +43,12 @@ const MOST_SILENCES = 15;
 const STEADY_MS = 0.5;
 /** Unless the client takes longer for them, in ms. */
 const LONGEST_SILENCES_MS = 60_000;
+/** So many polls with a reply are looked at where what comes after them is further apart than this, in ms. */
+const MANY_POLLS = 40;
+const UNSTEADY_MS = 2;
 /** The part of the times that is left out at each end, because a busy machine stalls now and then. */
 const EXTREME_PART = 0.1;
+const STALLED_PART = 0.15;
 /** See `spanOf`. */
 const WIDENING = 4;
 
@@ -60,7 +64,7 @@ export async function paceOf(exam: Exam): Promise<Pace | string> {
     const isLong = exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (isLong || spreadOf(learned.frequent?.times ?? []) <= STEADY_MS) break;
   }
-  const usual = behaviourAfter(exam, ['good']);
+  const usual = await usualOf(exam);
   const [next, silent] = [usual.frequent, missing?.frequent];
   if (!missing || !silent) return 'no request came that could be disturbed';
   if (!next) return 'what usually comes after a poll is not known';
@@ -81,21 +85,30 @@ export async function paceOf(exam: Exam): Promise<Pace | string> {
   };
 }
 
+/** What comes after a good reply. Where it is unsteady, more polls show whether that was a stall of the machine. */
+async function usualOf(exam: Exam): Promise<Behaviour> {
+  const usual = behaviourAfter(exam, ['good']);
+  const isSteady = spanOf(usual.frequent?.times ?? []) <= UNSTEADY_MS;
+  const more = MANY_POLLS - usual.samples.length;
+  if (isSteady || more <= 0) return usual;
+  const { last } = exam.log;
+  await exam.until(() => exam.askedAfter(last).length > more || undefined, LONGEST_SILENCES_MS);
+  return (await exam.recover()) ? behaviourAfter(exam, ['good']) : usual;
+}
+
 /**
- * The span of times, without the latest tenth, and at least one: when the machine stalls once, one time is far off, and
- * the median of several trials is not. Of a few random times it is made larger, because many would span more.
+ * The span of most times: a machine that stalls now and then makes some far too long or too short, and the median of several
+ * trials is like most. Of a few random times it is made larger, because many would span more.
  */
 function spanOf(times: readonly number[]): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  const kept = Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.9));
-  const span = (sorted[kept - 1] ?? 0) - (sorted[0] ?? 0);
-  return span * (1 + WIDENING / Math.max(1, kept));
+  const kept = Math.max(1, times.length - 2 * Math.round(STALLED_PART * times.length));
+  return spreadOf(times, STALLED_PART) * (1 + WIDENING / kept);
 }
 
 /** How far times are apart without the extreme ones. */
-function spreadOf(times: readonly number[]): number {
+function spreadOf(times: readonly number[], extreme = EXTREME_PART): number {
   const sorted = times.toSorted((a, b) => a - b);
-  const left = Math.round(EXTREME_PART * sorted.length);
+  const left = Math.round(extreme * sorted.length);
   return (sorted.at(-1 - left) ?? 0) - (sorted[left] ?? 0);
 }
 

@@ -42,11 +42,10 @@ export class OwnRules {
   }
 
   remove(rule: OwnRule): void {
-    for (const held of this.#held) {
-      if (held !== rule) continue;
-      this.#held.delete(held);
-      if (this.#statusOf(held)) this.#rules.remove(held.name);
-    }
+    const held = [...this.#held].find((each) => each === rule);
+    if (!held) return;
+    this.#held.delete(held);
+    if (this.#statusOf(held)) this.#rules.remove(held.name);
   }
 
   removeAll(): void {
