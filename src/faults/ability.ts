@@ -1,7 +1,7 @@
 import type { Framing } from '../protocol/framing.js';
 
 /** What only some lines can do. A rule that needs it is refused for the other lines. */
-export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'turnaround' | 'characterTime';
+export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'mbap' | 'turnaround' | 'characterTime';
 
 /** Why a line lacks the ability; the message puts it after "line x". */
 const LACKS: Readonly<Record<Ability, string>> = {
@@ -9,6 +9,7 @@ const LACKS: Readonly<Record<Ability, string>> = {
   close: 'has no connection to close',
   crc: 'has no CRC',
   transaction: 'has no transaction identifiers',
+  mbap: 'has no MBAP header',
   turnaround: 'has no turnaround to cut short',
   characterTime: 'has no character times',
 };
@@ -28,7 +29,7 @@ const BY_MEDIUM: Readonly<Record<Medium, readonly Ability[]>> = {
 const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
   rtu: ['crc'],
   ascii: ['crc'],
-  socket: ['transaction'],
+  socket: ['transaction', 'mbap'],
 };
 
 /** The abilities of a line. */

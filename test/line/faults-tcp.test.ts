@@ -69,6 +69,9 @@ describe('what the client receives', () => {
     ['exception', [{ exception: 6 }], '123400000003' + '018306'],
     ['silence', [{ silence: true }], ''],
     ['junk', [{ junk: 5 }], '28eb093235'],
+    ['junk that is spelled out', [{ junk: '12 34' }], '1234'],
+    ['noise that is spelled out', [{ noise: 'ff 00' }], `ff00${REPLY}`],
+    ['pdu', [{ pdu: '41 ff' }], '123400000003' + '0141ff'],
     ['split', [{ split: { at: 7, gap: 5 } }], REPLY],
     ['split into bytes', [{ split: { at: 'each', gap: 1 } }], REPLY],
     ['change', [{ change: 50 }], '123400000007' + '01030401370337'],
@@ -80,6 +83,8 @@ describe('what the client receives', () => {
     ['function', [{ function: 4 }], '123400000007' + '01040401020304'],
     ['byteCount', [{ byteCount: 6 }], '123400000007' + '01030601020304'],
     ['transaction', [{ transaction: 0x4321 }], '432100000007' + '01030401020304'],
+    ['transaction, swapped', [{ transaction: 'swapped' }], '341200000007' + '01030401020304'],
+    ['mbap', [{ mbap: { protocol: 1, length: '+2' } }], '123400010009' + '01030401020304'],
     ['values', [{ values: [0xabcd] }], '123400000007' + '010304abcd0304'],
     ['duplicate', [{ duplicate: { times: 2 } }], REPLY + REPLY + REPLY],
     ['echo', [{ echo: true }], READ.replaceAll(' ', '') + REPLY],
@@ -92,6 +97,22 @@ describe('what the client receives', () => {
     );
     bench.clear();
     expect(await client.ask(READ, REPLY)).toBe(REPLY);
+  });
+
+  it('transaction: that of the reply before', async () => {
+    const client = await Client.open();
+    await client.ask('0007 0000 0006 01 03 0000 0001', '0007000000050103020102');
+    bench.use([{ transaction: 'previous' }]);
+    expect(await client.ask(READ, REPLY)).toBe('000700000007' + '01030401020304');
+    expect(await client.ask(READ.replace('1234', '1235'), REPLY)).toBe(REPLY);
+  });
+
+  it('pdu: to a function that no device has', async () => {
+    const client = await Client.open();
+    bench.use([{ pdu: '2b 0e 01' }], { when: { function: 0x64 } });
+    expect(await client.ask('0001 0000 0002 01 64', '00010000000401' + '2b0e01')).toBe(
+      '00010000000401' + '2b0e01',
+    );
   });
 
   it('faults of a serial line are not achieved, and said to be', async () => {
