@@ -36,6 +36,14 @@ const ROWS: Record<string, Row[]> = {
     [[{ junk: '3a 80' }], {}, [['0', REPLY]], 'an ASCII line carries no byte above 7f'],
   ],
   pdu: [[[{ pdu: '41 ff' }], {}, [['0', message('01 41 ff')]]]],
+  coalesce: [
+    [
+      [{ coalesce: true }],
+      {},
+      [['0', REPLY]],
+      'line bench has no connection on which replies follow each other',
+    ],
+  ],
   split: [
     [
       [{ split: { at: 1, gap: 1500 } }],

@@ -71,6 +71,27 @@ const ROWS: Record<string, Row[]> = {
     [[{ junk: '83 FF' }], {}, ['0 83ff']],
     [[{ junk: '00' }], { ...tcp, ...silent }, ['0 00']],
   ],
+  coalesce: [
+    [[{ coalesce: true }], tcp, ['coalesce', `0 ${TCP_REPLY}`]],
+    [
+      [{ coalesce: true }, { split: { at: 7, gap: 5 } }],
+      tcp,
+      ['coalesce', `0 ${TCP_REPLY.slice(0, 14)}`, `5 ~${TCP_REPLY.slice(14)}`],
+    ],
+    [[{ coalesce: true }, { silence: true }, { noise: '00' }], tcp, ['0 00']],
+    [
+      [{ coalesce: true }],
+      { ...tcp, ...silent },
+      ['silence'],
+      'nothing is sent that could wait for the next reply',
+    ],
+    [
+      [{ coalesce: true }],
+      {},
+      [`0 ${REPLY}`],
+      'line bench has no connection on which replies follow each other',
+    ],
+  ],
   split: [
     [[{ split: { at: 3, gap: 5 } }], {}, [`0 ${REPLY.slice(0, 6)}`, `5 ~${REPLY.slice(6)}`]],
     [[{ split: { at: 'middle', gap: 5 } }], {}, [`0 ${REPLY.slice(0, 8)}`, `5 ~${REPLY.slice(8)}`]],

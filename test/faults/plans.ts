@@ -85,7 +85,11 @@ export function played(
 /** A plan in short: a wait in ms and bytes for each step, `~` before a piece of the frame of the step before. */
 export function shown(plan: ReplyPlan): string[] {
   if (plan.kind === 'silence') return ['silence'];
-  return [...(plan.early ? ['early'] : []), ...plan.steps.map(shownStep)];
+  return [
+    ...(plan.early ? ['early'] : []),
+    ...(plan.coalesce ? ['coalesce'] : []),
+    ...plan.steps.map(shownStep),
+  ];
 }
 
 function shownStep(step: Step): string {
@@ -113,6 +117,7 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   silence: fc.constant(true),
   junk: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 9000 }), anyHex(1024)),
   pdu: anyHex(253),
+  coalesce: fc.constant(true),
   split: fc.record({
     at: fc.oneof(fc.constantFrom('middle', 'each'), fc.integer({ min: 1, max: 300 })),
     gap: fc.constantFrom(0, 0.1, 3, 500),
