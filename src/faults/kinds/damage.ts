@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { concatBytes } from '../../protocol/bytes.js';
-import { hexadecimal, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { hexadecimal, wholeNumber } from '../../schema/parts.js';
 import { WORK } from '../budget.js';
 import { type FaultContext, fault } from '../kind.js';
 import { countFrames, mapFrameSteps, mapFrames, withOneFrame } from '../plan.js';
@@ -13,13 +13,10 @@ const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xf
 /** The most bytes that a rule may spell out. */
 const MAX_EXACT = 1024;
 
-/** So many random bytes, or exactly these. */
-const someBytes = z.union(
-  [wholeNumber(1, UNLIMITED, 'a number of bytes'), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')],
-  {
-    error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
-  },
-);
+/** So many random bytes, or exactly these. YAML reads `00` as 0, so the message for it mentions the quotes, too. */
+const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
+  error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
+});
 
 const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
