@@ -1,7 +1,15 @@
 import type { Framing } from '../protocol/framing.js';
 
 /** What only some lines can do. A rule that needs it is refused for the other lines. */
-export type Ability = 'break' | 'close' | 'crc' | 'transaction' | 'turnaround' | 'characterTime';
+export type Ability =
+  | 'break'
+  | 'close'
+  | 'crc'
+  | 'transaction'
+  | 'mbap'
+  | 'stream'
+  | 'turnaround'
+  | 'characterTime';
 
 /** Why a line lacks the ability; the message puts it after "line x". */
 const LACKS: Readonly<Record<Ability, string>> = {
@@ -9,6 +17,8 @@ const LACKS: Readonly<Record<Ability, string>> = {
   close: 'has no connection to close',
   crc: 'has no CRC',
   transaction: 'has no transaction identifiers',
+  mbap: 'has no MBAP header',
+  stream: 'has no connection on which replies follow each other',
   turnaround: 'has no turnaround to cut short',
   characterTime: 'has no character times',
 };
@@ -20,15 +30,15 @@ export type Medium = 'serial' | 'virtual' | 'tcp' | 'tls' | 'udp';
 const BY_MEDIUM: Readonly<Record<Medium, readonly Ability[]>> = {
   serial: ['turnaround', 'characterTime', 'break'],
   virtual: ['turnaround', 'characterTime'],
-  tcp: ['close'],
-  tls: ['close'],
+  tcp: ['close', 'stream'],
+  tls: ['close', 'stream'],
   udp: [],
 };
 
 const BY_FRAMING: Readonly<Record<Framing['name'], readonly Ability[]>> = {
   rtu: ['crc'],
   ascii: ['crc'],
-  socket: ['transaction'],
+  socket: ['transaction', 'mbap'],
 };
 
 /** The abilities of a line. */

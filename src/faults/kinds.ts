@@ -3,11 +3,12 @@ import { oneOfKinds } from '../schema/kind.js';
 import { documentAs } from '../schema/written-as.js';
 import { DAMAGE } from './kinds/damage.js';
 import { FIELDS } from './kinds/fields.js';
+import { HEADER } from './kinds/header.js';
 import { REPLIES } from './kinds/replies.js';
 import { TIMING } from './kinds/timing.js';
 
 /** Every kind of fault by its key in a rule's `do`. A new kind is an entry of one of these tables. */
-const KINDS = new Map(Object.entries({ ...TIMING, ...REPLIES, ...DAMAGE, ...FIELDS }));
+const KINDS = new Map(Object.entries({ ...TIMING, ...REPLIES, ...DAMAGE, ...FIELDS, ...HEADER }));
 
 export const FAULT_KINDS: readonly string[] = [...KINDS.keys()];
 

@@ -10,7 +10,7 @@ export function stepsOf(plan: ReplyPlan): readonly Step[] {
 
 /** The plan with other steps. A silent plan becomes one that sends. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {
-  return { kind: 'send', early: plan.kind === 'send' && plan.early, steps };
+  return plan.kind === 'send' ? { ...plan, steps } : { kind: 'send', early: false, steps };
 }
 
 /** The number of frames in a plan. */

@@ -10,7 +10,7 @@ interface Source {
 }
 
 /** `length` random bytes that the line can carry; empty when the budget does not allow them. */
-export function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
+function randomBytes({ random, framing, budget }: Source, length: number): Uint8Array {
   if (!budget.spend({ bytes: length, work: WORK.randomByte * length })) return new Uint8Array(0);
   const bytes = new Uint8Array(length);
   // Uint8Array.from would take ten times as long.

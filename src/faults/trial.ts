@@ -19,7 +19,7 @@ import { act, type Fault } from './kind.js';
 export function excessOf(faults: readonly Fault[]): Excess | undefined {
   const usesPrevious = faults.some(({ kind }) => kind === 'stale');
   for (const reply of REPLIES) {
-    // Only `stale` looks at the previous reply, so for all other faults these two cases are the same.
+    // Only `stale` is longer by the previous reply, so for all other faults these two cases are the same.
     if (reply.previousReply === undefined && !usesPrevious) continue;
     const excess = excessOn(reply, faults);
     if (excess) return excess;

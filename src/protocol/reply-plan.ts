@@ -7,7 +7,13 @@
  */
 export type ReplyPlan =
   | { readonly kind: 'silence'; readonly reason: string }
-  | { readonly kind: 'send'; readonly early: boolean; readonly steps: readonly Step[] };
+  | {
+      readonly kind: 'send';
+      readonly early: boolean;
+      /** The bytes wait for those of the next reply of the connection, and leave together with them (TCP, TLS). */
+      readonly coalesce?: true;
+      readonly steps: readonly Step[];
+    };
 
 export type Step = SendStep | BreakStep | CloseStep;
 

@@ -68,6 +68,19 @@ export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, e
   return codec;
 }
 
+/**
+ * Bytes written as text of hexadecimal digits, `ff 00`; spaces are allowed between bytes.
+ * @param what names them in messages
+ */
+export function hexadecimal(max: number, what: string, example: string) {
+  const error = `${what} as 1 to ${max} bytes of hexadecimal text: write it in quotes, as in "${example}"`;
+  return z
+    .string({ error })
+    .max(3 * max, { error, abort: true })
+    .regex(new RegExp(`^ *([0-9a-fA-F]{2} *){1,${max}}$`), { error, abort: true })
+    .transform((text) => Uint8Array.from(text.match(/\w\w/g) ?? [], (byte) => Number.parseInt(byte, 16)));
+}
+
 export const probability = numberFrom(0, 1, 'a probability');
 
 export const flag = z.boolean({ error: 'true or false' });

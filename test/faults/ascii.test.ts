@@ -30,7 +30,20 @@ const ROWS: Record<string, Row[]> = {
     [[{ exception: 255 }], silent, [['0', message('01 83 ff')]]],
   ],
   silence: [[[{ silence: true }], {}, []]],
-  junk: [[[{ junk: 5 }], {}, [['0', '\x14\x75\x04\x19\x1a']]]],
+  junk: [
+    [[{ junk: 5 }], {}, [['0', '\x14\x75\x04\x19\x1a']]],
+    [[{ junk: '3a 30 7f' }], {}, [['0', ':0\x7f']]],
+    [[{ junk: '3a 80' }], {}, [['0', REPLY]], 'an ASCII line carries no byte above 7f'],
+  ],
+  pdu: [[[{ pdu: '41 ff' }], {}, [['0', message('01 41 ff')]]]],
+  coalesce: [
+    [
+      [{ coalesce: true }],
+      {},
+      [['0', REPLY]],
+      'line bench has no connection on which replies follow each other',
+    ],
+  ],
   split: [
     [
       [{ split: { at: 1, gap: 1500 } }],
@@ -90,10 +103,14 @@ const ROWS: Record<string, Row[]> = {
     [[{ truncate: -1 }], {}, [['0', REPLY.slice(0, -1)]]],
     [[{ truncate: 19 }], {}, [['0', REPLY]], 'no frame that is longer'],
   ],
-  extend: [[[{ extend: 3 }], {}, [['0', `${REPLY}\x14\x75\x04`]]]],
+  extend: [
+    [[{ extend: 3 }], {}, [['0', `${REPLY}\x14\x75\x04`]]],
+    [[{ extend: 'ff' }], {}, [['0', REPLY]], 'an ASCII line carries no byte above 7f'],
+  ],
   noise: [
     [[{ noise: 3 }], {}, [['0', `\x14\x75\x04${REPLY}`]]],
     [[{ noise: 3 }], silent, [['0', '\x14\x75\x04']]],
+    [[{ noise: 'ff' }], silent, [], 'an ASCII line carries no byte above 7f'],
   ],
   unit: [
     [[{ unit: 2 }], {}, [['0', message('02 03 04 0102 0304')]]],
@@ -105,6 +122,7 @@ const ROWS: Record<string, Row[]> = {
     [[{ byteCount: 6 }], refused, [['0', EXCEPTION]], 'a response without a byte count'],
   ],
   transaction: [[[{ transaction: 1 }], {}, [['0', REPLY]], 'line bench has no transaction identifiers']],
+  mbap: [[[{ mbap: { length: 1 } }], {}, [['0', REPLY]], 'line bench has no MBAP header']],
   values: [[[{ values: [0xabcd] }], {}, [['0', message('01 03 04 abcd 0304')]]]],
   duplicate: [
     [

@@ -52,6 +52,12 @@ const ROWS: Record<string, Row[]> = {
     [[{ exception: 1 }], { request: '83', response: '83 01' }, [`0 ${rtu('01 83 01')}`]],
     [[{ exception: 4 }], silent, [`0 ${rtu('01 83 04')}`]],
   ],
+  pdu: [
+    [[{ pdu: '41 00 ff' }], {}, [`0 ${rtu('01 41 00ff')}`]],
+    [[{ pdu: '03' }], tcp, ['0 123400000002' + '0103']],
+    [[{ delay: 9 }, { pdu: '8302' }], {}, [`9 ${EXCEPTION}`]],
+    [[{ pdu: '83 02' }], silent, [`0 ${EXCEPTION}`]],
+  ],
   silence: [
     [[{ silence: true }], {}, ['silence']],
     [[{ silence: true }], tcp, ['silence']],
@@ -62,6 +68,29 @@ const ROWS: Record<string, Row[]> = {
     [[{ junk: 5 }], tcp, ['0 28eb093235']],
     [[{ junk: 5 }], { seed: 2 }, ['0 a0678352ea']],
     [[{ junk: 1 }], silent, ['0 28']],
+    [[{ junk: '83 FF' }], {}, ['0 83ff']],
+    [[{ junk: '00' }], { ...tcp, ...silent }, ['0 00']],
+  ],
+  coalesce: [
+    [[{ coalesce: true }], tcp, ['coalesce', `0 ${TCP_REPLY}`]],
+    [
+      [{ coalesce: true }, { split: { at: 7, gap: 5 } }],
+      tcp,
+      ['coalesce', `0 ${TCP_REPLY.slice(0, 14)}`, `5 ~${TCP_REPLY.slice(14)}`],
+    ],
+    [[{ coalesce: true }, { silence: true }, { noise: '00' }], tcp, ['0 00']],
+    [
+      [{ coalesce: true }],
+      { ...tcp, ...silent },
+      ['silence'],
+      'nothing is sent that could wait for the next reply',
+    ],
+    [
+      [{ coalesce: true }],
+      {},
+      [`0 ${REPLY}`],
+      'line bench has no connection on which replies follow each other',
+    ],
   ],
   split: [
     [[{ split: { at: 3, gap: 5 } }], {}, [`0 ${REPLY.slice(0, 6)}`, `5 ~${REPLY.slice(6)}`]],
@@ -136,12 +165,21 @@ const ROWS: Record<string, Row[]> = {
   extend: [
     [[{ extend: 3 }], {}, [`0 ${REPLY}28eb09`]],
     [[{ extend: 1 }], tcp, [`0 ${TCP_REPLY}28`]],
+    [[{ extend: '00' }], {}, [`0 ${REPLY}00`]],
+    [
+      [{ duplicate: { times: 1 } }, { extend: 'ff00' }],
+      refused,
+      [`0 ${EXCEPTION}ff00`, `0 ${EXCEPTION}ff00`],
+    ],
+    [[{ extend: '00' }], silent, ['silence'], 'no frame to extend'],
     [[{ extend: 3 }], silent, ['silence'], 'no frame to extend'],
   ],
   noise: [
     [[{ noise: 3 }], {}, [`0 28eb09${REPLY}`]],
     [[{ noise: 3 }], tcp, [`0 28eb09${TCP_REPLY}`]],
     [[{ noise: 3 }], silent, ['0 28eb09']],
+    [[{ noise: 'ff 00' }], {}, [`0 ff00${REPLY}`]],
+    [[{ noise: 'ff 00' }], silent, ['0 ff00']],
   ],
   unit: [
     [[{ unit: 2 }], {}, [`0 ${rtu('02 03 04 0102 0304')}`]],
@@ -163,8 +201,36 @@ const ROWS: Record<string, Row[]> = {
   ],
   transaction: [
     [[{ transaction: 0x4321 }], tcp, ['0 432100000007' + '01030401020304']],
-    [[{ transaction: 1 }], { ...tcp, ...silent }, ['silence'], 'no frame to change'],
+    [[{ transaction: 0 }], tcp, ['0 000000000007' + '01030401020304']],
+    [[{ transaction: '+1' }], tcp, ['0 123500000007' + '01030401020304']],
+    [[{ transaction: '-4661' }], tcp, ['0 ffff00000007' + '01030401020304']],
+    [[{ transaction: 'swapped' }], tcp, ['0 341200000007' + '01030401020304']],
+    [
+      [{ transaction: 'previous' }],
+      { ...tcp, previousReply: '1233 0000 0003 01 83 02' },
+      ['0 123300000007' + '01030401020304'],
+    ],
+    [[{ transaction: 'previous' }], tcp, [`0 ${TCP_REPLY}`], 'no earlier reply to this client'],
+    [[{ transaction: 0x1234 }], tcp, [`0 ${TCP_REPLY}`], 'no frame with another transaction identifier'],
+    [
+      [{ transaction: 1 }],
+      { ...tcp, ...silent },
+      ['silence'],
+      'no frame with another transaction identifier',
+    ],
     [[{ transaction: 1 }], {}, [`0 ${REPLY}`], 'line bench has no transaction identifiers'],
+  ],
+  mbap: [
+    [[{ mbap: { protocol: 1 } }], tcp, ['0 123400010007' + '01030401020304']],
+    [[{ mbap: { length: '+2' } }], tcp, ['0 123400000009' + '01030401020304']],
+    [[{ mbap: { protocol: '-1', length: 65_535 } }], tcp, ['0 1234ffffffff' + '01030401020304']],
+    [[{ extend: '00' }, { mbap: { length: '+1' } }], tcp, ['0 123400000008' + '0103040102030400']],
+    // A field that is changed later makes the header anew.
+    [[{ mbap: { length: '+1' } }, { unit: 2 }], tcp, ['0 123400000007' + '02030401020304']],
+    [[{ mbap: { length: 7 } }], tcp, [`0 ${TCP_REPLY}`], 'no frame with another MBAP header'],
+    [[{ truncate: 5 }, { mbap: { length: 1 } }], tcp, ['0 1234000000'], 'no frame with another MBAP header'],
+    [[{ mbap: { length: 1 } }], { ...tcp, ...silent }, ['silence'], 'no frame with another MBAP header'],
+    [[{ mbap: { length: 1 } }], {}, [`0 ${REPLY}`], 'line bench has no MBAP header'],
   ],
   values: [
     [[{ values: [0xabcd, 0xef01] }], {}, [`0 ${rtu('01 03 04 abcd ef01')}`]],

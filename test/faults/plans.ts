@@ -85,7 +85,11 @@ export function played(
 /** A plan in short: a wait in ms and bytes for each step, `~` before a piece of the frame of the step before. */
 export function shown(plan: ReplyPlan): string[] {
   if (plan.kind === 'silence') return ['silence'];
-  return [...(plan.early ? ['early'] : []), ...plan.steps.map(shownStep)];
+  return [
+    ...(plan.early ? ['early'] : []),
+    ...(plan.coalesce ? ['coalesce'] : []),
+    ...plan.steps.map(shownStep),
+  ];
 }
 
 function shownStep(step: Step): string {
@@ -99,12 +103,21 @@ function shownStep(step: Step): string {
   }
 }
 
+const anyHex = (maxLength: number) => fc.uint8Array({ minLength: 1, maxLength }).map(hexOf);
+
+const anyWord = fc.oneof(
+  fc.nat(0xffff),
+  fc.integer({ min: -0xffff, max: 0xffff }).map((by) => (by < 0 ? `${by}` : `+${by}`)),
+);
+
 /** What the parameters of each kind can be. */
 export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   delay: fc.oneof(fc.nat(5000), fc.record({ ms: fc.nat(5000), jitter: fc.nat(5000) })),
   exception: fc.nat(255),
   silence: fc.constant(true),
-  junk: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 9000 })),
+  junk: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 9000 }), anyHex(1024)),
+  pdu: anyHex(253),
+  coalesce: fc.constant(true),
   split: fc.record({
     at: fc.oneof(fc.constantFrom('middle', 'each'), fc.integer({ min: 1, max: 300 })),
     gap: fc.constantFrom(0, 0.1, 3, 500),
@@ -117,12 +130,16 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   corrupt: fc.integer({ min: 1, max: 2048 }),
   crc: fc.oneof(fc.constantFrom('invert', 'zero', 'swap'), fc.nat(0xffff)),
   truncate: fc.integer({ min: -300, max: 300 }),
-  extend: fc.integer({ min: 1, max: 400 }),
-  noise: fc.integer({ min: 1, max: 400 }),
+  extend: fc.oneof(fc.integer({ min: 1, max: 400 }), anyHex(400)),
+  noise: fc.oneof(fc.integer({ min: 1, max: 400 }), anyHex(400)),
   unit: fc.nat(255),
   function: fc.nat(255),
   byteCount: fc.nat(255),
-  transaction: fc.nat(0xffff),
+  transaction: fc.oneof(fc.constantFrom('previous', 'swapped'), anyWord),
+  mbap: fc.oneof(
+    fc.record({ protocol: anyWord, length: anyWord }, { requiredKeys: ['protocol'] }),
+    fc.record({ length: anyWord }),
+  ),
   values: fc.array(fc.nat(0xffff), { minLength: 1, maxLength: 125 }),
   duplicate: fc.record({ times: fc.integer({ min: 1, max: 20 }), gap: fc.constantFrom(0, 1, 250) }),
   stale: fc.constant(true),

@@ -416,6 +416,12 @@ describe('on a bus', () => {
 
 describe('a rule that is not right', () => {
   const FAULTS = [{ delay: 1 }];
+  const SOME_BYTES =
+    'a number of bytes, 1 or more, or 1 to 1024 bytes of hexadecimal text in quotes, as in "ff 00"';
+  const PDU = 'a PDU as 1 to 253 bytes of hexadecimal text: write it in quotes, as in "83 02"';
+  const TRANSACTION =
+    '"previous", "swapped", a transaction identifier from 0 to 65535, or a difference in quotes, as in "+1"';
+  const LENGTH = 'a length from 0 to 65535, or a difference in quotes, as in "+1" or "-2"';
 
   /** Every mistake as `path: message`. */
   function mistakes(rule: unknown): string[] {
@@ -477,7 +483,16 @@ describe('a rule that is not right', () => {
     [[{ silence: false }], 'do[0].silence: expected true, got false'],
     [[{ stale: 1 }], 'do[0].stale: expected true, got 1'],
     [[{ early: 'true' }], 'do[0].early: expected true, got "true"'],
-    [[{ junk: 0 }], 'do[0].junk: expected a number of bytes, 1 or more, got 0'],
+    [[{ junk: 0 }], `do[0].junk: expected ${SOME_BYTES}, got 0`],
+    [[{ junk: 'f' }], `do[0].junk: expected ${SOME_BYTES}, got "f"`],
+    [[{ junk: '' }], `do[0].junk: expected ${SOME_BYTES}, got ""`],
+    [[{ noise: 'f f' }], `do[0].noise: expected ${SOME_BYTES}, got "f f"`],
+    [[{ noise: '0xff' }], `do[0].noise: expected ${SOME_BYTES}, got "0xff"`],
+    [[{ extend: 'ff\n00' }], `do[0].extend: expected ${SOME_BYTES}, got "ff\\n00"`],
+    [[{ extend: 'ff'.repeat(1025) }], `do[0].extend: expected ${SOME_BYTES}, got "${'ff'.repeat(30)}…"`],
+    [[{ extend: `ff${' '.repeat(3100)}` }], /^do\[0\]\.extend: expected a number of bytes/],
+    [[{ pdu: 8302 }], `do[0].pdu: expected ${PDU}, got 8302`],
+    [[{ pdu: '00'.repeat(254) }], `do[0].pdu: expected ${PDU}, got "${'00'.repeat(30)}…"`],
     [[{ corrupt: 0 }], 'do[0].corrupt: expected a number of bits from 1 to 2048, got 0'],
     [
       [{ crc: 'wrong' }],
@@ -495,6 +510,11 @@ describe('a rule that is not right', () => {
       [{ transaction: 65536 }],
       'do[0].transaction: expected a transaction identifier from 0 to 65535, got 65536',
     ],
+    [[{ transaction: '1' }], `do[0].transaction: expected ${TRANSACTION}, got "1"`],
+    [[{ transaction: '+123456' }], `do[0].transaction: expected ${TRANSACTION}, got "+123456"`],
+    [[{ mbap: {} }], 'do[0].mbap: expected {protocol, length}, or one of them'],
+    [[{ mbap: { length: '2' } }], `do[0].mbap.length: expected ${LENGTH}, got "2"`],
+    [[{ mbap: { protocol: 1, unit: 1 } }], 'do[0].mbap.unit: unknown key "unit" (known: protocol, length)'],
     [[{ values: [] }], 'do[0].values: expected at least one word, got an empty list'],
     [[{ values: [1, 65536] }], 'do[0].values[1]: expected a word from 0 to 65535, got 65536'],
     [[{ values: Array(126).fill(1) }], 'do[0].values: expected at most 125 words, got a list'],
@@ -614,6 +634,7 @@ describe('a rule that is not right', () => {
       [{ transaction: 1 }],
       ['do[0].transaction: line bench has no transaction identifiers'],
     ],
+    [{ line: 'bench' }, [{ mbap: { length: '+1' } }], ['do[0].mbap: line bench has no MBAP header']],
     [{ line: 'lan' }, [{ early: true }], ['do[0].early: line lan has no turnaround to cut short']],
     [{ line: 'lan' }, [{ gap: { after: 1, characters: 2 } }], ['do[0].gap: line lan has no character times']],
     [{ line: 'bench' }, [{ break: 5 }, { crc: 'zero' }], []],
@@ -621,6 +642,13 @@ describe('a rule that is not right', () => {
   ])('for the lines: %j %j', (when, faults, expected) => {
     const problems = lineProblems(ruleOf(faults, { when }), lines);
     expect(problems.map(({ path, message }) => `${pathText(path)}: ${message}`)).toEqual(expected);
+  });
+
+  it('text of hexadecimal digits is as long as it may be', () => {
+    const longest = ['ff '.repeat(1024), `${'ff'.repeat(1024)} `].map((junk) => ({ junk }));
+    for (const fault of [...longest, { pdu: '00'.repeat(253) }]) {
+      expect(mistakes({ name: 'tested', do: [fault] })).toEqual([]);
+    }
   });
 
   it.each([

@@ -54,6 +54,8 @@ describe('what the client receives', () => {
     ['crc given', [{ crc: 0x1234 }], `${BODY}3412`],
     ['truncate', [{ truncate: 4 }], REPLY.slice(0, 8)],
     ['truncate from the end', [{ truncate: -2 }], BODY],
+    ['noise and bytes after it, spelled out', [{ noise: 'ff 00' }, { extend: '00' }], `ff00${REPLY}00`],
+    ['pdu', [{ pdu: '83 02' }], rtu('01 83 02')],
     ['extend', [{ extend: 3 }], `${REPLY}28eb09`],
     ['noise', [{ noise: 3 }], `28eb09${REPLY}`],
     ['unit', [{ unit: 2 }], rtu('02 03 04 0102 0304')],

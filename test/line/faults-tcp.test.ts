@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsmodbus from 'jsmodbus';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { requestsOf } from '../support/exchanges.js';
+import { exchangesOf, requestsOf } from '../support/exchanges.js';
 import { RawClient, until } from '../transport/socket/raw-client.js';
 import { bytesOf } from '../vectors/hex.js';
 import { type Bench, sentPieces, startBench } from './faults-bench.js';
@@ -69,6 +69,9 @@ describe('what the client receives', () => {
     ['exception', [{ exception: 6 }], '123400000003' + '018306'],
     ['silence', [{ silence: true }], ''],
     ['junk', [{ junk: 5 }], '28eb093235'],
+    ['junk that is spelled out', [{ junk: '12 34' }], '1234'],
+    ['noise that is spelled out', [{ noise: 'ff 00' }], `ff00${REPLY}`],
+    ['pdu', [{ pdu: '41 ff' }], '123400000003' + '0141ff'],
     ['split', [{ split: { at: 7, gap: 5 } }], REPLY],
     ['split into bytes', [{ split: { at: 'each', gap: 1 } }], REPLY],
     ['change', [{ change: 50 }], '123400000007' + '01030401370337'],
@@ -80,6 +83,8 @@ describe('what the client receives', () => {
     ['function', [{ function: 4 }], '123400000007' + '01040401020304'],
     ['byteCount', [{ byteCount: 6 }], '123400000007' + '01030601020304'],
     ['transaction', [{ transaction: 0x4321 }], '432100000007' + '01030401020304'],
+    ['transaction, swapped', [{ transaction: 'swapped' }], '341200000007' + '01030401020304'],
+    ['mbap', [{ mbap: { protocol: 1, length: '+2' } }], '123400010009' + '01030401020304'],
     ['values', [{ values: [0xabcd] }], '123400000007' + '010304abcd0304'],
     ['duplicate', [{ duplicate: { times: 2 } }], REPLY + REPLY + REPLY],
     ['echo', [{ echo: true }], READ.replaceAll(' ', '') + REPLY],
@@ -92,6 +97,22 @@ describe('what the client receives', () => {
     );
     bench.clear();
     expect(await client.ask(READ, REPLY)).toBe(REPLY);
+  });
+
+  it('transaction: that of the reply before', async () => {
+    const client = await Client.open();
+    await client.ask('0007 0000 0006 01 03 0000 0001', '0007000000050103020102');
+    bench.use([{ transaction: 'previous' }]);
+    expect(await client.ask(READ, REPLY)).toBe('000700000007' + '01030401020304');
+    expect(await client.ask(READ.replace('1234', '1235'), REPLY)).toBe(REPLY);
+  });
+
+  it('pdu: to a function that no device has', async () => {
+    const client = await Client.open();
+    bench.use([{ pdu: '2b 0e 01' }], { when: { function: 0x64 } });
+    expect(await client.ask('0001 0000 0002 01 64', '00010000000401' + '2b0e01')).toBe(
+      '00010000000401' + '2b0e01',
+    );
   });
 
   it('faults of a serial line are not achieved, and said to be', async () => {
@@ -226,6 +247,79 @@ describe('when it comes', () => {
       const before = steps[i - 1];
       if (before) expect(plannedAt - before.achievedAt).toBeGreaterThan(60 - ROUNDING);
     }
+  });
+});
+
+describe('a reply that waits for the next one', () => {
+  const request = (id: string) => `${id} 0000 0006 01 03 0000 0001`;
+  const reply = (id: string) => `${id}000000050103020102`;
+  const outcomes = () =>
+    exchangesOf(bench.simulator)
+      .slice(0, 2)
+      .map(({ report }) => [report?.ended, report?.steps.map(({ outcome }) => outcome)]);
+  const requestsBefore = (more: number) => {
+    const wanted = requestsOf(bench.simulator) + more;
+    return () => requestsOf(bench.simulator) >= wanted;
+  };
+
+  it('leaves in one piece with it', async () => {
+    const client = await Client.open();
+    const chunks: string[] = [];
+    const before = exchangesOf(bench.simulator).length;
+    client.socket.on('data', (bytes: Buffer) => chunks.push(bytes.toString('hex')));
+    bench.use([{ coalesce: true }], { when: { count: 1 } });
+    const hasCome = requestsBefore(1);
+    client.send(bytesOf(request('0001')));
+    await until(hasCome, 'the request has come');
+    await sleep(30);
+    expect(client.hex).toBe('');
+    client.send(bytesOf(request('0002')));
+    await until(() => client.received.length === 22, 'both replies have come');
+    expect(chunks).toEqual([reply('0001') + reply('0002')]);
+    await until(() => exchangesOf(bench.simulator).length === before + 2, 'both are reported');
+    expect(outcomes()).toEqual([
+      ['complete', ['achieved']],
+      ['complete', ['achieved']],
+    ]);
+    // What comes later waits for nothing.
+    expect(await client.ask(request('0003'), reply('0003'))).toBe(reply('0003'));
+  });
+
+  it('and with a rule for every request, two by two, whether they came together or not', async () => {
+    const client = await Client.open();
+    bench.use([{ coalesce: true }]);
+    client.send(bytesOf(['0001', '0002', '0003'].map(request).join(' ')));
+    await until(() => client.received.length === 22, 'two replies have come');
+    await sleep(30);
+    expect(client.hex).toBe(reply('0001') + reply('0002'));
+    client.send(bytesOf(request('0004')));
+    await until(() => client.received.length === 44, 'all replies have come');
+    expect(client.hex).toBe(['0001', '0002', '0003', '0004'].map(reply).join(''));
+  });
+
+  it('waits while requests get no reply, however many', async () => {
+    const client = await Client.open();
+    bench.use([{ coalesce: true }], { when: { count: 1 } });
+    client.send(bytesOf(request('0001')));
+    await sleep(30);
+    bench.use([{ silence: true }], { when: { count: 200 } });
+    client.send(bytesOf(Array(200).fill(request('0002')).join('')));
+    client.send(bytesOf(request('0003')));
+    await until(() => client.received.length === 22, 'both replies have come');
+    expect(client.hex).toBe(reply('0001') + reply('0003'));
+  });
+
+  it('is lost when the connection ends, and said to be', async () => {
+    const client = await Client.open();
+    bench.use([{ coalesce: true }]);
+    const hasCome = requestsBefore(1);
+    const { report } = await bench.exchangeOf(async () => {
+      client.send(bytesOf(request('0001')));
+      await until(hasCome, 'the request has come');
+      await client.end();
+    });
+    expect(client.hex).toBe('');
+    expect(report).toMatchObject({ ended: 'disconnected', steps: [{ outcome: 'not achieved' }] });
   });
 });
 

@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { concatBytes } from '../../protocol/bytes.js';
-import { UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { hexadecimal, wholeNumber } from '../../schema/parts.js';
 import { WORK } from '../budget.js';
-import { fault } from '../kind.js';
+import { type FaultContext, fault } from '../kind.js';
 import { countFrames, mapFrameSteps, mapFrames, withOneFrame } from '../plan.js';
-import { pick, randomBytes, randomBytesFor } from '../random.js';
+import { pick, randomBytesFor } from '../random.js';
 
 const wrongCrc = z.union([z.enum(['invert', 'zero', 'swap']), wholeNumber(0, 0xffff, 'a CRC')], {
   error: '"invert", "zero", "swap" or a value from 0 to 65535',
 });
+
+/** The most bytes that a rule may spell out. */
+const MAX_EXACT = 1024;
+
+/** So many random bytes, or exactly these. YAML reads `00` as 0, so the message for it mentions the quotes, too. */
+const someBytes = z.union([z.int().min(1, { abort: true }), hexadecimal(MAX_EXACT, 'bytes', 'ff 00')], {
+  error: `a number of bytes, 1 or more, or 1 to ${MAX_EXACT} bytes of hexadecimal text in quotes, as in "ff 00"`,
+});
+
+const NOT_CARRIED = 'an ASCII line carries no byte above 7f';
 
 /** Faults that spoil the bytes of a frame, after its check value was computed. */
 export const DAMAGE = {
@@ -51,21 +61,23 @@ export const DAMAGE = {
   }),
 
   extend: fault({
-    does: 'Sends n random bytes after the frame.',
-    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
-    apply(plan, count, context) {
-      const added = randomBytesFor(countFrames(plan), context, count);
+    does: 'Sends n random bytes after the frame, or those of a hexadecimal text.',
+    schema: someBytes,
+    apply(plan, what, context) {
+      const added = bytesFor(countFrames(plan), context, what);
+      if (!added) return NOT_CARRIED;
       return mapFrames(plan, context, 'no frame to extend', (frame) => concatBytes(frame, added()));
     },
   }),
 
   noise: fault({
-    does: 'Sends n random bytes before the frame, or alone when there is no frame.',
-    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
-    apply(plan, count, context) {
+    does: 'Sends n random bytes, or those of a hexadecimal text, before the frame, or alone when there is no frame.',
+    schema: someBytes,
+    apply(plan, what, context) {
       const frames = countFrames(plan);
-      if (frames === 0) return withOneFrame(plan, randomBytes(context, count));
-      const added = randomBytesFor(frames, context, count);
+      const added = bytesFor(Math.max(1, frames), context, what);
+      if (!added) return NOT_CARRIED;
+      if (frames === 0) return withOneFrame(plan, added());
       return mapFrameSteps(plan, context, 'no frame', ([first, ...rest]) => {
         if (!context.budget.spend({ work: WORK.byte * first.bytes.length })) return undefined;
         return [{ ...first, bytes: concatBytes(added(), first.bytes) }, ...rest];
@@ -74,11 +86,31 @@ export const DAMAGE = {
   }),
 
   junk: fault({
-    does: 'Sends n random bytes in place of the frame. The device executes the request.',
-    schema: wholeNumber(1, UNLIMITED, 'a number of bytes'),
-    apply: (plan, length, context) => withOneFrame(plan, randomBytes(context, length)),
+    does: 'Sends n random bytes, or those of a hexadecimal text, in place of the frame. The device executes the request.',
+    schema: someBytes,
+    apply(plan, what, context) {
+      const bytes = bytesFor(1, context, what);
+      return bytes ? withOneFrame(plan, bytes()) : NOT_CARRIED;
+    },
   }),
 };
+
+/**
+ * Makes the bytes that a fault adds to each of `frames` frames. Each call of the result returns those of the next frame;
+ * they are empty when the budget does not allow them. Undefined when the line can't carry them.
+ */
+function bytesFor(
+  frames: number,
+  context: FaultContext,
+  what: number | Uint8Array,
+): (() => Uint8Array) | undefined {
+  if (typeof what === 'number') return randomBytesFor(frames, context, what);
+  const { characterBits } = context.framing;
+  if (what.some((byte) => byte >> characterBits > 0)) return undefined;
+  const total = frames * what.length;
+  const added = context.budget.spend({ bytes: total, work: WORK.byte * total }) ? what : new Uint8Array(0);
+  return () => added;
+}
 
 /**
  * The bytes as sent; a CRC is sent low byte first. An LRC is one byte: its two digits are swapped, and the low byte of a

@@ -35,14 +35,6 @@ export const FIELDS = {
       ),
   }),
 
-  transaction: fault({
-    does: 'Sends another transaction identifier (Modbus TCP).',
-    schema: wholeNumber(0, 0xffff, 'a transaction identifier'),
-    needs: 'transaction',
-    apply: (plan, transactionId, context) =>
-      changeFields(plan, context, 'no frame to change', () => ({ transactionId })),
-  }),
-
   values: fault({
     does: 'Sends these words in place of the true ones. The frame is valid.',
     schema: z
@@ -94,7 +86,7 @@ export const FIELDS = {
  * The plan with some fields of its frames changed. `change` returns undefined where it can't act, and `cannot` is the
  * reason to report when it acted on no frame.
  */
-function changeFields(
+export function changeFields(
   plan: ReplyPlan,
   context: FaultContext,
   cannot: string,

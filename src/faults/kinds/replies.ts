@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { MAX_PDU_LENGTH } from '../../protocol/limits.js';
 import { exceptionResponse } from '../../protocol/pdu.js';
 import type { SendStep, Step } from '../../protocol/reply-plan.js';
 import { silence } from '../../protocol/reply-plan.js';
-import { section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
+import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { fault } from '../kind.js';
 import { repeatFrames, stepsOf, withOneFrame, withSteps } from '../plan.js';
@@ -19,6 +20,13 @@ export const REPLIES = {
       const pdu = exceptionResponse(requestPdu[0] as number, code);
       return withOneFrame(plan, framing.encode({ unitId, transactionId, pdu }));
     },
+  }),
+
+  pdu: fault({
+    does: 'Sends this PDU in place of the reply, in a valid frame: any function code, any data. The device executes the request.',
+    schema: hexadecimal(MAX_PDU_LENGTH, 'a PDU', '83 02'),
+    apply: (plan, pdu, { framing, unitId, transactionId }) =>
+      withOneFrame(plan, framing.encode({ unitId, transactionId, pdu })),
   }),
 
   silence: fault({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { fault } from '../kind.js';
-import { cutFrames, stepsOf, withSteps } from '../plan.js';
+import { countFrames, cutFrames, stepsOf, withSteps } from '../plan.js';
 
 /** Faults that change when the bytes of a reply leave, and no byte of it. */
 export const TIMING = {
@@ -36,6 +36,16 @@ export const TIMING = {
       const steps = stepsOf(plan);
       return steps.length > 0 ? { kind: 'send', early: true, steps } : 'nothing is sent that could be early';
     },
+  }),
+
+  coalesce: fault({
+    does: 'Holds the reply back until the next reply on its connection, and sends both in one segment (TCP). It is lost when the connection ends before that.',
+    schema: z.literal(true, { error: 'true' }),
+    needs: 'stream',
+    apply: (plan) =>
+      plan.kind === 'send' && countFrames(plan) > 0
+        ? { ...plan, coalesce: true }
+        : 'nothing is sent that could wait for the next reply',
   }),
 
   split: fault({

@@ -20,6 +20,8 @@ export interface ReplyWriter {
    * wait until it takes them; `complete` reports what became of waiting bytes.
    */
   play(step: Step): StepFailure;
+  /** The bytes of the next plan wait for those of the plan after it. Absent where every plan leaves by itself. */
+  coalesce?(): void;
   /**
    * Takes the report of the plan that was played last. Hands it on when it is known which of the bytes the operating
    * system has taken, mostly at once. What the system does with them later can't be known here.
@@ -108,6 +110,7 @@ export class ReplyQueue {
     const step = plan.steps[0];
     if (plan.steps.length !== 1 || step?.kind !== 'bytes' || step.waitMs > 0 || !this.#writer.open)
       return false;
+    if (plan.coalesce) return false;
     this.#report(reply, [this.#play(step, receivedAt)], 'complete');
     return true;
   }
@@ -133,6 +136,7 @@ export class ReplyQueue {
         return;
       }
       done += 1;
+      if (playing.next === 0 && coalesces(playing.reply)) this.#writer.coalesce?.();
       const report = this.#play(step, playing.since + step.waitMs);
       playing.since = report.achievedAt;
       playing.endedAt = performance.now();
@@ -163,4 +167,8 @@ export class ReplyQueue {
   #report(reply: LineReply, steps: readonly StepReport[], ended: PlayReport['ended']): void {
     this.#writer.complete({ steps, ended }, (known) => reply.played(known));
   }
+}
+
+function coalesces({ plan }: LineReply): boolean {
+  return plan.kind === 'send' && plan.coalesce === true;
 }

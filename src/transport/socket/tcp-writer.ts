@@ -47,6 +47,11 @@ export class TcpWriter implements ReplyWriter {
   #held = 0;
   #room = NOTHING;
   #holds = false;
+  /**
+   * Whether all that is held is a reply that waits for the bytes of a later one: those of the plan that is played now are
+   * added to it, and the first ones of a later plan release it.
+   */
+  #waits: 'no' | 'being played' | 'for the next' = 'no';
   /** Number of all bytes so far, including those held here. */
   #length = 0;
   /** How many of them the operating system had taken when last known. */
@@ -109,7 +114,8 @@ export class TcpWriter implements ReplyWriter {
       case 'bytes':
         this.#length += step.bytes.length;
         this.#needs[this.#steps++] = this.#length;
-        if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
+        if (this.#waits !== 'no') this.#join(step.bytes);
+        else if (this.#holds || this.#socket.writableLength > 0) this.#keep(step.bytes);
         else this.#write(step.bytes);
         return undefined;
       case 'close':
@@ -123,8 +129,19 @@ export class TcpWriter implements ReplyWriter {
     }
   }
 
+  /** A reply that comes while another one waits is the next one, and releases it. */
+  coalesce(): void {
+    if (this.#waits !== 'no') return;
+    this.flush();
+    this.#waits = 'being played';
+  }
+
   complete(report: PlayReport, reported: Reported): void {
-    if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
+    const isSilence = this.#steps === 0 && this.#waits === 'for the next';
+    if (this.#waits === 'being played') this.#waits = this.#held > 0 ? 'for the next' : 'no';
+    // A silence has nothing that the reply before it could hold up.
+    if (isSilence) reported(report);
+    else if (this.#takenLength === this.#length || this.#isAbandoned) reported(report);
     else {
       const needs = this.#needs.slice(0, this.#steps);
       this.#untaken.push({ report, reported, needs, end: this.#length });
@@ -135,7 +152,7 @@ export class TcpWriter implements ReplyWriter {
 
   flush(): void {
     this.#holds = false;
-    if (this.#held === 0 || !this.#socket.writable) return;
+    if (this.#held === 0 || this.#waits !== 'no' || !this.#socket.writable) return;
     const [room, held] = [this.#room, this.#held];
     const written = this.#writeNow(room, held);
     this.#held = 0;
@@ -163,6 +180,15 @@ export class TcpWriter implements ReplyWriter {
         reported({ steps, ended: 'disconnected' });
       }
     }
+  }
+
+  #join(bytes: Uint8Array): void {
+    this.#keep(bytes);
+    if (this.#waits === 'being played') return;
+    this.#waits = 'no';
+    const last = this.#untaken.pop();
+    if (last) this.#untaken.push({ ...last, report: leftAt(last.report, performance.now()) });
+    if (!this.#holds) this.flush();
   }
 
   #write(bytes: Uint8Array): void {
@@ -218,4 +244,12 @@ export class TcpWriter implements ReplyWriter {
     this.#room.set(bytes, this.#held);
     this.#held = length;
   }
+}
+
+/** The report of a plan whose bytes did not leave when they were played, but now. */
+function leftAt({ steps, ended }: PlayReport, now: number): PlayReport {
+  const left = steps.map((step) =>
+    step.outcome === 'achieved' ? { ...step, achievedAt: now, endedAt: now } : step,
+  );
+  return { steps: left, ended };
 }
