@@ -151,4 +151,12 @@ describe('modbus-serial on TCP sees', () => {
     expect(wrong.slice(0, 4)).toEqual([10, 10, 10, 10]);
     expect(wrong[4]).not.toBe(10);
   });
+
+  it.each(['transaction-off-by-one', 'transaction-swapped', 'wide-registers'])('%s: no value', async (id) => {
+    expect(await reads(await clientOf(id), 2)).not.toContain(10);
+  });
+
+  it('short-block: fewer registers than it asked for', async () => {
+    expect(await failure(holding(await clientOf('short-block'), 0, 4))).not.toBe('answered');
+  });
 });
