@@ -21,7 +21,7 @@ export interface RequestFacts {
 }
 
 /** The registers of a request as the device keeps them. Another object when that is somewhere else. */
-export interface Stored {
+interface Stored {
   /** The table of each table that clients see, and the address there of their address 0. */
   readonly in: Readonly<
     Record<NamedValue['table'], { readonly source: NamedValue['table']; readonly first: number }>
