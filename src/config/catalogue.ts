@@ -52,7 +52,12 @@ export function findMisbehaviour(id: string): Misbehaviour | string {
   return ids.includes(id) ? read(id) : unknownName('entry of the catalogue', id, ids);
 }
 
+/** The files are a part of the program, and do not change while it runs. */
+const known = new Map<string, Misbehaviour>();
+
 function read(id: string): Misbehaviour {
+  const before = known.get(id);
+  if (before) return before;
   const file = readConfigFile(fileURLToPath(new URL(id + ENDING, DIRECTORY)));
   const findings = new Findings();
   const at = new At(file.ok ? file.source.value : undefined, findings);
@@ -60,7 +65,9 @@ function read(id: string): Misbehaviour {
   for (const i of entry?.faults.keys() ?? []) at.key('faults').key(i).check(ruleSchema);
   if (!entry || findings.count > 0)
     throw new Error(`catalogue/${id}${ENDING}: ${JSON.stringify(findings.listed)}`);
-  return { id, ...entry };
+  const misbehaviour = { id, ...entry };
+  known.set(id, misbehaviour);
+  return misbehaviour;
 }
 
 /**
