@@ -125,19 +125,3 @@ describe('the time-out', () => {
     },
   );
 });
-
-/** Of a machine with more to do than it can: each twelfth time or so, bytes are late by up to 40 ms. */
-const busy: Lateness = (random) => (random.next() < 0.08 ? random.next() * 40 : random.next() * 0.3);
-
-it.each([5, 7])('finds the time-out on a busy machine, with seed %d', { timeout: 30_000 }, async (seed) => {
-  const habits = { questions: SEVERAL, timeoutMs: 300, attempts: 1, periodMs: 250, seed };
-  const { examination, finding } = await examineModel({
-    habits,
-    lateness: busy,
-    checks: ['time-out'],
-    seed,
-  });
-  const { value = 0, plusMinus = 0 } = examination.found.timeoutMs ?? {};
-  expect(finding('time-out').verdict, finding('time-out').summary).toBe('pass');
-  expect(Math.abs(value - 300), finding('time-out').summary).toBeLessThanOrEqual(plusMinus);
-});

@@ -48,7 +48,6 @@ const MANY_POLLS = 40;
 const UNSTEADY_MS = 2;
 /** The part of the times that is left out at each end, because a busy machine stalls now and then. */
 const EXTREME_PART = 0.1;
-const STALLED_PART = 0.15;
 /** See `spanOf`. */
 const WIDENING = 4;
 
@@ -97,18 +96,20 @@ async function usualOf(exam: Exam): Promise<Behaviour> {
 }
 
 /**
- * The span of most times: a machine that stalls now and then makes some far too long or too short, and the median of several
- * trials is like most. Of a few random times it is made larger, because many would span more.
+ * The span of times, without the latest tenth, and at least one: when the machine stalls once, one time is far off, and
+ * the median of several trials is not. Of a few random times it is made larger, because many would span more.
  */
 function spanOf(times: readonly number[]): number {
-  const kept = Math.max(1, times.length - 2 * Math.round(STALLED_PART * times.length));
-  return spreadOf(times, STALLED_PART) * (1 + WIDENING / kept);
+  const sorted = times.toSorted((a, b) => a - b);
+  const kept = Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.9));
+  const span = (sorted[kept - 1] ?? 0) - (sorted[0] ?? 0);
+  return span * (1 + WIDENING / Math.max(1, kept));
 }
 
 /** How far times are apart without the extreme ones. */
-function spreadOf(times: readonly number[], extreme = EXTREME_PART): number {
+function spreadOf(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
-  const left = Math.round(extreme * sorted.length);
+  const left = Math.round(EXTREME_PART * sorted.length);
   return (sorted.at(-1 - left) ?? 0) - (sorted[left] ?? 0);
 }
 
