@@ -43,9 +43,6 @@ const MOST_SILENCES = 15;
 const STEADY_MS = 0.5;
 /** Unless the client takes longer for them, in ms. */
 const LONGEST_SILENCES_MS = 60_000;
-/** So many polls with a reply are looked at where what comes after them is further apart than this, in ms. */
-const MANY_POLLS = 40;
-const UNSTEADY_MS = 2;
 /** The part of the times that is left out at each end, because a busy machine stalls now and then. */
 const EXTREME_PART = 0.1;
 /** See `spanOf`. */
@@ -63,7 +60,7 @@ export async function paceOf(exam: Exam): Promise<Pace | string> {
     const isLong = exam.clock.now() - began > LONGEST_SILENCES_MS;
     if (isLong || spreadOf(learned.frequent?.times ?? []) <= STEADY_MS) break;
   }
-  const usual = await usualOf(exam);
+  const usual = behaviourAfter(exam, ['good']);
   const [next, silent] = [usual.frequent, missing?.frequent];
   if (!missing || !silent) return 'no request came that could be disturbed';
   if (!next) return 'what usually comes after a poll is not known';
@@ -82,17 +79,6 @@ export async function paceOf(exam: Exam): Promise<Pace | string> {
     atOnceMs: exam.line.t35 + AT_ONCE_MS,
     evidence: missing.samples.slice(-SILENCES).flatMap((each) => [each.of, each.next]),
   };
-}
-
-/** What comes after a good reply. Where it is unsteady, more polls show whether that was a stall of the machine. */
-async function usualOf(exam: Exam): Promise<Behaviour> {
-  const usual = behaviourAfter(exam, ['good']);
-  const isSteady = spanOf(usual.frequent?.times ?? []) <= UNSTEADY_MS;
-  const more = MANY_POLLS - usual.samples.length;
-  if (isSteady || more <= 0) return usual;
-  const { last } = exam.log;
-  await exam.until(() => exam.askedAfter(last).length > more || undefined, LONGEST_SILENCES_MS);
-  return (await exam.recover()) ? behaviourAfter(exam, ['good']) : usual;
 }
 
 /**
