@@ -56,6 +56,10 @@ export const CODES = {
   'value.unknown': { status: 404, means: 'The device has no value of this name.' },
   'value.invalid': { status: 400, means: 'The value does not fit the type of the register.' },
   'value.moved_by_signal': { status: 400, means: 'A signal computes the value, so it can not be set.' },
+  'value.no_sentinel': {
+    status: 400,
+    means: 'The type has no value that means "not available", and the entry has no notAvailable.',
+  },
   'value.not_as_expected': { status: 409, means: 'Another value stands there than the request expects.' },
   'register.undefined': { status: 400, means: 'No register is defined at the address.' },
   'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },

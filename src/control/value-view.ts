@@ -5,16 +5,21 @@ import type { DeviceValue } from './device-value.js';
 import type { RegisterView, ValueView } from './schemas/value.js';
 
 /** The value now; a signal is computed. */
-export function viewValue({ image, location, point }: DeviceValue): ValueView {
+export function viewValue(value: DeviceValue): ValueView {
+  const { image, location, point } = value;
   image.refresh(location.address, location.cells);
   const raw = image.valueAt(location);
   const { name, unit, scale = 1 } = point?.definition ?? {};
+  const available = point?.isAvailable ?? true;
   return {
     name: name ?? null,
-    value: inJson(typeof raw === 'string' || scale === 1 ? raw : tidy(Number(raw) * scale)),
+    value: available
+      ? inJson(typeof raw === 'string' || scale === 1 ? raw : tidy(Number(raw) * scale))
+      : null,
     raw: inJson(raw),
     unit: unit ?? null,
     type: location.type,
+    available,
   };
 }
 
@@ -30,7 +35,7 @@ export function viewRegister(value: DeviceValue): RegisterView {
     ...view,
     writable: image.isWritable(location.address),
     description: description ?? null,
-    label: labels?.get(Number(view.raw)) ?? null,
+    label: view.available ? (labels?.get(Number(view.raw)) ?? null) : null,
     signal: signal ? { [signal.kind]: signal.written } : null,
     trouble: point?.signal?.trouble?.() ?? null,
     saturated: point?.saturated ?? 0,

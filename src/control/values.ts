@@ -1,7 +1,7 @@
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import type { TableName } from '../device/tables.js';
-import type { Value } from '../registers/value.js';
+import { type Value, withoutSentinel } from '../registers/value.js';
 import { At } from '../schema/at.js';
 import { Findings, MOST_LISTED } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
@@ -81,25 +81,34 @@ export function getValue({ simulator }: Room, of: OfValue): Outcome<ValueView> {
   return 'ok' in found ? found : done(viewValue(found));
 }
 
-/** Sets a value by its name, whether or not clients may write it. */
+/** Sets a value by its name, whether or not clients may write it, or makes it available or not, or both. */
 export function setValue(
   { simulator }: Room,
   {
     device,
     name,
+    available,
     ...change
-  }: OfDevice & { readonly name: string } & Pick<Change, 'value' | 'raw' | 'expected'>,
+  }: OfDevice & { readonly name: string; readonly available?: boolean | undefined } & Pick<
+      Change,
+      'value' | 'raw' | 'expected'
+    >,
 ): Outcome<ValueView> {
   const found = findValue(simulator, { device, value: name }, 'name');
   if ('ok' in found) return found;
+  const { point } = found;
   const at = new At(change, new Findings());
-  const parsed = readValue(found, change.raw, at.key('value'));
+  if (available === false && point && !point.sentinel)
+    at.key('available').wrong(withoutSentinel(point.location.type), 'value.no_sentinel');
+  const isSet = change.value !== undefined || available === undefined;
+  const parsed = isSet ? readValue(found, change.raw, at.key('value')) : undefined;
   const owner = simulator.devices.get(device) as Device;
-  const expectation = parsed && readExpected(owner, found, change, at.key('expected'));
-  if (!parsed || at.findings.count > 0) return refusalOf(at.findings, 'value.invalid');
+  const expectation = readExpected(owner, found, change, at.key('expected'));
+  if (at.findings.count > 0) return refusalOf(at.findings, 'value.invalid');
   const other = expectation?.();
   if (other) return unexpected([other], [found]);
-  writeValue(found, parsed.value);
+  if (parsed) writeValue(found, parsed.value);
+  if (point && available !== undefined) owner.points.setAvailable(point, available);
   return done(viewValue(found));
 }
 
@@ -181,11 +190,12 @@ export function readWords(
   const found = valuesBetween(device, table, { from, to, limit: MAX_WORDS });
   // A signal is computed when it is shown, and the words are taken afterwards.
   const values = found.filter(isMoreThanAWord).map(viewRegister);
+  const served = image.servedWords(base + from, Math.max(0, end - from));
   const words: (number | null)[] = [];
   let access = '';
   for (let address = from; address < end; address++) {
     const isDefined = image.typeAt(base + address) !== 'invalid';
-    words.push(isDefined ? image.wordAt(base + address) : null);
+    words.push(isDefined ? (served[address - from] as number) : null);
     access += isDefined ? (image.isWritable(base + address) ? 'w' : 'r') : '-';
   }
   const isOfBits = (table === 'coils' || table === 'discrete') && bitsPerCell === 1;
@@ -312,7 +322,7 @@ function expectedWords(
   if (missing >= 0) return at.wrong(notDefined(table, address + missing), 'register.undefined');
   return () => {
     for (const value of values) if (value) value.image.refresh(value.location.address, value.location.cells);
-    const present = words.map((_, i) => image.wordAt(base + address + i));
+    const present = image.servedWords(base + address, words.length);
     if (present.every((word, i) => word === words[i])) return undefined;
     return other(at, words.join(' '), present.join(' '));
   };

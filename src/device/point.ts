@@ -2,7 +2,7 @@ import type { Reaction, ReactionDefinition } from '../reactions/reaction.js';
 import type { ValueType } from '../registers/cell-type.js';
 import type { RegisterImage } from '../registers/image.js';
 import type { Value, ValueLocation } from '../registers/value.js';
-import { nearestValue } from '../registers/value.js';
+import { nearestValue, usualSentinel, wordsOfValue } from '../registers/value.js';
 import type { Follower, Reached, Signal, SignalDefinition, Track } from '../signals/signal.js';
 import type { Schedule } from './schedule.js';
 import type { TableName } from './tables.js';
@@ -33,6 +33,12 @@ export interface PointDefinition {
   readonly labels?: ReadonlyMap<number, string>;
   /** Whether the value is kept when the device loses its supply. */
   readonly retain: boolean;
+  /** Whether the value is available after a start, apart from `isAway`; without it, it is. */
+  readonly available?: boolean;
+  /** Whether a schedule makes the value not available at a time of the device's clock, in ms. */
+  readonly isAway?: (time: number) => boolean;
+  /** What clients read while the value is not available; without it, what is usual for the type. */
+  readonly notAvailable?: Value;
   readonly signal?: PlacedSignal;
   /** What the value does when it is written. */
   readonly reactions?: readonly ReactionDefinition[];
@@ -66,6 +72,10 @@ export class Point implements Dependent {
   reactions: readonly Reaction[] = [];
   /** How often a computed value did not fit the type when it was read. */
   saturated = 0;
+  /** Whether the value is available when its schedule does not say otherwise. {@link Points} sets it. */
+  isSwitchedOn = true;
+  readonly #schedule: Schedule;
+  #sentinel: readonly number[] | undefined;
   #placedSignal: PlacedSignal | undefined;
   #signal: Signal | undefined;
   /** When an accumulator was written. Words are written one by one, so the next read takes over the new value. */
@@ -73,10 +83,11 @@ export class Point implements Dependent {
   #computed = { time: -1, revision: -1, value: 0 };
 
   /** @param base index of the table's first cell in the image. */
-  constructor(definition: PointDefinition, image: RegisterImage, base: number) {
+  constructor(definition: PointDefinition, image: RegisterImage, base: number, schedule: Schedule) {
     const { address, cells, type } = definition;
     this.definition = definition;
     this.image = image;
+    this.#schedule = schedule;
     this.location = { address: base + address, cells, type };
   }
 
@@ -113,6 +124,29 @@ export class Point implements Dependent {
   /** The stored value in its unit; NaN for text. */
   get stored(): number {
     return Number(this.raw) * this.definition.scale;
+  }
+
+  /** Whether clients read the value at a time of the device's clock, and not its sentinel. */
+  isAvailableAt(time: number): boolean {
+    return this.isSwitchedOn && !this.definition.isAway?.(time);
+  }
+
+  /** Whether clients read the value now. */
+  get isAvailable(): boolean {
+    return this.isAlwaysAvailable || this.isAvailableAt(this.#schedule.time);
+  }
+
+  /** Whether clients always read the value. */
+  get isAlwaysAvailable(): boolean {
+    return this.isSwitchedOn && this.definition.isAway === undefined;
+  }
+
+  /** The words that clients read while the value is not available; undefined where the type has none and the entry neither. */
+  get sentinel(): readonly number[] | undefined {
+    const { address, cells, type } = this.location;
+    const value = this.definition.notAvailable ?? usualSentinel(type);
+    if (value !== undefined) this.#sentinel ??= wordsOfValue(type, value, cells, this.image.orderAt(address));
+    return this.#sentinel;
   }
 
   /**

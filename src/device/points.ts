@@ -33,13 +33,15 @@ export class Points implements GraphDevice, LocalPoints {
   /** The FIFO queues that signals feed, as defined. */
   readonly feeds: readonly FeedDefinition[];
   #feeds: ReadonlyMap<number, QueueFeed> = new Map();
-  /** How often the signal of a value was replaced or restarted. */
+  /** How often the signal of a value was replaced or restarted, or a value was made available or not. */
   changes = 0;
   readonly #clock: DeviceClock;
   readonly #home: SignalHome;
   readonly #graph: DependencyGraph;
   /** The values by image and cell. A value has an entry for each of its cells. */
   readonly #byImage = new Map<RegisterImage, Map<number, Point>>();
+  /** Those of them that are not available, or not always. */
+  readonly #covered = new Map<RegisterImage, Map<number, Point>>();
 
   constructor(definitions: readonly PointDefinition[], context: PointsContext) {
     const { device, tables, clock, seed, graph, feeds } = context;
@@ -51,7 +53,7 @@ export class Points implements GraphDevice, LocalPoints {
     this.schedule = new Schedule(clock, graph.waiting);
     this.all = definitions.map((definition) => {
       const { image, base } = tables[definition.table].window;
-      return new Point(definition, image, base);
+      return new Point(definition, image, base, this.schedule);
     });
     this.named = new Map(
       this.all.flatMap((point) =>
@@ -151,11 +153,40 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.link();
   }
 
+  /** Lets clients read a value, apart from times at which its schedule makes it not available, or its sentinel. */
+  setAvailable(point: Point, available: boolean): void {
+    this.changes++;
+    this.#switch(point, available);
+  }
+
+  #switch(point: Point, available: boolean): void {
+    const { image, location } = point;
+    const covered = this.#covered.get(image) ?? new Map<number, Point>();
+    this.#covered.set(image, covered);
+    point.isSwitchedOn = available;
+    for (let cell = location.address; cell < location.address + location.cells; cell++) {
+      if (point.isAlwaysAvailable) covered.delete(cell);
+      else covered.set(cell, point);
+    }
+    image.cover = covered.size === 0 ? undefined : (address, words) => this.#cover(covered, address, words);
+  }
+
+  #cover(covered: ReadonlyMap<number, Point>, address: number, words: number[]): void {
+    // One time for all words, so that a value is there as a whole or not at all.
+    const { time } = this.schedule;
+    for (let i = 0; i < words.length; i++) {
+      const point = covered.get(address + i);
+      if (!point || point.isAvailableAt(time)) continue;
+      words[i] = point.sentinel?.[address + i - point.location.address] as number;
+    }
+  }
+
   #startAll(): void {
     this.schedule.clear();
     this.reactions.start();
     for (const point of this.all) {
-      const { signal } = point.definition;
+      const { signal, available = true, isAway } = point.definition;
+      if (isAway || available !== point.isSwitchedOn) this.#switch(point, available);
       point.setSignal(signal, signal && this.#start(point, signal));
     }
     this.#followers.link();

@@ -20,8 +20,11 @@ export class DeviceClient {
     return this.#answer('GET', '');
   }
 
-  /** A value by its name, in its unit. Text for strings, and for numbers that no number of JavaScript can be. */
-  async read(name: string): Promise<number | string> {
+  /**
+   * A value by its name, in its unit. Text for strings, and for numbers that no number of JavaScript can be; null while it is
+   * not available.
+   */
+  async read(name: string): Promise<number | string | null> {
     const { value } = await this.#answer<ValueView>('GET', `/values/${encodeURIComponent(name)}`);
     return value;
   }
@@ -36,6 +39,14 @@ export class DeviceClient {
     { expected }: { readonly expected?: number | string | boolean } = {},
   ): Promise<ValueView> {
     return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { value, expected });
+  }
+
+  /**
+   * False: clients read from now on what says that a value is not available, such as NaN, whatever is written meanwhile.
+   * True takes that back.
+   */
+  setAvailable(name: string, available: boolean): Promise<ValueView> {
+    return this.#answer('PUT', `/values/${encodeURIComponent(name)}`, { available });
   }
 
   /** Values with all that is known of them: of a table, of a range of addresses, or those with the names. */

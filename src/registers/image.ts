@@ -37,6 +37,8 @@ export class RegisterImage implements ActiveCells {
   readonly restart: () => void;
   /** Absent where no value is computed. */
   live: LiveValues | undefined;
+  /** Puts what clients read in place of values that are not available into the words from `address` on; absent where all are. */
+  cover: ((address: number, words: number[]) => void) | undefined;
   #words: Uint16Array;
   #meta: Uint8Array;
   /** How often a word or an access flag was changed. Computed values do not count. */
@@ -97,6 +99,14 @@ export class RegisterImage implements ActiveCells {
 
   wordAt(address: number): number {
     return this.#words[address] as number;
+  }
+
+  /** `count` words from `address` as clients read them: a value that is not available says so. */
+  servedWords(address: number, count: number): number[] {
+    const words = new Array<number>(count);
+    for (let i = 0; i < count; i++) words[i] = this.#words[address + i] as number;
+    this.cover?.(address, words);
+    return words;
   }
 
   setWord(address: number, word: number): void {

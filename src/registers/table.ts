@@ -91,16 +91,14 @@ export class Table {
   readWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.touch(base + address, quantity);
-    const words = new Array<number>(quantity);
-    for (let i = 0; i < quantity; i++) words[i] = image.wordAt(base + address + i);
-    return words;
+    return image.servedWords(base + address, quantity);
   }
 
   /** The current words, updated by their signals. Runs no action and counts no read. Only where {@link canReadWords}. */
   currentWords(address: number, quantity: number): number[] {
     const { image, base } = this.window;
     image.refresh(base + address, quantity);
-    return Array.from({ length: quantity }, (_, i) => image.wordAt(base + address + i));
+    return image.servedWords(base + address, quantity);
   }
 
   /** Call only where {@link canWriteWords}. */
@@ -130,16 +128,26 @@ export class Table {
     const { image, base } = this.window;
     const first = this.#cellOfBit(address);
     image.touch(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
-    return Array.from({ length: quantity }, (_, i) => this.bitAt(address + i));
+    return this.#servedBits(address, quantity);
   }
 
   /** The current bit, updated by its signal. Runs no action and counts no read. Only where {@link canReadBits}. */
   currentBit(address: number): boolean {
     this.window.image.refresh(this.window.base + this.#cellOfBit(address), 1);
-    return this.bitAt(address);
+    return this.#servedBits(address, 1)[0] as boolean;
   }
 
-  /** A bit as it was last computed. Call only where {@link canReadBits}. */
+  #servedBits(address: number, quantity: number): boolean[] {
+    const { image, base, bitsPerCell } = this.window;
+    const first = this.#cellOfBit(address);
+    const words = image.servedWords(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
+    return Array.from({ length: quantity }, (_, i) => {
+      const word = words[this.#cellOfBit(address + i) - first] as number;
+      return ((word >>> ((address + i) % bitsPerCell)) & 1) === 1;
+    });
+  }
+
+  /** A bit as it was last computed, also where it is not available. Call only where {@link canReadBits}. */
   bitAt(address: number): boolean {
     const { image, base, bitsPerCell } = this.window;
     return ((image.wordAt(base + this.#cellOfBit(address)) >>> (address % bitsPerCell)) & 1) === 1;

@@ -40,6 +40,23 @@ export function narrow(integer: bigint, type: ValueType): Value {
   return type === 'uint64' || type === 'int64' ? integer : Number(integer);
 }
 
+/**
+ * What devices show in place of a value of the type that is not available, as SunSpec has it ("unimplemented" values): the
+ * smallest signed integer, the largest unsigned one, NaN. Undefined for types that have no such value: bits and text.
+ */
+export function usualSentinel(type: ValueType): Value | undefined {
+  if (type === 'bit' || type === 'bits' || type === 'string') return undefined;
+  const range = integerRange(type);
+  if (!range) return Number.NaN;
+  const [smallest, largest] = range;
+  return narrow(smallest < 0n ? smallest : largest, type);
+}
+
+/** What is wrong with making a value of a type without a usual sentinel not available. */
+export function withoutSentinel(type: ValueType): string {
+  return `${type} has no value that means "not available", expected notAvailable in the entry`;
+}
+
 /** A number converted to a type. `fits` is false when the conversion changed it by more than rounding. */
 export interface NearestValue {
   readonly value: Value;

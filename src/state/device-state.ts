@@ -20,6 +20,7 @@ interface KeptDevice {
 export function* deviceStateText({ definition, device }: KeptDevice, uptime: number): Generator<string> {
   const images = Array.from(device.images, (image) => image.snapshot());
   const { time } = device.clock;
+  const switched = device.points.all.filter(isSwitched);
   const head: Omit<DeviceState, 'images' | 'manners'> & { readonly manners?: Manners } = {
     format: FORMAT,
     device: device.name,
@@ -28,6 +29,7 @@ export function* deviceStateText({ definition, device }: KeptDevice, uptime: num
     clock: { time, ...device.clock.settings },
     ...(device.manners !== definition.extras.manners && { manners: { ...device.manners } }),
     signals: device.points.all.filter(isOther).map(signalOf),
+    ...(switched.length > 0 && { available: switched.map(availabilityOf) }),
     counters: device.points.all.flatMap((point) => counterOf(point, time)),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"images":[\n`;
@@ -78,6 +80,11 @@ export function restoreDevice(
     const problem = point ? placeSignal(point, each) : 'there is no such value';
     if (problem !== undefined) problems.push(`the signal of ${each.table} ${each.address}: ${problem}`);
   }
+  for (const each of state.available ?? []) {
+    const point = at.get(cellOf(each));
+    if (point?.sentinel) points.setAvailable(point, each.available);
+    else problems.push(`whether ${each.table} ${each.address} is available: there is no such value`);
+  }
   const { time, paused, speed } = state.clock;
   const missed = paused ? 0 : Math.max(0, uptime - state.uptime) * speed;
   if (state.manners) device.manners = Object.keys(state.manners).length > 0 ? state.manners : undefined;
@@ -99,6 +106,14 @@ export function restoreDevice(
 
 function isOther({ placedSignal, definition }: Point): boolean {
   return placedSignal !== definition.signal;
+}
+
+function isSwitched({ isSwitchedOn, definition: { available = true } }: Point): boolean {
+  return isSwitchedOn !== available;
+}
+
+function availabilityOf({ isSwitchedOn, definition: { table, address } }: Point) {
+  return { table, address, available: isSwitchedOn };
 }
 
 function signalOf({ placedSignal, definition: { table, address } }: Point): DeviceState['signals'][number] {

@@ -34,6 +34,11 @@ export const deviceStateSchema = z.strictObject({
   /** Where they are not those of the file. */
   manners: mannersSchema.optional(),
   signals: z.array(z.strictObject({ ...location, signal: source.nullable() })).max(MOST_POINTS),
+  /** Where values are available, or not, other than the file says. */
+  available: z
+    .array(z.strictObject({ ...location, available: z.boolean() }))
+    .max(MOST_POINTS)
+    .optional(),
   /** What counters had added up, and when, in ms of the clock. */
   counters: z.array(z.strictObject({ ...location, time, value: finite })).max(MOST_POINTS),
   /** The changed pages of each list of registers. */

@@ -24,6 +24,7 @@ const VALUE: RegisterView = {
   raw: 1.5,
   unit: 'A',
   type: 'float32',
+  available: true,
   writable: true,
   description: null,
   label: null,

@@ -1,7 +1,10 @@
 import type { PlacedSignal, PointDefinition } from '../../device/point.js';
 import type { TableName } from '../../device/tables.js';
+import { isOpen, scheduleSchema } from '../../faults/window.js';
 import { REACTIONS, readReactions } from '../../reactions/kinds.js';
 import type { ValueType } from '../../registers/cell-type.js';
+import { parseValue } from '../../registers/parse-value.js';
+import { usualSentinel, type Value, withoutSentinel } from '../../registers/value.js';
 import { At } from '../../schema/at.js';
 import { fileFindings } from '../../schema/findings.js';
 import { isMapping } from '../../schema/parts.js';
@@ -11,7 +14,20 @@ import type { PlacedValues } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
 
 /** Keys that give a value a meaning or make it move. */
-const KEYS = ['name', 'unit', 'scale', 'description', 'labels', 'retain', 'signal', 'follows', ...REACTIONS];
+const KEYS = [
+  'name',
+  'unit',
+  'scale',
+  'description',
+  'labels',
+  'retain',
+  'available',
+  'unavailable',
+  'notAvailable',
+  'signal',
+  'follows',
+  ...REACTIONS,
+];
 
 const MOVERS = ['signal', 'follows', 'action'] as const;
 
@@ -36,6 +52,7 @@ export function pointsOf(
   const labels = value.labels === undefined ? undefined : readLabels(at.key('labels'));
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
   const { writable = false } = entry;
+  const availability = readAvailability(entry);
   hintAtValue(entry, scale);
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   return Array.from({ length: quantity }, (_, i) => ({
@@ -46,8 +63,38 @@ export function pointsOf(
     scale,
     retain,
     ...compact({ name, unit, description, labels, signal }),
+    ...availability,
     ...(reactions.length > 0 && { reactions }),
   }));
+}
+
+/** When a value is not available, and what clients read then. */
+function readAvailability({ at, type, cells }: PlacedValues) {
+  const sentinel = at.key('notAvailable');
+  const notAvailable = readValue(type, sentinel, at.key('scale').value, cells);
+  const available = at.key('available');
+  const unavailable = at.key('unavailable');
+  const windows = unavailable.value === undefined ? undefined : unavailable.check(scheduleSchema);
+  const away = available.value === false ? available : windows && unavailable;
+  if (sentinel.value === undefined) {
+    if (usualSentinel(type) === undefined) away?.wrong(withoutSentinel(type));
+  } else if (!away && at.key('name').value === undefined) {
+    sentinel.warn('has no effect without a name, by which REST knows the value, or unavailable');
+  }
+  return {
+    ...(available.value === false && { available: false }),
+    ...(windows && { isAway: (time: number) => windows.some((window) => isOpen(window, time)) }),
+    ...(notAvailable !== undefined && { notAvailable }),
+  };
+}
+
+/** The value of a type at `at`, as it is stored; undefined where there is none, or after reporting a mistake. */
+export function readValue(type: ValueType, at: At, scale: unknown, cells: number): Value | undefined {
+  if (at.value === undefined) return undefined;
+  const parsed = parseValue(type, at.value, cells);
+  if (parsed.ok) return parsed.value;
+  const isRaw = scale === undefined ? '' : `, as it is stored before its scale of ${scale}`;
+  return at.expected(`${parsed.expected}${isRaw}`);
 }
 
 /** A value that has no effect, or that no client could write. */

@@ -4,12 +4,11 @@ import { ACTION_NAMES, ACTIONS, type Action } from '../../registers/actions.js';
 import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
 import { LayoutBuilder, type RegisterLayout } from '../../registers/layout.js';
 import { parseValue } from '../../registers/parse-value.js';
-import type { Value } from '../../registers/value.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { definePlaced, type PlacedValues, withoutOverlaps } from '../place-values.js';
 import type { OpenRecording } from '../recording-file.js';
-import { pointsOf } from './points.js';
+import { pointsOf, readValue } from './points.js';
 import { ADDRESSES, bitEntrySchema, type RegisterEntry, registerEntrySchema } from './registers-schema.js';
 
 /** One table, and which of its values have a name or a signal. */
@@ -90,7 +89,8 @@ function placeEntry(at: At, isBits: boolean): PlacedValues | undefined {
     last,
     type,
     cells,
-    values: inputs.map((input) => readValue(type, input, { cells, scale: entry.scale })),
+    // After a mistake the value is 0 or empty text, so that the entry still takes its addresses.
+    values: inputs.map((input) => readValue(type, input, entry.scale, cells) ?? (type === 'string' ? '' : 0)),
     order: {
       wordOrder: entry.wordOrder ?? 'big',
       byteOrder: entry.byteOrder ?? 'big',
@@ -128,21 +128,6 @@ function longestString(inputs: readonly At[]): number {
       Math.max(cells, typeof value === 'string' ? Math.ceil(Buffer.byteLength(value) / 2) : 1),
     1,
   );
-}
-
-/** The value. After a mistake it is 0 or empty text, so that the entry still takes its addresses. */
-function readValue(
-  type: ValueType,
-  input: At,
-  { cells, scale }: { readonly cells: number; readonly scale: number | undefined },
-): Value {
-  const none = type === 'string' ? '' : 0;
-  if (input.value === undefined) return none;
-  const parsed = parseValue(type, input.value, cells);
-  if (parsed.ok) return parsed.value;
-  const isRaw = scale === undefined ? '' : `, as it is stored before its scale of ${scale}`;
-  input.expected(`${parsed.expected}${isRaw}`);
-  return none;
 }
 
 function actionOf(type: ValueType, entry: RegisterEntry, at: At): Action | undefined {

@@ -46,7 +46,7 @@ export const DEVICE = {
   defined: { holding: { registers: 2, ranges: [[0, 1]] } },
 };
 
-export const VALUE = { name: 'voltage', value: 230.1, raw: 2301, unit: 'V', type: 'uint16' };
+export const VALUE = { name: 'voltage', value: 230.1, raw: 2301, unit: 'V', type: 'uint16', available: true };
 
 export const REGISTER = {
   ...VALUE,

@@ -21,10 +21,13 @@ const NUMBER = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/;
 export const valueViewSchema = z
   .object({
     name: z.string().nullable(),
-    value: number.describe('In its unit.'),
-    raw: number.describe('As it is stored.'),
+    value: number.nullable().describe('In its unit; null while it is not available.'),
+    raw: number.describe('As it is stored, also while clients read that it is not available.'),
     unit: z.string().nullable(),
     type: z.string(),
+    available: z
+      .boolean()
+      .describe('Whether clients read the value, and not what says that it is not available.'),
   })
   .meta({ id: 'Value', description: 'A value of a device.', examples: [VALUE] });
 
@@ -35,7 +38,7 @@ export const registerViewSchema = valueViewSchema
     registers: z.number().describe('Registers that the value takes.'),
     writable: z.boolean(),
     description: z.string().nullable(),
-    label: z.string().nullable().describe('The word for the raw value.'),
+    label: z.string().nullable().describe('The word for the raw value; null while it is not available.'),
     signal: z.record(z.string(), z.unknown()).nullable().describe('The signal as it was written.'),
     trouble: z.string().nullable().describe('Why the signal is not what it should be.'),
     saturated: z.number().describe('Reads at which the value of the signal did not fit the type.'),
@@ -125,8 +128,13 @@ export const newValue = section({
   value: anyValue.optional(),
   raw: flag.default(false).describe(RAW),
   expected: z.unknown().optional().describe(EXPECTED),
+  available: flag
+    .optional()
+    .describe(
+      'False: clients read from now on what says that the value is not available. True takes that back. A value may be set beside it.',
+    ),
 }).meta({
-  examples: [{ value: 231.5 }],
+  examples: [{ value: 231.5 }, { available: false }],
 });
 
 /** The most addresses in an answer. */

@@ -44,7 +44,8 @@ interface EntryLocation {
 export function* nativeEntries(device: Device, table: TableName, source: unknown): Generator<WrittenEntry> {
   const entries = Array.isArray(source) ? source.filter(isMapping) : [];
   const addresses = new Set(entries.map(({ address }) => Number(address)));
-  for (const entry of entries) {
+  for (const written of entries) {
+    const entry = withAvailability(device, written);
     const first = Number(entry.address);
     const location = { device, table, first, end: endOf(device, table, first, addresses) };
     yield undefined;
@@ -52,6 +53,13 @@ export function* nativeEntries(device: Device, table: TableName, source: unknown
     else if (hasChangedSignals(location)) yield* movedEntries(entry, location);
     else yield* wholeEntry(entry, location);
   }
+}
+
+/** The entry with `available` as it is now. REST makes only values with a name available or not. */
+function withAvailability({ points }: Device, entry: Entry): Entry {
+  const point = points.named.get(String(entry.name));
+  if (!point || point.isSwitchedOn === (entry.available ?? true)) return entry;
+  return { ...entry, available: point.isSwitchedOn };
 }
 
 function isDivisible(entry: Entry): boolean {

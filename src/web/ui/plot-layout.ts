@@ -17,7 +17,7 @@ const MOST_A_SECOND = 4;
 export function extended(
   { times, values }: Course,
   time: number,
-  value: number | string,
+  value: number | string | null,
   longestS: number,
 ): Course {
   const old = times.findIndex((each) => each >= time - longestS);

@@ -103,6 +103,7 @@ describe('GET .../registers', () => {
       raw: 2301,
       unit: 'V',
       type: 'uint16',
+      available: true,
       writable: false,
       description: 'phase 1',
       label: null,
@@ -272,6 +273,7 @@ describe('.../values/NAME', () => {
       raw: 2301,
       unit: 'V',
       type: 'uint16',
+      available: true,
     });
     const put = await rest.send('PUT', '/api/v1/devices/meter/values/voltage', { value: 231.5 });
     expect(put).toMatchObject({ status: 200, body: { value: 231.5, raw: 2315 } });

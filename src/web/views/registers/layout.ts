@@ -177,11 +177,12 @@ export function valueText({
   unit,
   label,
 }: {
-  readonly value: number | string;
+  readonly value: number | string | null;
   readonly unit: string | null;
   readonly label: string | null;
 }): string {
   if (label !== null) return label;
+  if (value === null) return 'not available';
   const text = typeof value === 'number' ? String(Number(value.toPrecision(7))) : value.trimEnd();
   return unit === null ? text : `${text} ${unit}`;
 }
