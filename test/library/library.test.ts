@@ -72,6 +72,8 @@ describe.each([
     await meter.change({ name: 'relay', value: 1 }, { table: 'holding', address: 1, value: 8 });
     expect(await meter.registers({ table: 'holding', from: 1 })).toMatchObject([{ address: 1, value: 8 }]);
     expect(await meter.registers({ names: 'relay' })).toMatchObject([{ table: 'coils', value: 1 }]);
+    expect(await meter.setAvailable('voltage', false)).toMatchObject({ value: null, raw: 2315 });
+    expect(await meter.read('voltage')).toBeNull();
     await meter.reset();
     expect(await meter.read('voltage')).toBe(230.1);
   });

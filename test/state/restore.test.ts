@@ -67,6 +67,27 @@ describe('after a restart', () => {
     expect(device(after.simulator, 'other').manners).toBeUndefined();
   });
 
+  it('values are available, or not, as REST has left them', async () => {
+    const directory = stateDirectory();
+    const holding = [
+      { address: 0, name: 'a', value: 1 },
+      { address: 1, name: 'b', value: 2, available: false },
+      { address: 2, name: 'c', value: 3, available: false },
+    ];
+    const content = {
+      devices: { meter: { registers: { holding } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+    };
+    const before = await keep(content, directory);
+    const { points } = device(before.simulator);
+    for (const point of points.all.slice(0, 2)) points.setAvailable(point, !point.isAvailable);
+    expect(words(before.simulator, 0, 3)).toEqual([0xffff, 2, 0xffff]);
+    await before.keeper.end();
+    const after = await keep(content, directory);
+    expect(words(after.simulator, 0, 3)).toEqual([0xffff, 2, 0xffff]);
+    expect(after.warnings).toEqual([]);
+  });
+
   it('no line is stopped, and no rule of a test or an examination is in force', async () => {
     const directory = stateDirectory();
     const before = await keep(CONTENT, directory);

@@ -244,6 +244,41 @@ describe('GET /api/v1/configuration', () => {
     expect(devices.get('b')?.manners).toBeUndefined();
   });
 
+  it('has values that are not available, with what lies underneath', async () => {
+    const unavailable = [{ from: '1h', for: '1m' }];
+    const rest = new Rest(
+      nativeSetup({
+        devices: {
+          meter: {
+            registers: {
+              holding: [
+                { address: 0, name: 'a', value: 1, write: true, unavailable },
+                { address: 1, name: 'b', value: 2, available: false, notAvailable: 7 },
+                { address: 2, name: 'c', type: 'int16', signal: { counter: { perSecond: 1 } } },
+                { address: 3, quantity: 2, available: false },
+              ],
+            },
+          },
+        },
+        lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+      }),
+    );
+    await change(rest, 'PUT', '/devices/meter/values/a', { available: false, value: 5 });
+    await change(rest, 'PUT', '/devices/meter/values/b', { available: true });
+    await change(rest, 'PUT', '/devices/meter/values/c', { available: false });
+    const again = simulatorOf(await written(rest));
+    const meter = again.simulator.devices.get('meter') as Device;
+    const words = () => meter.tables.holding.currentWords(0, 5);
+    expect(words()).toEqual([0xffff, 2, 0x8000, 0xffff, 0xffff]);
+    await change(again, 'PUT', '/devices/meter/values/a', { available: true });
+    await change(again, 'PUT', '/devices/meter/values/b', { available: false });
+    await change(again, 'PUT', '/devices/meter/values/c', { available: true });
+    await change(again, 'POST', '/devices/meter/clock', { pause: true });
+    expect(words()).toEqual([5, 7, 0, 0xffff, 0xffff]);
+    await change(again, 'POST', '/devices/meter/clock', { step: '1h' });
+    expect(words()).toEqual([0xffff, 7, 3600, 0xffff, 0xffff]);
+  });
+
   it('does not tell the token', async () => {
     const text = await written(new Rest(nativeSetup(SETUP)));
     expect(text).not.toContain('very-secret');

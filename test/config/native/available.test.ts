@@ -28,7 +28,10 @@ describe('values that are not available in a native file', () => {
       'unavailable: [{from: 22h, for: 8h, every: 4h}]',
       `${AT}.unavailable[0].every: expected more than \`for\`, which is 28800000 ms, got 14400000`,
     ],
-    ['unavailable: [{form: 22h}]', `${AT}.unavailable[0].form: unknown key "form", did you mean "from"? (known: from, for, every)`],
+    [
+      'unavailable: [{form: 22h}]',
+      `${AT}.unavailable[0].form: unknown key "form", did you mean "from"? (known: from, for, every)`,
+    ],
     ['unavailable: []', `${AT}.unavailable: expected at least one window, got an empty list`],
     [
       'unavailable: night',
