@@ -345,7 +345,7 @@ function expectedValue(
     // NaN is the same as NaN.
     if (Object.is(image.valueAt(location), parsed.value) || image.valueAt(location) === parsed.value)
       return undefined;
-    return other(at, String(expected), String(raw ? present.raw : present.value));
+    return other(at, String(expected), String(raw ? present.raw : (present.value ?? present.raw)));
   };
 }
 

@@ -141,10 +141,12 @@ export class Table {
     const { image, base, bitsPerCell } = this.window;
     const first = this.#cellOfBit(address);
     const words = image.servedWords(base + first, this.#cellOfBit(address + quantity - 1) - first + 1);
-    return Array.from({ length: quantity }, (_, i) => {
+    const bits = new Array<boolean>(quantity);
+    for (let i = 0; i < quantity; i++) {
       const word = words[this.#cellOfBit(address + i) - first] as number;
-      return ((word >>> ((address + i) % bitsPerCell)) & 1) === 1;
-    });
+      bits[i] = ((word >>> ((address + i) % bitsPerCell)) & 1) === 1;
+    }
+    return bits;
   }
 
   /** A bit as it was last computed, also where it is not available. Call only where {@link canReadBits}. */
