@@ -19,22 +19,22 @@ const entries = resource(
 export function Catalogue() {
   useEffect(entries.follow, []);
   const chosen = useSignal('');
-  const line = useSignal('');
+  const chosenLine = useSignal('');
   const all = entries.current.value ?? [];
   const entry = all.find(({ id }) => id === chosen.value) ?? all[0];
   if (!entry) return null;
   const lines = summary.value?.lines.map(({ name }) => name) ?? [];
+  const line = chosenLine.value || lines[0] || '';
   const change = async (method: 'POST' | 'DELETE', done: string) => {
-    const target = { line: line.value || lines[0] };
-    const answer = await ask(method, pathOf('catalogue', entry.id), method === 'POST' ? target : undefined);
+    const answer = await ask(method, pathOf('catalogue', entry.id), method === 'POST' ? { line } : undefined);
     if (sayAnswer(answer, `${entry.id} is ${done}.`)) await rules.read();
   };
-  return html`<details class="panel catalogue stack"><summary>What real devices do wrong</summary>
+  return html`<details class="panel catalogue"><summary>What real devices do wrong</summary>
     <${Select} label="a client sees" value=${entry.id} onChange=${into(chosen)}
       choices=${all.map(({ id, sees }) => [id, sees])} />
     <p class="long">${entry.title}. A robust client: ${entry.robust}</p>
     <ul>${entry.sources.map(({ url, fact }) => html`<li class="long"><a href=${url}>${fact}</a></li>`)}</ul>
-    <div class="flow"><${Select} label="line" value=${line.value} choices=${lines} onChange=${into(line)} />
+    <div class="flow"><${Select} label="line" value=${line} choices=${lines} onChange=${into(chosenLine)} />
       <${Button} kind="main" disabled=${!mayWrite()} onClick=${() => void change('POST', 'played')}>Play<//>
       <${Button} disabled=${!mayWrite()} onClick=${() => void change('DELETE', 'taken back')}>Take back<//></div>
   </details>`;
