@@ -73,7 +73,7 @@ describe('a line in the native file', () => {
     [{ tls: { key: 'k' } }, 'tls.cert: missing, expected the path of a certificate (PEM)'],
     [
       { udp: { idleTimeout: 5 } },
-      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port)',
+      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port, whenFull, pipelining)',
     ],
     [{ tcp: {}, udp: {} }, ': expected one of serial, tcp, udp, tls, got tcp and udp'],
     [
