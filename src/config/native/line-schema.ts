@@ -59,9 +59,15 @@ const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
   maxClients: wholeNumber(1, 65535).default(256),
 };
-const idleTimeout = duration(10, DAY_MS).default(300_000);
+const connections = {
+  idleTimeout: duration(10, DAY_MS).default(300_000),
+  whenFull: oneOf(['evict', 'refuse', 'ignore']).optional(),
+  pipelining: oneOf(['serve', 'drop', 'one']).optional(),
+};
 const port = wholeNumber(0, 65535);
 
+const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
+const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
 const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
 
 const socketLine = {
@@ -73,12 +79,17 @@ const socketLine = {
 };
 
 export const tcpLineSchema = section({
-  tcp: section({ ...listening, port: port.default(5020), idleTimeout }),
+  tcp: section({ ...listening, port: port.default(5020), ...connections }),
   ...socketLine,
 });
 
 export const udpLineSchema = section({
-  udp: section({ ...listening, port: port.default(5020) }),
+  udp: section({
+    ...listening,
+    port: port.default(5020),
+    whenFull: z.literal('evict', { error: UDP_WHEN_FULL }).optional(),
+    pipelining: z.literal('serve', { error: UDP_PIPELINING }).optional(),
+  }),
   ...socketLine,
 });
 
@@ -87,7 +98,7 @@ export const tlsLineSchema = section({
   tls: section({
     ...listening,
     port: port.default(802),
-    idleTimeout,
+    ...connections,
     cert: text('the path of a certificate (PEM)'),
     key: text('the path of its private key (PEM)'),
     ca: text('the path of the certificates that sign those of clients (PEM)').optional(),

@@ -154,7 +154,7 @@ function socketLine(
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
     if (!parsed) return undefined;
     const { framing, missingUnit } = parsed;
-    const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
+    const listening = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
     return { kind, name, framing, ...listening, units, missingUnit, ...waiting(parsed.start ?? start) };
   }
   const parsed = at.check(tlsLineSchema);
@@ -168,7 +168,7 @@ function socketLine(
     ca: ca === undefined ? undefined : absolute(ca),
   });
   return {
-    ...{ kind, name, framing, ...listening, files, units, missingUnit },
+    ...{ kind, name, framing, ...compact(listening), files, units, missingUnit },
     ...waiting(parsed.start ?? start),
   };
 }

@@ -67,11 +67,11 @@ export class SocketLine implements Transport {
     this.#framing = framing;
     this.#handler = handler;
     this.#limits = { ...LIMITS, ...limits };
-    const { kind, maxClients, idleTimeout = FORGOTTEN_AFTER_MS } = settings;
+    const { kind, maxClients, whenFull = 'evict', idleTimeout = FORGOTTEN_AFTER_MS } = settings;
     const { slowTimeoutMs } = this.#limits;
     const areConnections = kind !== 'udp';
     this.#clients = new ClientList(
-      { maxClients, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
+      { maxClients, whenFull, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
       handler,
     );
   }

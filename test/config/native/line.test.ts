@@ -73,7 +73,7 @@ describe('a line in the native file', () => {
     [{ tls: { key: 'k' } }, 'tls.cert: missing, expected the path of a certificate (PEM)'],
     [
       { udp: { idleTimeout: 5 } },
-      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port)',
+      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port, whenFull, pipelining)',
     ],
     [{ tcp: {}, udp: {} }, ': expected one of serial, tcp, udp, tls, got tcp and udp'],
     [
@@ -88,6 +88,15 @@ describe('a line in the native file', () => {
     [
       { serial: { path: '/dev/x' }, mode: 'monitor' },
       'units: a line with mode monitor answers for nobody, so it has no units',
+    ],
+    [{ tcp: { whenFull: 'queue' } }, 'tcp.whenFull: expected evict, refuse or ignore, got "queue"'],
+    [
+      { udp: { whenFull: 'refuse' } },
+      'udp.whenFull: expected evict: UDP has no connections that could be refused or ignored, got "refuse"',
+    ],
+    [
+      { udp: { pipelining: 'drop' } },
+      'udp.pipelining: expected serve: UDP has no connection on which one request could stand behind another, got "drop"',
     ],
     [{ serial: { path: '/dev/x' }, mode: 'spy' }, 'mode: expected server or monitor, got "spy"'],
     ...['tcp', 'udp', 'tls'].map((socket): [object, string] => [
