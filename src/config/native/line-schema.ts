@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, hexadecimal, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { startSchema } from './schema.js';
 
@@ -28,6 +28,22 @@ export const rs485Schema = section({
   receiveWhileSending: flag.optional(),
 });
 
+const DAY_MS = 86_400_000;
+
+/** No line is kept from its own work by what nobody asked for. */
+const SHORTEST_UNASKED_MS = 10;
+
+export const unaskedSchema = section({
+  bytes: hexadecimal(256, 'bytes', '00').optional(),
+  frame: section({
+    unit: wholeNumber(0, 255),
+    pdu: hexadecimal(253, 'a PDU', '03 02 00 07'),
+  }).optional(),
+  before: oneOf(['reply']).optional(),
+  every: duration(SHORTEST_UNASKED_MS, DAY_MS).optional(),
+  jitter: duration(0, DAY_MS).optional(),
+});
+
 export const serialLineSchema = section({
   serial: section({
     path: text('the path of a serial port, or virtual'),
@@ -50,10 +66,9 @@ export const serialLineSchema = section({
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
   start: startSchema.optional(),
+  unasked: z.unknown().optional(),
   units: z.unknown().optional(),
 });
-
-const DAY_MS = 86_400_000;
 
 const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
@@ -74,6 +89,7 @@ const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
+  unasked: z.unknown().optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };

@@ -25,6 +25,8 @@ export interface Client extends ClientIdentity {
   readonly busy: boolean;
   /** Whether it has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
+  /** Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no connection. */
+  sendUnasked?(bytes: Uint8Array): void;
   /** Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is harmless. */
   end(text: string): void;
 }
@@ -141,6 +143,10 @@ export class ClientList {
     this.#waiting.delete(next.client);
     this.add(next.client, next.role);
     next.client.serve();
+  }
+
+  sendUnasked(bytes: Uint8Array): void {
+    for (const client of this.#clients) client.sendUnasked?.(bytes);
   }
 
   endAll(text: string): void {

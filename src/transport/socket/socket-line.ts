@@ -90,6 +90,11 @@ export class SocketLine implements Transport {
     this.#framing = framing;
   }
 
+  /** Each client gets them that does not wait for a reply. */
+  sendUnasked(bytes: Uint8Array): undefined {
+    this.#clients.sendUnasked(bytes);
+  }
+
   async start({ waits = false } = {}): Promise<TransportStart> {
     const { host, port } = this.#settings;
     if (this.#binding !== undefined || this.#state.kind === 'waiting') {

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 import type { AduContent, Framing } from '../../protocol/framing.js';
+import type { PlayReport } from '../../protocol/play-report.js';
+import { plainReply } from '../../protocol/reply-plan.js';
 import type { Pipelining } from '../settings.js';
 import type { LineHandler, LineReply } from '../transport.js';
 import type { Channel } from './channel.js';
@@ -115,6 +117,18 @@ export class TcpConnection implements WaitingClient {
     this.activeAt = performance.now();
     // Its place became free in the middle of the work for another connection.
     this.#continueLater();
+  }
+
+  sendUnasked(bytes: Uint8Array): void {
+    if (!this.#open || this.busy || this.#isBehind) return;
+    const now = performance.now();
+    const { client, clientId } = this;
+    const played = ({ steps: [step] }: PlayReport) => {
+      if (step?.outcome !== 'achieved') return;
+      const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
+      this.#handler.event({ kind: 'unasked', frame, client, clientId });
+    };
+    this.#replies.add({ plan: plainReply(bytes), played }, now);
   }
 
   /** Closes the connection now. Bytes that were not written yet are lost. */
