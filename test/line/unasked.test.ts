@@ -141,12 +141,15 @@ describe('a serial line', () => {
   it('sends the request of a second master, which none of its devices executes', {
     timeout: 2 * LIMIT_MS,
   }, async () => {
-    const { view, put } = await start();
+    const { view, put, rest } = await start();
     const { place } = await view('bench');
     const heard = await listener(place);
     const write = { frame: { unit: 1, pdu: '06 00 00 00 63' }, every: '30ms' };
     const changed = await put('bench', { unasked: write });
     expect(changed.body.settings.unasked).toEqual([{ frame: { unit: 1, pdu: '06 00 00 00 63' }, every: 30 }]);
+    const url = '/api/v1/configuration';
+    const written = await rest.app.inject({ method: 'GET', url, headers: { host: 'localhost' } });
+    expect(written.body).toContain('06 00 00 00 63');
     await until(() => heard().includes('010600000063'));
     expect((await view('bench')).counters).toMatchObject({ requests: 0, echoes: 0 });
     await put('bench', { unasked: null });
