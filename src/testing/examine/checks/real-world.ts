@@ -1,0 +1,308 @@
+import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
+import type { TableName } from '../../../device/tables.js';
+import { includesNumber } from '../../../faults/condition.js';
+import { concatBytes } from '../../../protocol/bytes.js';
+import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
+import { functionOf } from '../../../protocol/function-table.js';
+import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
+import { sentFrames } from '../../../traffic/sent-bytes.js';
+import { durationText } from '../../scenario/words.js';
+import { type Exchange, type OwnRule, repliedFrom, repliedUntil, transactionOf } from '../heard/exchange.js';
+import { isReading } from '../heard/question.js';
+import { isBroken } from '../trial/chain.js';
+import type { Check } from '../trial/check.js';
+import { learn } from '../trial/contrast.js';
+import type { Exam } from '../trial/exam.js';
+import { behaviourAfter, continuationOf, LOST, type Reaction, reactionTo } from '../trial/observation.js';
+import type { ValueOracle } from '../trial/value-oracle.js';
+import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
+
+/** The group of these checks, and how their names begin. */
+export const REAL_WORLD = 'real-world';
+
+/** A client meets a misbehaviour so many times, unless it ends before. */
+const ENOUGH = 4;
+/** It is played so long at least, and at most where the client does not meet it, in ms and in poll periods. */
+const SHORTEST_MS = 2_000;
+const SHORTEST_PERIODS = 2;
+const LONGEST_MS = 10_000;
+const LONGEST_PERIODS = 45;
+/** Replies that are late are waited for so long, in ms. */
+const LATE_MS = 5_000;
+/** A repetition comes sooner than this part of a poll period. */
+const BEFORE_ITS_TIME = 0.75;
+/** A value that was seen counts as two trials on the line. */
+const SEEN = 2;
+const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 3 };
+/** Frames begin with what only this framing has: transaction, protocol and length. */
+const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
+
+const RULE =
+  'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
+value that no reply of the device carried, twice, or when the client stops or does not poll as before; inconclusive when the \
+misbehaviour does not fit the line, never met the client, or brought replies of which the line does not show whether they were taken.';
+
+let known: readonly Check[] | undefined;
+
+/** A check for each entry of the catalogue. They are run only where they are named. */
+export function realWorldChecks(): readonly Check[] {
+  known ??= readCatalogue().map((entry) => ({
+    id: `${REAL_WORLD}.${entry.id}`,
+    group: REAL_WORLD,
+    title: entry.title,
+    what: `the misbehaviour ${entry.id}`,
+    does: `Lets the devices misbehave as was reported of ${entry.devices.join('; ') || 'others'}.`,
+    matters: `Clients saw: ${entry.sees}`,
+    fix: `What a robust client does: ${entry.robust}`,
+    rule: RULE,
+    source: entry.sources.map(({ url }) => url).join(' '),
+    run: (exam) => run(exam, entry),
+  }));
+  return known;
+}
+
+async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
+  const why = exam.parts.player.whyNot(entry) ?? whyNever(exam, entry);
+  if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
+  const trials: Trial[] = [];
+  for (;;) {
+    // Another part of the round each time.
+    if (trials.length > 0) await exam.watch(exam.random.next() * exam.periodMs);
+    const trial = await play(exam, entry);
+    trials.push(trial);
+    if (trial.shows === 'wrong') exam.suspicion = trial.text;
+    const judged = verdictOf(trials, BOUNDS);
+    if (judged) return judged;
+  }
+}
+
+/** Why this client can't meet a misbehaviour, as far as its questions show that. */
+function whyNever({ questions, log, parts: { player } }: Exam, entry: Misbehaviour): string | undefined {
+  const { writes, sleeps } = entry.manners ?? {};
+  const functions = [...new Set(questions.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
+  const rules = player.rulesOf(entry);
+  const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
+  if (rules.length > 0 && !isMet)
+    return `it is not about function ${functions.join(', ')}, which the client uses`;
+  if (writes !== undefined && questions.every(isReading))
+    return 'it is about writing, and the client only reads';
+  const times = log.newest().map(({ at }) => at);
+  const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
+  if (sleeps && longest < sleeps.after) {
+    const most = durationText(Math.round(longest));
+    return `it needs ${durationText(sleeps.after)} without a request, and the client was silent for ${most} at most`;
+  }
+  return undefined;
+}
+
+/** An entry that is played. */
+interface Played {
+  readonly entry: Misbehaviour;
+  readonly rules: readonly OwnRule[];
+  /** What the client got from the device before, by question: a PDU, or none. */
+  readonly before: ReadonlyMap<string, Uint8Array | undefined>;
+}
+
+/** Lets the devices misbehave once, and says what the client did. */
+async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
+  const { clock, log, parts, periodMs, values } = exam;
+  const mark = await settle(exam);
+  const isWatched = mark !== undefined;
+  const before = new Map(
+    log
+      .newest()
+      .flatMap((each) => (each.reply && !each.rule ? [[each.question, pduOf(each.reply)] as const] : [])),
+  );
+  const [since, begun] = [log.last, clock.now()];
+  const met = (rules: readonly OwnRule[]) =>
+    log.after(since).filter((each) => isMet(each, { rules, entry, before }));
+  const counts = parts.player.rulesOf(entry).map(({ when }) => when.count ?? ENOUGH);
+  const enough = entry.manners ? ENOUGH : Math.min(ENOUGH, Math.max(...counts));
+  const shortest = Math.max(SHORTEST_MS, SHORTEST_PERIODS * periodMs);
+  const isEnough = (rules: readonly OwnRule[]) =>
+    (clock.now() - begun >= shortest && met(rules).length >= enough) || undefined;
+  const observer = values && isWatched ? watchValues(exam, values, mark) : undefined;
+  const rules = await exam.misbehave(entry, isEnough, Math.max(LONGEST_MS, LONGEST_PERIODS * periodMs));
+  const { last } = log;
+  const all = met(rules).filter(({ seq }) => seq <= last);
+  await exam.until(() => all.every(({ reply }) => reply) || undefined, LATE_MS);
+  // The reply may have shown that a fault could not act.
+  const acted = all.filter((each) => isMet(each, { rules, entry, before }));
+  for (const each of acted) each.rule ??= { name: entry.id, faults: [], isSpoiling: true };
+  const isBack = await exam.recover();
+  const wrong = await observer?.();
+  const follows = !isBack || !isWatched || (await values?.follows(exam));
+  values?.rest();
+  const evidence = acted.slice(0, ENOUGH);
+  const asked = log.after(since);
+  if (acted.length === 0) {
+    const ms = durationText(Math.round(clock.now() - begun));
+    const anew = parts.player.needsConnections(entry) && !log.clientEvent(since, 'client');
+    const text = anew
+      ? 'it never acted: the client did not connect again after its connection was closed'
+      : `it never acted on the ${asked.length} requests of ${ms}`;
+    return { shows: 'unclear', text, evidence: asked.slice(-2), weight: DECIDES };
+  }
+  const got = gotText(acted);
+  if (!isBack || !follows) {
+    const after = log.after(last);
+    const text = isBack
+      ? `stopped: after ${got} the observer did not follow the good replies`
+      : `stopped: after ${got}, ${after.length === 0 ? 'it asked nothing more' : 'it asked, but did not poll as before'}`;
+    const shown = [...evidence, ...after.slice(-2)];
+    const conclusion = `does not recover from ${entry.id}`;
+    return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
+  }
+  if (wrong !== undefined) {
+    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no reply of the device carried`;
+    const conclusion = `takes a wrong value after ${entry.id}`;
+    return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
+  }
+  const open = await openQuestion(exam, acted, { entry, rules, before }, isWatched);
+  if (open !== undefined) {
+    return { shows: 'unclear', text: `${got}: ${open}`, evidence, weight: isWatched ? 1 : DECIDES };
+  }
+  const again = acted.filter((each) => isAskedAgain(exam, each)).length;
+  const how = again > 0 ? `asked again after ${again} of` : 'went on right after';
+  const seen = isWatched ? '; the observer showed no wrong value' : '';
+  const text = `${how} ${got}, and polled as before afterwards${seen}`;
+  return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
+}
+
+/** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
+async function settle(exam: Exam): Promise<number | undefined> {
+  const { values } = exam;
+  if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
+  const [mark] = values.threeMarks();
+  if (await values.settles(exam, mark)) return mark;
+  values.rest();
+  return undefined;
+}
+
+/** Looks for a value that no good reply carries. @returns ends it, and resolves with the value, if there was any */
+function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promise<string | undefined> {
+  let isOver = false;
+  const watch = async (): Promise<string | undefined> => {
+    const isLast = isOver;
+    const { kind, text } = await values.watch(exam, { before: mark, sent: mark }, values.patienceMs);
+    if (kind === 'other') return text;
+    return isLast ? undefined : watch();
+  };
+  const seen = watch();
+  return () => {
+    isOver = true;
+    return seen;
+  };
+}
+
+/** Whether the misbehaviour made the answer to this request another one. */
+function isMet(exchange: Exchange, played: Played): boolean {
+  const { rule, reply, question, request, at } = exchange;
+  if (rule) {
+    const acted = reply?.acted.filter((each) => each.rule === rule.name) ?? [];
+    const isSo = acted.length === 0 || acted.some(({ notAchieved }) => notAchieved === undefined);
+    return played.rules.includes(rule) && rule.faults.length > 0 && isSo;
+  }
+  const { manners } = played.entry;
+  if (!manners || !reply || !played.before.has(question)) return false;
+  const [was, is] = [played.before.get(question), pduOf(reply)];
+  if (is === undefined && reply.plan.kind !== 'silence') return false;
+  if (kindOf(was) !== kindOf(is)) return true;
+  if (kindOf(is) !== 'data') return false;
+  const lateMs = (repliedFrom(exchange) ?? at) - at;
+  return isForeign(played, request) || lateMs >= (manners.firstReply?.slow ?? Number.POSITIVE_INFINITY);
+}
+
+/** Manners that give clients the registers of other addresses or of another table. */
+function isForeign({ entry: { manners } }: Pick<Played, 'entry'>, { functionCode }: FrameEvent): boolean {
+  const { table } = functionOf(functionCode) ?? {};
+  const isShared = manners?.sharedMemory?.some((group) => group.indexOf(table as TableName) > 0);
+  return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
+}
+
+/** Why it is not known whether the client took what it got for a value; undefined where it is known that it did not. */
+async function openQuestion(
+  exam: Exam,
+  acted: readonly Exchange[],
+  played: Played,
+  isWatched: boolean,
+): Promise<string | undefined> {
+  const { log, target } = exam;
+  const isOfTarget = ({ question }: Exchange) => question === target.key;
+  // The observer shows the value of one question, and shows a late reply to another one that is taken for its own.
+  const isForTarget = (each: Exchange) => !isOfTarget(each) && log.nextOf(each)?.question === target.key;
+  const late = acted.filter((each) => isLate(exam, each));
+  if (late.length > 0 && !(isWatched && late.some(isForTarget)))
+    return 'the line does not show whether it took a late reply for the next one; late-reply tries that';
+  const ofTarget = acted.filter(isOfTarget);
+  const spoilt = (ofTarget.length > 0 ? ofTarget : acted).filter(
+    (each) => !late.includes(each) && !isTrue(each, played),
+  );
+  if (spoilt.some(({ request }) => isForeign(played, request)))
+    return 'the replies were valid, with values of other registers, which no client can see in them';
+  if (spoilt.length === 0 || (isWatched && ofTarget.length > 0)) return undefined;
+  const missing = ofTarget.length > 0 ? await learn(exam, [LOST]) : undefined;
+  const usual = behaviourAfter(exam, ['good']);
+  const reactions = spoilt.flatMap((each) => {
+    const continuation = continuationOf(exam, each);
+    if (!continuation || !missing || isBroken(missing)) return [];
+    const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
+    return [reactionTo(continuation, { usual, missing, laterMs })];
+  });
+  const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
+  if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
+  const { text = 'it polled on' } = reactions.find((each) => !isThrownAway(each)) ?? {};
+  return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
+}
+
+/** The reply came when the client had asked the next question. */
+function isLate({ log }: Exam, exchange: Exchange): boolean {
+  const next = log.nextOf(exchange);
+  return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
+}
+
+/** There was no value to be taken, or the true one: the frame is an exception, or as the device sends it from the unit on. */
+function isTrue(exchange: Exchange, { before }: Played): boolean {
+  const { reply, request, pdu: asked, question, rule } = exchange;
+  if (!reply) return false;
+  const { framing, plan, report } = reply;
+  const bytes = concatBytes(...sentFrames(plan, report));
+  if (bytes.length === 0 || kindOf(pduOf(reply)).startsWith('exception')) return true;
+  const pdu = request.functionCode === 5 || request.functionCode === 6 ? asked : before.get(question);
+  if (!pdu || rule?.faults.some((fault) => 'stale' in fault)) return false;
+  const good = framing.encode({ transactionId: transactionOf(exchange), unitId: request.unitId, pdu });
+  const from = BEFORE_UNIT[framing.name];
+  return Buffer.compare(bytes.subarray(from, good.length), good.subarray(from)) === 0;
+}
+
+/** The client repeated the question, or came back over another connection. */
+function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
+  const continuation = continuationOf(exam, exchange);
+  if (!continuation) return false;
+  const { isAnew, next, afterMs } = continuation;
+  const isEarly = exam.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
+  return isAnew || (next.question === exchange.question && isEarly);
+}
+
+function pduOf({ framing, plan, report }: ReplyEvent): Uint8Array | undefined {
+  const [frame] = sentFrames(plan, report);
+  return frame && framing.decode(frame)?.pdu;
+}
+
+function kindOf(pdu: Uint8Array | undefined): string {
+  if (!pdu) return 'nothing';
+  const [code = 0, exception] = pdu;
+  return code & EXCEPTION_FLAG ? `exception ${exception ?? 'without a code'}` : 'data';
+}
+
+/** What the client got, in words: `4 requests (3 without a reply, 1 with exception 6)`. */
+function gotText(acted: readonly Exchange[]): string {
+  const kinds = acted.map(({ reply }) => {
+    const isSent = reply && sentFrames(reply.plan, reply.report).length > 0;
+    const kind = isSent ? kindOf(pduOf(reply)) : 'nothing';
+    if (!isSent) return 'without a reply';
+    return kind.startsWith('exception') ? `with ${kind}` : 'with such a reply';
+  });
+  const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((each) => each === kind).length} ${kind}`);
+  return `${acted.length} ${acted.length === 1 ? 'request' : 'requests'} (${counts.join(', ')})`;
+}
