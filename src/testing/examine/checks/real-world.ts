@@ -106,7 +106,11 @@ interface Played {
 /** Lets the devices misbehave once, and says what the client did. */
 async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   const { clock, log, parts, periodMs, values } = exam;
-  const mark = await settle(exam);
+  // A stale reply carries the value that the register really had.
+  const isStale = parts.player
+    .rulesOf(entry)
+    .some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
+  const mark = isStale ? undefined : await settle(exam);
   const isWatched = mark !== undefined;
   const before = new Map(
     log
@@ -137,10 +141,14 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   const asked = log.after(since);
   if (acted.length === 0) {
     const ms = durationText(Math.round(clock.now() - begun));
-    const anew = parts.player.needsConnections(entry) && !log.clientEvent(since, 'client');
-    const text = anew
-      ? 'it never acted: the client did not connect again after its connection was closed'
-      : `it never acted on the ${asked.length} requests of ${ms}`;
+    const isAnew = log.clientEvent(since, 'client') !== undefined;
+    const why =
+      parts.player.needsConnections(entry) && !isAnew
+        ? ': the client did not connect again after its connection was closed'
+        : asked.some(isDropped)
+          ? ': the client asked on before late replies were sent, so they never were'
+          : ` on the ${asked.length} requests of ${ms}`;
+    const text = `it never acted${why}`;
     return { shows: 'unclear', text, evidence: asked.slice(-2), weight: DECIDES };
   }
   const got = gotText(acted);
@@ -198,6 +206,7 @@ function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promi
 /** Whether the misbehaviour made the answer to this request another one. */
 function isMet(exchange: Exchange, played: Played): boolean {
   const { rule, reply, question, request, at } = exchange;
+  if (isDropped(exchange)) return false;
   if (rule) {
     const acted = reply?.acted.filter((each) => each.rule === rule.name) ?? [];
     const isSo = acted.length === 0 || acted.some(({ notAchieved }) => notAchieved === undefined);
@@ -211,6 +220,11 @@ function isMet(exchange: Exchange, played: Played): boolean {
   if (kindOf(is) !== 'data') return false;
   const lateMs = (repliedFrom(exchange) ?? at) - at;
   return isForeign(played, request) || lateMs >= (manners.firstReply?.slow ?? Number.POSITIVE_INFINITY);
+}
+
+/** The reply was to come later, and the client asked on before. */
+function isDropped({ reply }: Exchange): boolean {
+  return reply?.report.ended === 'superseded' && sentFrames(reply.plan, reply.report).length === 0;
 }
 
 /** Manners that give clients the registers of other addresses or of another table. */
@@ -231,6 +245,10 @@ async function openQuestion(
   const isOfTarget = ({ question }: Exchange) => question === target.key;
   // The observer shows the value of one question, and shows a late reply to another one that is taken for its own.
   const isForTarget = (each: Exchange) => !isOfTarget(each) && log.nextOf(each)?.question === target.key;
+  if (
+    acted.some(({ request, reply }) => isForeign(played, request) && reply && kindOf(pduOf(reply)) === 'data')
+  )
+    return 'the replies were valid, with values of other registers, which no client can see in them';
   const late = acted.filter((each) => isLate(exam, each));
   if (late.length > 0 && !(isWatched && late.some(isForTarget)))
     return 'the line does not show whether it took a late reply for the next one; late-reply tries that';
@@ -238,8 +256,6 @@ async function openQuestion(
   const spoilt = (ofTarget.length > 0 ? ofTarget : acted).filter(
     (each) => !late.includes(each) && !isTrue(each, played),
   );
-  if (spoilt.some(({ request }) => isForeign(played, request)))
-    return 'the replies were valid, with values of other registers, which no client can see in them';
   if (spoilt.length === 0 || (isWatched && ofTarget.length > 0)) return undefined;
   const missing = ofTarget.length > 0 ? await learn(exam, [LOST]) : undefined;
   const usual = behaviourAfter(exam, ['good']);
