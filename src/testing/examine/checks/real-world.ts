@@ -8,7 +8,7 @@ import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
 import { sentFrames } from '../../../traffic/sent-bytes.js';
 import { durationText } from '../../scenario/words.js';
 import { type Exchange, type OwnRule, repliedFrom, repliedUntil, transactionOf } from '../heard/exchange.js';
-import { isReading } from '../heard/question.js';
+import { isReading, type Question } from '../heard/question.js';
 import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { learn } from '../trial/contrast.js';
@@ -33,13 +33,13 @@ const LATE_MS = 5_000;
 const BEFORE_ITS_TIME = 0.75;
 /** A value that was seen counts as two trials on the line. */
 const SEEN = 2;
-const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 3 };
+const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
 /** Frames begin with what only this framing has: transaction, protocol and length. */
 const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
 
 const RULE =
   'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
-value that no reply of the device carried, twice, or when the client stops or does not poll as before; inconclusive when the \
+value that no good reply carried, twice, or when the client stops or does not poll as before; inconclusive when the \
 misbehaviour does not fit the line, never met the client, or brought replies of which the line does not show whether they were taken.';
 
 let known: readonly Check[] | undefined;
@@ -162,7 +162,7 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
     return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
   }
   if (wrong !== undefined) {
-    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no reply of the device carried`;
+    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no good reply carried`;
     const conclusion = `takes a wrong value after ${entry.id}`;
     return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
   }
@@ -243,8 +243,9 @@ async function openQuestion(
 ): Promise<string | undefined> {
   const { log, target } = exam;
   const isOfTarget = ({ question }: Exchange) => question === target.key;
-  // The observer shows the value of one question, and shows a late reply to another one that is taken for its own.
-  const isForTarget = (each: Exchange) => !isOfTarget(each) && log.nextOf(each)?.question === target.key;
+  // The observer shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
+  const isForTarget = (each: Exchange) =>
+    !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
   if (
     acted.some(({ request, reply }) => isForeign(played, request) && reply && kindOf(pduOf(reply)) === 'data')
   )
@@ -269,6 +270,12 @@ async function openQuestion(
   if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
   const { text = 'it polled on' } = reactions.find((each) => !isThrownAway(each)) ?? {};
   return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
+}
+
+/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
+function isAlike({ request, pdu }: Exchange, target: Question): boolean {
+  const [quantity, other] = [pdu, target.pdu].map((each) => Buffer.from(each.subarray(3)).toString('hex'));
+  return request.unitId === target.unitId && pdu[0] === target.functionCode && quantity === other;
 }
 
 /** The reply came when the client had asked the next question. */
