@@ -5,8 +5,12 @@ import { ruleSchema } from '../faults/rule.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
-import { section, text } from '../schema/parts.js';
+import { isMapping, section, text } from '../schema/parts.js';
+import type { LineDefinition } from './configuration.js';
+import { nativeLine, TRANSPORTS } from './native/line.js';
+import { type LineSource, lineSource, mergedSource } from './native/line-source.js';
 import { mannersSchema } from './native/manners-schema.js';
+import { DeviceNames } from './native/units.js';
 import { readConfigFile } from './text/read-file.js';
 
 /** One way in which real devices are wrong: a file of `catalogue/`, which is called as its identifier. */
@@ -27,6 +31,7 @@ const entrySchema = section({
     .min(1, { error: 'at least one source' }),
   robust: sentence,
   manners: mannersSchema.optional(),
+  line: z.record(z.string(), z.unknown(), { error: 'settings of a line' }).optional(),
   faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
 });
 
@@ -63,21 +68,47 @@ function read(id: string): Misbehaviour {
   const at = new At(file.ok ? file.source.value : undefined, findings);
   const entry = at.check(entrySchema);
   for (const i of entry?.faults.keys() ?? []) at.key('faults').key(i).check(ruleSchema);
+  const line = entry?.line && lineSettings(entry.line, at.key('line'));
   if (!entry || findings.count > 0)
     throw new Error(`catalogue/${id}${ENDING}: ${JSON.stringify(findings.listed)}`);
-  const misbehaviour = { id, ...entry };
+  const misbehaviour = { id, ...entry, ...(line && { line }) };
   known.set(id, misbehaviour);
   return misbehaviour;
 }
 
+/** The settings as a line has them once it was read: with all durations in ms. Reports what no line of the kind has. */
+function lineSettings(line: LineSource, at: At): LineSource {
+  const base = { ...(line.serial ? { serial: { path: 'virtual' } } : {}), units: { 1: 'device' } };
+  const whole = at.with(mergedSource(base, line));
+  const definition = nativeLine('line', whole, { devices: new DeviceNames(['device']), directory: '.' });
+  return definition ? settingsAt(lineSource(definition), line) : line;
+}
+
+/** The kind of line that settings are for. */
+export function transportOf(settings: LineSource): LineDefinition['kind'] | undefined {
+  return TRANSPORTS.find((kind) => settings[kind] !== undefined);
+}
+
+/** What `source` has for the keys of `wanted`. */
+export function settingsAt(source: LineSource, wanted: LineSource): LineSource {
+  return Object.fromEntries(
+    Object.entries(wanted).map(([key, value]) => {
+      const there = source[key];
+      return [key, isMapping(value) && isMapping(there) ? settingsAt(there, value) : there];
+    }),
+  );
+}
+
+/** What a misbehaviour is for: a device, or a line, or all devices of it. */
+export type Target = { readonly device: string } | { readonly line: string };
+
 /**
  * The fault rules of an entry, for one device or one line. Their names begin with the entry's, so that they can be taken
  * back.
- * @param target for example `{device: 'meter'}`
  */
 export function rulesOf(
   { id, faults }: Pick<Misbehaviour, 'id' | 'faults'>,
-  target: { readonly device: string } | { readonly line: string },
+  target: Target,
 ): Readonly<Record<string, unknown>>[] {
   const [name] = Object.values(target);
   return faults.map((rule) => ({

@@ -1,39 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { settingsAt, type Target, transportOf } from '../config/catalogue.js';
+import { type LineSource, lineSource, sourceChange } from '../config/native/line-source.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
 import type { Manners } from '../device/manners.js';
 import type { FaultRule } from '../faults/rule.js';
 import { unknownName } from '../schema/nearest.js';
+import { isMapping } from '../schema/parts.js';
+import type { Line } from '../simulator/line.js';
 import { accept, checkedRule } from './faults.js';
-import { done, type Outcome, refusal, refusalOfIssues } from './refusal.js';
+import { changeLine } from './lines.js';
+import { done, type Outcome, type Refusal, refusal, refusalOfIssues } from './refusal.js';
 import type { Room } from './room.js';
 
-/** What a misbehaviour is for: a device, or all devices of a line. */
-type Target = { readonly device: string } | { readonly line: string };
+/** What an entry of the catalogue changes, read by whoever calls. */
+interface Changes {
+  readonly manners?: Manners | undefined;
+  /** Settings of a line, as they are written. */
+  readonly line?: LineSource | undefined;
+}
 
-/** An entry of the catalogue, read by whoever calls: manners, and rules as they are written, for the target. */
-export interface Arming {
-  readonly manners: Manners | undefined;
+/** An entry of the catalogue for a target, with its fault rules as they are written. */
+export interface Arming extends Changes {
   readonly rules: readonly Readonly<Record<string, unknown>>[];
   readonly target: Target;
 }
 
-/** What was armed, or taken back: names of devices with other manners now, and of fault rules. */
+/** What was armed, or taken back: names of devices with other manners now, of lines with other settings, and of rules. */
 export interface Armed {
   readonly devices: readonly string[];
+  readonly lines: readonly string[];
   readonly rules: readonly string[];
 }
 
 /** Lets a device, or all devices of a line, misbehave as an entry of the catalogue says: all of it, or nothing. */
-export function armMisbehaviour(room: Room, { manners, rules, target }: Arming): Outcome<Armed> {
-  const { simulator } = room;
-  const devices = devicesOf(room, target);
-  if (typeof devices === 'string') {
-    return refusal(
-      'device' in target ? 'device.unknown' : 'line.unknown',
-      Object.keys(target)[0] ?? '',
-      devices,
-    );
+export async function armMisbehaviour(room: Room, arming: Arming): Promise<Outcome<Armed>> {
+  const lines = linesFor(room, arming);
+  if (!lines.ok) return lines;
+  const changed: LineChange[] = [];
+  for (const { name, definition } of lines.value) {
+    const before = lineSource(definition);
+    const result = await changeLine(room, { line: name, settings: arming.line ?? {} });
+    if (!result.ok) return refused(room, changed, result);
+    changed.push({ line: name, settings: sourceChange(result.value.settings, before) });
   }
+  const armed = armDevices(room, arming);
+  return armed.ok
+    ? done({ ...armed.value, lines: changed.map(({ line }) => line) })
+    : refused(room, changed, armed);
+}
+
+interface LineChange {
+  readonly line: string;
+  readonly settings: LineSource;
+}
+
+/** Gives lines the settings back that they had. */
+async function refused(room: Room, changed: readonly LineChange[], why: Refusal): Promise<Refusal> {
+  for (const change of changed) await changeLine(room, change);
+  return why;
+}
+
+/** The lines whose settings are changed. An entry that is about lines needs one at least. */
+function linesFor(room: Room, { line: settings, target }: Arming): Outcome<Line[]> {
+  const devices = devicesOf(room, target);
+  if (!devices.ok) return devices;
+  if (settings === undefined) return done([]);
+  const kind = transportOf(settings);
+  const lines = Array.from(room.simulator.lines.values()).filter(
+    ({ name, bus, definition }) =>
+      definition.kind === kind &&
+      ('line' in target ? name === target.line : devices.value.some((device) => bus.devices.has(device))),
+  );
+  if (lines.length > 0) return done(lines);
+  return refusal('line.invalid', Object.keys(target)[0] ?? '', `the entry is for ${kind} lines`);
+}
+
+function armDevices(room: Room, { manners, rules, target }: Arming): Outcome<Omit<Armed, 'lines'>> {
+  const { simulator } = room;
+  const meant = devicesOf(room, target);
+  if (!meant.ok) return meant;
+  const devices = manners ? meant.value : [];
   const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
   const issues = devices.flatMap(({ name }) => mannersProblems(manners ?? {}, name, lines));
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
@@ -43,20 +90,29 @@ export function armMisbehaviour(room: Room, { manners, rules, target }: Arming):
     if (!rule.ok) return rule;
     checked.push([rule.value, written]);
   }
-  for (const device of manners ? devices : []) device.manners = { ...device.manners, ...manners };
+  for (const device of devices) device.manners = { ...device.manners, ...manners };
   simulator.changes.ofLines++;
   for (const [rule, written] of checked) accept(room, rule, written);
-  return done({
-    devices: manners ? devices.map(({ name }) => name) : [],
-    rules: checked.map(([{ name }]) => name),
-  });
+  return done({ devices: devices.map(({ name }) => name), rules: checked.map(([{ name }]) => name) });
 }
 
-/** Takes back what an entry has brought about, wherever that was: its rules, and the manners that devices still have of it. */
-export function disarmMisbehaviour(
-  { simulator }: Room,
-  { id, manners = {} }: { readonly id: string; readonly manners: Manners | undefined },
-): Outcome<Armed> {
+/**
+ * Takes back what an entry has brought about, wherever that was: its rules, the manners that devices still have of it, and the
+ * settings that lines still have of it, which get their defaults.
+ */
+export async function disarmMisbehaviour(
+  room: Room,
+  { id, manners = {}, line: settings }: Changes & { readonly id: string },
+): Promise<Outcome<Armed>> {
+  const { simulator } = room;
+  const lines: string[] = [];
+  for (const { name, definition } of settings ? [...simulator.lines.values()] : []) {
+    const isAsWanted = isDeepStrictEqual(settingsAt(lineSource(definition), settings ?? {}), settings);
+    if (!isAsWanted) continue;
+    const changed = await changeLine(room, { line: name, settings: defaultsOf(settings ?? {}) });
+    if (!changed.ok) return changed;
+    lines.push(name);
+  }
   const { rules } = simulator.faults;
   const names = rules.list().flatMap(({ rule: { name } }) => (name.startsWith(`${id}.`) ? [name] : []));
   for (const name of names) rules.remove(name);
@@ -70,15 +126,25 @@ export function disarmMisbehaviour(
     changed.push(device.name);
   }
   simulator.changes.ofLines++;
-  return done({ devices: changed, rules: names });
+  return done({ devices: changed, lines, rules: names });
 }
 
-/** The devices that are meant; a sentence where there is no such device or line. */
-function devicesOf({ simulator: { devices, lines } }: Room, target: Target): Device[] | string {
+/** The change of a line that restores the default of each setting. */
+function defaultsOf(settings: LineSource): LineSource {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, isMapping(value) ? defaultsOf(value) : null]),
+  );
+}
+
+/** The devices that are meant. */
+function devicesOf({ simulator: { devices, lines } }: Room, target: Target): Outcome<Device[]> {
   if ('device' in target) {
     const device = devices.get(target.device);
-    return device ? [device] : unknownName('device', target.device, [...devices.keys()]);
+    if (device) return done([device]);
+    return refusal('device.unknown', 'device', unknownName('device', target.device, [...devices.keys()]));
   }
   const line = lines.get(target.line);
-  return line ? [...line.bus.devices] : unknownName('line', target.line, [...lines.keys()]);
+  return line
+    ? done([...line.bus.devices])
+    : refusal('line.unknown', 'line', unknownName('line', target.line, [...lines.keys()]));
 }

@@ -24,8 +24,11 @@ export function catalogue({ id }: CatalogueCommand): number {
 }
 
 function explained(entry: Misbehaviour): string {
-  const { id, title, sees, devices, sources, robust, manners } = entry;
-  const rules = rulesOf(entry, { device: 'meter' });
+  const { id, title, sees, devices, sources, robust, manners, line } = entry;
+  const [user, target] = line
+    ? (['line', { line: 'lan' }] as const)
+    : (['device', { device: 'meter' }] as const);
+  const rules = rulesOf(entry, target);
   return [
     title,
     '',
@@ -36,8 +39,9 @@ function explained(entry: Misbehaviour): string {
     'Reported:',
     ...sources.map(({ url, fact }) => `  ${fact}\n    ${url}`),
     '',
-    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a device in a file. That stands for`,
+    `To have it: modbus-sim --misbehave ${id}, or like: ${id} of a ${user} in a file. That stands for`,
     ...(manners ? [`  manners: ${flow(manners)}`] : []),
     ...rules.map((rule) => `  faults: - ${flow(rule)}`),
+    ...(line ? [`  line: ${flow(line)}`] : []),
   ].join('\n');
 }

@@ -46,7 +46,7 @@ export async function serve(command: ServeCommand): Promise<number> {
     file: sourceName(source),
   });
   if (state?.ok === false) return complain(state.error);
-  const armed = misbehave(owned, command.misbehave);
+  const armed = await misbehave(owned, command.misbehave);
   if (armed !== undefined) return complain(armed);
   const started = await simulator.start(state?.lines);
   if (!started.ok) {
@@ -97,13 +97,15 @@ export async function serve(command: ServeCommand): Promise<number> {
 }
 
 /** Lets all devices misbehave as an entry of the catalogue says. @returns why not, as a sentence */
-function misbehave(room: Room, id: string | undefined): string | undefined {
+async function misbehave(room: Room, id: string | undefined): Promise<string | undefined> {
   const entry = id === undefined ? undefined : findMisbehaviour(id);
   if (typeof entry !== 'object') return entry && `--misbehave: ${entry}`;
-  const { manners } = entry;
+  const { manners, line } = entry;
   for (const device of room.simulator.devices.keys()) {
     const target = { device };
-    const problem = problemText(armMisbehaviour(room, { manners, rules: rulesOf(entry, target), target }));
+    const problem = problemText(
+      await armMisbehaviour(room, { manners, line, rules: rulesOf(entry, target), target }),
+    );
     if (problem !== undefined) return `--misbehave ${id}: ${problem}`;
   }
   return undefined;

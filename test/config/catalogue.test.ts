@@ -11,12 +11,23 @@ const LINES = [
   { name: 'bus', abilities: abilities('serial', 'rtu') },
 ];
 
+function loaded(file: object) {
+  const result = loadNative(file, '.');
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.configuration;
+}
+
+function pathsOf(file: object): string[] {
+  const result = loadNative(file, '.');
+  return result.ok ? [] : result.problems.map(({ path }) => path);
+}
+
 describe.each(catalogueIds())('the entry %s', (id) => {
   it('is right, short, and does something on a line of some kind', () => {
     const entry = findMisbehaviour(id);
     if (typeof entry === 'string') throw new Error(entry);
     const rules = rulesOf(entry, { device: 'meter' });
-    expect(rules.length + Object.keys(entry.manners ?? {}).length).toBeGreaterThan(0);
+    expect(rules.length > 0 || entry.manners !== undefined || entry.line !== undefined).toBe(true);
     for (const rule of rules) {
       expect(usableRule(ruleSchema.parse(rule), { lines: LINES, find: undefined }).ok).toBe(true);
     }
@@ -53,12 +64,6 @@ describe('a device that is like an entry', () => {
     lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
     faults,
   });
-  const loaded = (file: object) => {
-    const result = loadNative(file, '.');
-    if (!result.ok) throw new Error(JSON.stringify(result.problems));
-    return result.configuration;
-  };
-
   it('has its manners, unless it has manners of its own', () => {
     expect(loaded(fileOf({ like: 'sleeps' })).devices[0]?.extras.manners).toEqual({
       sleeps: { after: 30_000, wakes: 1 },
@@ -75,9 +80,30 @@ describe('a device that is like an entry', () => {
     expect(loaded({ ...file, faults: [own] }).faults).toMatchObject([{ faults: [{ kind: 'delay' }] }]);
   });
 
-  it('is refused where there is no such entry', () => {
-    const result = loadNative(fileOf({ like: 'nobody' }), '.');
-    expect(result.ok ? [] : result.problems.map(({ path }) => path)).toEqual(['devices.meter.like']);
-    expect(loadNative(fileOf({ like: 5 }), '.').ok).toBe(false);
+  it.each(['nobody', 5, 'newcomer-evicts'])('is refused as %s', (like) => {
+    expect(pathsOf(fileOf({ like }))).toEqual(['devices.meter.like']);
+  });
+});
+
+describe('a line that is like an entry', () => {
+  const fileOf = (line: object) => ({
+    devices: { meter: { registers: { holding: [{ address: 0 }] } } },
+    lines: { lan: { units: { 1: 'meter' }, ...line } },
+  });
+
+  it('has its settings, unless it has its own', () => {
+    const { lines } = loaded(fileOf({ like: 'newcomer-evicts', tcp: { port: 0 } }));
+    expect(lines).toMatchObject([{ maxClients: 1, port: 0 }]);
+    const own = loaded(fileOf({ like: 'newcomer-evicts', tcp: { port: 0, maxClients: 3 } }));
+    expect(own.lines).toMatchObject([{ maxClients: 3 }]);
+  });
+
+  it.each([
+    ['nobody', { tcp: {} }],
+    [5, { tcp: {} }],
+    ['sleeps', { tcp: {} }],
+    ['newcomer-evicts', { serial: { path: 'virtual' } }],
+  ])('is refused as %s for %j', (like, line) => {
+    expect(pathsOf(fileOf({ like, ...line }))).toEqual(['lines.lan.like']);
   });
 });

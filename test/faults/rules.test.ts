@@ -515,9 +515,12 @@ describe('a rule that is not right', () => {
     [[{ mbap: {} }], 'do[0].mbap: expected {protocol, length}, or one of them'],
     [[{ mbap: { length: '2' } }], `do[0].mbap.length: expected ${LENGTH}, got "2"`],
     [[{ mbap: { protocol: 1, unit: 1 } }], 'do[0].mbap.unit: unknown key "unit" (known: protocol, length)'],
-    [[{ values: [] }], 'do[0].values: expected at least one word, got an empty list'],
+    [[{ values: [] }], 'do[0].values: expected a list of 1 to 125 words, or "swapped", got an empty list'],
     [[{ values: [1, 65536] }], 'do[0].values[1]: expected a word from 0 to 65535, got 65536'],
-    [[{ values: Array(126).fill(1) }], 'do[0].values: expected at most 125 words, got a list'],
+    [
+      [{ values: Array(126).fill(1) }],
+      'do[0].values: expected a list of 1 to 125 words, or "swapped", got a list',
+    ],
     [[{ duplicate: { gap: 1 } }], 'do[0].duplicate.times: missing, expected a number of copies, 1 or more'],
     [
       [{ gap: { after: 1, characters: -1 } }],

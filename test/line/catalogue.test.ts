@@ -1,162 +1,128 @@
-import modbusSerial from 'modbus-serial';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../src/config/catalogue.js';
 import { nativeSetup } from '../support/configuration.js';
-import { startSimulator, stopAfterEach } from '../support/simulator.js';
+import { type RunningSimulator, startSimulator } from '../support/simulator.js';
+import { Master, newClient, REGISTERS, ROWS, type Row } from './catalogue-rows.js';
 
-/* Entries of the catalogue as a client sees them that we did not write. Entries about time have a shorter one here. */
+/*
+ * Entries of the catalogue on the wire. Each row has a device and a line of its own, and all are played at the same time.
+ * docs/catalogue.md is made of the entries and of what was seen.
+ */
 
-type Client = InstanceType<typeof modbusSerial.default>;
+interface Seen {
+  readonly naive: string;
+  readonly robust: string | undefined;
+}
 
-stopAfterEach();
-const clients: Client[] = [];
-afterEach(async () => {
-  for (const client of clients.splice(0)) await new Promise<void>((resolve) => client.close(resolve));
-});
+const seen = new Map<string, Seen>();
+const masters: Master[] = [];
+let running: RunningSimulator;
 
-/** A client of a device that is like an entry. */
-async function clientOf(like: string, timeout = 300): Promise<Client> {
-  const running = await startSimulator(
-    nativeSetup({
-      devices: {
-        meter: {
-          like,
-          registers: {
-            holding: [
-              { address: 0, value: [10, 11, 12, 13], write: true },
-              { address: 5, value: [15, 16] },
-              { address: 10, type: 'uint32', value: 70_000 },
-            ],
-            input: [{ address: 0, value: [90, 91] }],
-            coils: [{ address: 0, value: [1, 0], write: true }],
-          },
-        },
-      },
-      lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+beforeAll(async () => {
+  running = await startSimulator(nativeSetup(bench()));
+  await Promise.all(
+    ROWS.map(async ({ id, wire, naive, robust }) => {
+      const access = { path: () => running.path(id), port: () => running.port(id) };
+      const master = new Master((other) => newClient(other ?? wire, access));
+      masters.push(master);
+      seen.set(id, { naive: await naive[1](master), robust: await robust?.[1](master) });
     }),
   );
-  const client = new modbusSerial.default();
-  await client.connectTCP('127.0.0.1', { port: running.port('lan') });
-  client.setID(1);
-  client.setTimeout(timeout);
-  clients.push(client);
-  return client;
-}
+});
 
-const holding = async (client: Client, address: number, quantity = 1) =>
-  (await client.readHoldingRegisters(address, quantity)).data;
-/** The values, or why there are none, of each read in turn. */
-async function reads(client: Client, times: number): Promise<(number | string | undefined)[]> {
-  const seen: (number | string | undefined)[] = [];
-  for (let i = 0; i < times; i++) {
-    seen.push(
-      await holding(client, 0).then(
-        ([value]) => value,
-        (error: Error) => error.message,
-      ),
-    );
+afterAll(async () => {
+  await Promise.all(masters.map((master) => master.close()));
+  await running.stop();
+});
+
+function bench() {
+  const faults: object[] = [];
+  const devices: Record<string, object> = {
+    neighbour: { registers: { holding: [{ address: 0, value: 7 }] } },
+  };
+  const lines: Record<string, object> = {};
+  for (const { id, wire, played } of ROWS) {
+    const entry = findMisbehaviour(id);
+    if (typeof entry === 'string') throw new Error(entry);
+    const like = entry.line || played ? {} : { like: id };
+    devices[id] = { registers: REGISTERS, ...like, ...(played?.manners && { manners: played.manners }) };
+    faults.push(...rulesOf({ id, faults: [...(played?.faults ?? [])] }, { device: id }));
+    lines[id] = { ...transport(wire), ...(entry.line && { like: id }), units: { 1: id, 2: 'neighbour' } };
   }
-  return seen;
+  return { devices, lines, faults };
 }
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'answered',
-    (error: Error) => error.message,
-  );
 
-describe('modbus-serial on TCP sees', () => {
-  it('few-registers: exception 03 for 41, and all of 40', async () => {
-    const client = await clientOf('few-registers', 5000);
-    expect(await failure(holding(client, 0, 41))).toContain('Illegal data value');
-    expect(await holding(client, 0, 4)).toEqual([10, 11, 12, 13]);
-  });
+function transport(wire: Row['wire']): object {
+  if (wire === 'RTU') return { serial: { path: 'virtual', baudRate: 1200, parity: 'none' } };
+  return { tcp: { port: 0 }, ...(wire && { framing: 'rtu' }) };
+}
 
-  it('no-half-values: exception 02 for one of two registers', async () => {
-    const client = await clientOf('no-half-values', 5000);
-    expect(await failure(holding(client, 10, 1))).toContain('Illegal data address');
-    expect(await holding(client, 10, 2)).toEqual([1, 4464]);
-  });
+const HEAD = `# What real devices do wrong
 
-  it('holes: moved together, zeros, or nothing', async () => {
-    expect(await holding(await clientOf('holes-shift', 5000), 2, 4)).toEqual([12, 13, 15, 0]);
-    expect(await holding(await clientOf('holes-all-or-nothing', 5000), 2, 4)).toEqual([12, 13, 0, 15]);
-    expect(await failure(holding(await clientOf('holes-silent'), 2, 4))).toBe('Timed out');
-  });
+Every entry was reported by somebody who met it in the field; the links lead there. Each is one line of a file, one command and one
+request of REST:
 
-  it('only-function-16 and only-function-6: exception 01 for the other', async () => {
-    const sixteen = await clientOf('only-function-16', 5000);
-    expect(await failure(sixteen.writeRegister(0, 1))).toContain('Illegal function');
-    await sixteen.writeRegisters(0, [1]);
-    const six = await clientOf('only-function-6', 5000);
-    expect(await failure(six.writeRegisters(0, [1]))).toContain('Illegal function');
-    await six.writeRegister(0, 1);
-  });
+\`\`\`yaml
+devices:
+  meter: {like: sleeps, registers: {holding: [{address: 0, value: 7}]}}
+lines:
+  lan: {tcp: {port: 5020}, units: {1: meter}}
+\`\`\`
 
-  it('shared-memory and map-off-by-one: other registers than the map says', async () => {
-    const shared = await clientOf('shared-memory', 5000);
-    expect((await shared.readInputRegisters(0, 1)).data).toEqual([10]);
-    expect(await holding(await clientOf('map-off-by-one', 5000), 0)).toEqual([11]);
-  });
+- \`node dist/main.js catalogue\` lists them, \`node dist/main.js catalogue sleeps\` explains one, \`node dist/main.js --misbehave sleeps\` lets all
+  devices do so.
+- \`POST /api/v1/catalogue/sleeps\` with \`{"device": "meter"}\` or \`{"line": "lan"}\` switches one on while clients are served, all of it or nothing;
+  \`DELETE /api/v1/catalogue/sleeps\` takes it back. \`GET /api/v1/catalogue\` has them with all that is below.
+- \`like\` in a file takes the manners of the entry unless the device has its own, and its fault rules unless the file has rules of these names.
+- An entry about a line, such as \`newcomer-evicts\`, is \`like\` of a line, and \`{"device": …}\` means the lines of the device that it fits. Its settings
+  change the line as \`PATCH\` of it does, which may end connections; taken back, they get their defaults.
 
-  it('first-request-lost: a time-out, and then an answer on the same connection', async () => {
-    const client = await clientOf('first-request-lost', 1100);
-    expect(await reads(client, 2)).toEqual(['Timed out', 10]);
-  });
+A file of [\`catalogue/\`](../catalogue) is one entry: [how to add one](ADDING_A_MISBEHAVIOUR.md). The facts are those of the threads, in our words; nobody has tried the
+devices here. This page is made by \`npx vitest run test/line/catalogue.test.ts -u\`.
 
-  it('deaf-after-early-request: no answer on this connection any more', async () => {
-    const client = await clientOf('deaf-after-early-request', 1100);
-    expect(await reads(client, 2)).toEqual(['Timed out', 'Timed out']);
-  });
+| a client sees | entry |
+| --- | --- |
+`;
 
-  it('first-reply-slow: the first one only', async () => {
-    const client = await clientOf('first-reply-slow', 400);
-    expect((await reads(client, 3))[0]).toBe('Timed out');
-    client.setTimeout(5000);
-    expect(await reads(client, 1)).toEqual([10]);
-  });
+const cell = (text: string) => text.replaceAll('|', '\\|');
+const row = ({ id, title, sees }: Misbehaviour) => `| ${cell(sees)} | [${cell(title)}](#${id}) |\n`;
 
-  it('locks-up-after-bad-read: nothing after an exception 02', async () => {
-    const client = await clientOf('locks-up-after-bad-read');
-    expect(await reads(client, 1)).toEqual([10]);
-    expect(await failure(holding(client, 100))).toContain('Illegal data address');
-    expect(await reads(client, 2)).toEqual(['Timed out', 'Timed out']);
-  });
+const chapter = ({ id, title, devices, sources, robust }: Misbehaviour) => `
+## ${id}
 
-  it('busy-every-other: exception 06 or silence by turns', async () => {
-    const client = await clientOf('busy-every-other');
-    const seen = await reads(client, 4);
-    expect(seen[0]).toBe(10);
-    expect(seen.slice(1)).not.toContain(10);
-  });
+${title}. A robust client: ${robust[0]?.toLowerCase()}${robust.slice(1)}
 
-  it('zero-for-a-poll, gateway-gives-up and exception-zero: what is said, when it is said', async () => {
-    expect((await reads(await clientOf('gateway-gives-up', 5000), 21)).at(-1)).toContain('Gateway target');
-    expect((await reads(await clientOf('zero-for-a-poll', 5000), 30)).at(-1)).toBe(0);
-    expect((await reads(await clientOf('exception-zero', 5000), 10)).at(-1)).not.toBe(10);
-  });
+${devices.length > 0 ? `Devices: ${devices.join('; ')}.\n\n` : ''}${sources.map(({ url, fact }) => `- [${url.replace(/^https:\/\/(www\.)?(github\.com\/)?/, '')}](${url}): ${fact}\n`).join('')}`;
 
-  it('old-value-after-write: the value of before, and later the new one', async () => {
-    const client = await clientOf('old-value-after-write', 5000);
-    await client.writeRegister(0, 99);
-    expect(await holding(client, 0)).toEqual([10]);
-    await new Promise((resolve) => setTimeout(resolve, 2100));
-    expect(await holding(client, 0)).toEqual([99]);
-  });
+const ON_THE_WIRE = `
+## On the wire
 
-  it('one-behind-for-ever and wrong-unit: replies that a client must not take', async () => {
-    const behind = await clientOf('one-behind-for-ever');
-    const seen = await reads(behind, 5);
-    expect(seen.slice(0, 3)).toEqual([10, 10, 10]);
-    expect(seen.slice(3)).toEqual(['Timed out', 'Timed out']);
-    const wrong = await reads(await clientOf('wrong-unit'), 5);
-    expect(wrong.slice(0, 4)).toEqual([10, 10, 10, 10]);
-    expect(wrong[4]).not.toBe(10);
-  });
+What modbus-serial sees, a client that we did not write, and what it gets when it is used as a robust client would do. Every test run plays these
+again. The devices have 10, 11, 12 and 13 in the holding registers 0 to 3. Modbus TCP, unless it is said.
 
-  it.each(['transaction-off-by-one', 'transaction-swapped', 'wide-registers'])('%s: no value', async (id) => {
-    expect(await reads(await clientOf(id), 2)).not.toContain(10);
-  });
+| entry | the client | sees | and when it | gets |
+| --- | --- | --- | --- | --- |
+`;
 
-  it('short-block: fewer registers than it asked for', async () => {
-    expect(await failure(holding(await clientOf('short-block'), 0, 4))).not.toBe('answered');
+function wireRow({ id, wire, naive, robust }: Row): string {
+  const { naive: sees, robust: gets } = seen.get(id) as Seen;
+  const how = wire ? `${wire}: ${naive[0]}` : naive[0];
+  return `| [${id}](#${id}) | ${how} | ${cell(sees)} | ${robust?.[0] ?? ''} | ${cell(gets ?? '')} |\n`;
+}
+
+describe('modbus-serial', () => {
+  it.each(ROWS)('sees $id', ({ id, naive, robust }) => {
+    expect(seen.get(id)).toEqual({ naive: naive[2], robust: robust?.[2] });
   });
+});
+
+it('docs/catalogue.md has every entry, and what was seen', async () => {
+  const entries = readCatalogue();
+  const page =
+    HEAD +
+    entries.map(row).join('') +
+    ON_THE_WIRE +
+    ROWS.map(wireRow).join('') +
+    entries.map(chapter).join('');
+  await expect(page).toMatchFileSnapshot('../../docs/catalogue.md');
 });

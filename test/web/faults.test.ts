@@ -19,7 +19,7 @@ describeInBrowser('the view of the faults', () => {
     await editor.getByRole('cell', { name: /^01 03 08 00 01 00 02/ }).waitFor();
     const seen = served.simulator.traffic.last;
     await editor.getByRole('button', { name: 'Arm' }).click();
-    const row = page.getByRole('article', { name: 'Rule wrong-crc' });
+    const row = page.getByRole('article', { name: 'Rule wrong-crc-once' });
     await row.getByText('armed', { exact: true }).waitFor();
     expect(served.simulator.traffic.last).toBe(seen);
     await expect(client.readHoldingRegisters(0, 4)).rejects.toThrow(/CRC/i);
@@ -40,6 +40,26 @@ describeInBrowser('the view of the faults', () => {
     expect(served.simulator.traffic.last).toBe(served.simulator.lines.size);
     expect(served.simulator.faults.rules.list()).toEqual([]);
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('plays what real devices do wrong on a line, and takes it back', async () => {
+    const served = await serve();
+    const manners = () => served.simulator.devices.get('meter')?.manners;
+    const page = await openPage(served, '/faults');
+    await page.getByText('What real devices do wrong').click();
+    await page.getByLabel('a client sees').selectOption('few-registers');
+    await page.getByText('The device refuses reads of more than so many registers.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('few-registers is played.').waitFor();
+    expect(manners()).toMatchObject({ most: { registers: 40 } });
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await page.getByText('few-registers is taken back.').waitFor();
+    expect(manners()).toBeUndefined();
+    await page.getByLabel('a client sees').selectOption('newcomer-evicts');
+    await page.getByLabel('line').selectOption('bus');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('Refused:').waitFor();
   });
 
   test('shows a refusal beside its field', async () => {

@@ -123,6 +123,7 @@ describe('a form made of the schema of a rule', () => {
       { close: { how: 'end', after: 3 } },
       { silence: true },
       { values: [1] },
+      { values: 'swapped' },
       { crc: 'swap' },
     ],
     seed: 7,

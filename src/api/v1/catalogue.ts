@@ -37,7 +37,7 @@ export function catalogueRoutes({ door }: Desk): FastifyPluginCallbackZod {
           ...shared,
           summary: 'Let devices misbehave',
           description:
-            'Puts the manners and fault rules of an entry in force, for a device or for all devices of a line: all of it, or nothing.',
+            'Puts the manners and fault rules of an entry in force, for a device or for all devices of a line, and its settings of a line: all of it, or nothing.',
           params,
           body: targetRequest,
           response: { 201: armedSchema, 400: errorSchema, 404: errorSchema, 409: errorSchema },
@@ -48,7 +48,8 @@ export function catalogueRoutes({ door }: Desk): FastifyPluginCallbackZod {
         if (typeof entry === 'string')
           return refuse(request, reply, refusal('misbehaviour.unknown', 'id', entry));
         const { body: target } = request;
-        const arming = { manners: entry.manners, rules: rulesOf(entry, target), target };
+        const { manners, line } = entry;
+        const arming = { manners, line, rules: rulesOf(entry, target), target };
         return send(request, reply, door.call('misbehaviour.arm', arming), 201);
       },
     );
@@ -60,7 +61,7 @@ export function catalogueRoutes({ door }: Desk): FastifyPluginCallbackZod {
           ...shared,
           summary: 'Let devices behave again',
           description:
-            'Takes back the rules and manners of an entry, wherever they are in force. Answers what was taken back.',
+            'Takes back the rules, manners and settings of an entry, wherever they are in force; the settings of a line get their defaults. Answers what was taken back.',
           params,
           response: { 200: armedSchema, 400: errorSchema, 404: errorSchema },
         },
@@ -69,8 +70,8 @@ export function catalogueRoutes({ door }: Desk): FastifyPluginCallbackZod {
         const entry = findMisbehaviour(request.params.id);
         if (typeof entry === 'string')
           return refuse(request, reply, refusal('misbehaviour.unknown', 'id', entry));
-        const { id, manners } = entry;
-        return send(request, reply, door.call('misbehaviour.disarm', { id, manners }));
+        const { id, manners, line } = entry;
+        return send(request, reply, door.call('misbehaviour.disarm', { id, manners, line }));
       },
     );
     done();

@@ -43,7 +43,8 @@ function likeOf(device: At): Misbehaviour | undefined {
   if (at.value === undefined) return undefined;
   const entry = typeof at.value === 'string' ? findMisbehaviour(at.value) : undefined;
   if (entry === undefined) return at.expected('an entry of the catalogue');
-  return typeof entry === 'string' ? at.wrong(entry) : entry;
+  if (typeof entry === 'string') return at.wrong(entry);
+  return entry.line ? at.wrong(`${entry.id} is about a line: write it as like of the line`) : entry;
 }
 
 /** The words of a queue; undefined for one that a signal feeds. */

@@ -9,7 +9,7 @@ import type { At } from '../../schema/at.js';
 import { isMapping, sectionOf } from '../../schema/parts.js';
 import { pathText } from '../../schema/problem.js';
 import { type ApiOverrides, DEFAULT_API, resolveApi } from '../api-definition.js';
-import { findMisbehaviour, rulesOf } from '../catalogue.js';
+import { findMisbehaviour, rulesOf, type Target, transportOf } from '../catalogue.js';
 import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
@@ -19,6 +19,7 @@ import { networkOf, reportDependencies } from './dependencies.js';
 import { NativeDeviceReader, type PymodbusDevices } from './device.js';
 import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
+import { mergedSource } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
@@ -57,7 +58,7 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
     at.key('devices').key(names.copies.get(name) ?? name),
   );
   const configured = { devices: [...devices.definitions, ...copies], lines };
-  const faults = readFaults(at.key('faults'), configured, {
+  const faults = readFaults(at.key('faults'), configured, likesOf(devices.definitions, at.key('lines')), {
     lines: brokenLines(at.key('lines'), lines),
     devices: devices.definitions.length < devices.names.length,
   });
@@ -111,8 +112,23 @@ function readLines(at: At, context: LineContext): LineDefinition[] {
   const entries = at.entries('lines by name') ?? [];
   return entries.flatMap(([name, content]) => {
     checkName('line', name, content);
-    return nativeLine(name, content, context) ?? [];
+    return nativeLine(name, likeEntry(content), context) ?? [];
   });
+}
+
+/** The settings of a line, with those of the entry of the catalogue that it is like. Reports an entry that does not fit. */
+function likeEntry(content: At): At {
+  const at = content.key('like');
+  if (!isMapping(content.value) || at.value === undefined) return content;
+  const { like, ...own } = content.value;
+  const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
+  if (entry === undefined) at.expected('an entry of the catalogue');
+  else if (typeof entry === 'string') at.wrong(entry);
+  else if (!entry.line) at.wrong(`${entry.id} is about a device: write it as like of the device`);
+  else if (transportOf(entry.line) !== transportOf(own))
+    at.wrong(`${entry.id} is for ${transportOf(entry.line)} lines`);
+  else return content.with(mergedSource(entry.line, own));
+  return content.with(own);
 }
 
 /** The copies that units ask for. A copy is like its source and shares its layouts. */
@@ -159,6 +175,7 @@ interface Broken {
 function readFaults(
   at: At,
   { devices, lines }: Pick<Configuration, 'devices' | 'lines'>,
+  likes: readonly Like[],
   broken: Broken,
 ): FaultRule[] {
   const values = new Map(devices.map(({ name, life }) => [name, pointsByName(life?.points ?? [])]));
@@ -166,7 +183,7 @@ function readFaults(
   const entries = at.value === undefined ? [] : (at.check(faultList) ?? []);
   const written = entries.map((_, i) => at.key(i));
   const names = new Set<string>();
-  return [...written, ...rulesOfLikes(devices, written, at)].flatMap((entry) => {
+  return [...written, ...rulesOfLikes(likes, written, at)].flatMap((entry) => {
     const checked = entry.check(ruleSchema);
     if (checked && names.has(checked.name))
       entry.key('name').wrong(`there is a rule ${checked.name} already`);
@@ -184,14 +201,26 @@ function readFaults(
   });
 }
 
-/** The rules of devices that are `like` an entry of the catalogue, unless the file has rules of these names. */
-function rulesOfLikes(devices: readonly DeviceDefinition[], written: readonly At[], at: At): At[] {
+/** The rules of devices and lines that are `like` an entry of the catalogue, unless the file has rules of these names. */
+function rulesOfLikes(likes: readonly Like[], written: readonly At[], at: At): At[] {
   const names = new Set(written.map((each) => each.key('name').value));
-  return devices.flatMap(({ name, source }) => {
-    const entry = typeof source?.like === 'string' ? findMisbehaviour(source.like) : undefined;
+  return likes.flatMap(([like, target]) => {
+    const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
     if (typeof entry !== 'object') return [];
-    return rulesOf(entry, { device: name }).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
+    return rulesOf(entry, target).flatMap((rule) => (names.has(rule.name) ? [] : [at.with(rule)]));
   });
+}
+
+/** What is written as `like`, and who is. */
+type Like = readonly [unknown, Target];
+
+function likesOf(devices: readonly DeviceDefinition[], lines: At): Like[] {
+  return [
+    ...devices.map(({ name, source }): Like => [source?.like, { device: name }]),
+    ...Object.entries(isMapping(lines.value) ? lines.value : {}).map(
+      ([line, content]): Like => [sectionOf(content, 'like'), { line }],
+    ),
+  ];
 }
 
 /** A list of two addresses is a range. */

@@ -34,7 +34,8 @@ export interface LineContext {
 
 type Start = z.output<typeof startSchema>;
 
-const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
+/** The kinds of lines. */
+export const TRANSPORTS = ['serial', 'tcp', 'udp', 'tls'] as const;
 
 function whatInstead(value: unknown): string {
   return isMapping(value) ? 'none of them' : describeFound(value);

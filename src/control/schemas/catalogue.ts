@@ -15,6 +15,7 @@ export const catalogueSchema = z
           sources: z.array(z.object({ url: z.string(), fact: z.string() })).describe('Who has reported it.'),
           robust: z.string().describe('What a robust client does.'),
           manners: anything.optional(),
+          line: anything.optional().describe('Settings of a line.'),
           faults: z
             .array(anything)
             .describe('Fault rules, without the device or the line that they are for.'),
@@ -55,6 +56,11 @@ export const targetRequest = z
 export const armedSchema = z
   .object({
     devices: z.array(z.string()).describe('Devices whose manners have changed.'),
+    lines: z.array(z.string()).describe('Lines whose settings have changed.'),
     rules: z.array(z.string()).describe('Names of the fault rules.'),
   })
-  .meta({ id: 'Armed', description: 'What has changed.', examples: [{ devices: ['meter'], rules: [] }] });
+  .meta({
+    id: 'Armed',
+    description: 'What has changed.',
+    examples: [{ devices: ['meter'], lines: [], rules: [] }],
+  });

@@ -9,6 +9,8 @@ import { type Applied, type FaultContext, fault } from '../kind.js';
 import { mapFrames } from '../plan.js';
 import { pick } from '../random.js';
 
+const WORDS = `a list of 1 to ${MAX_REGISTERS_READ} words, or "swapped"`;
+
 const percent = numberFrom(0, 100, 'percent');
 
 /** Faults that change a field of a frame. The check value or the length is computed anew, so the frame is valid. */
@@ -36,17 +38,24 @@ export const FIELDS = {
   }),
 
   values: fault({
-    does: 'Sends these words in place of the true ones. The frame is valid.',
-    schema: z
-      .array(wholeNumber(0, 0xffff, 'a word'), { error: 'a list of words' })
-      .min(1, { error: 'at least one word' })
-      .max(MAX_REGISTERS_READ, { error: `at most ${MAX_REGISTERS_READ} words` }),
+    does: 'Sends these words in place of the true ones, or each two of the true ones swapped ("swapped"). The frame is valid.',
+    schema: z.union(
+      [
+        z.literal('swapped'),
+        z
+          .array(wholeNumber(0, 0xffff, 'a word'))
+          .min(1, { error: WORDS })
+          .max(MAX_REGISTERS_READ, { error: WORDS }),
+      ],
+      { error: WORDS },
+    ),
     apply: (plan, words, context) =>
       changePdu(plan, context, 'no values to replace', (pdu) => {
-        const first = dataOffset(pdu);
-        if (first === pdu.length) return undefined;
+        const data = pdu.subarray(dataOffset(pdu));
+        const others = words === 'swapped' ? swappedWords(data) : packWords(words).subarray(0, data.length);
+        if (data.length === 0 || others.length === 0) return undefined;
         const changed = pdu.slice();
-        changed.set(packWords(words).subarray(0, pdu.length - first), first);
+        changed.set(others, pdu.length - data.length);
         return changed;
       }),
   }),
@@ -97,6 +106,11 @@ export function changeFields(
     const changes = fields && change(fields);
     return changes && context.framing.encode({ ...fields, ...changes });
   });
+}
+
+/** Both words of each pair in the other order, as of values of 32 bits whose low word comes first. */
+function swappedWords(data: Uint8Array): Uint8Array {
+  return data.slice(0, data.length & ~3).map((_, i) => data[i ^ 2] as number);
 }
 
 /** Like `changeFields`, for the PDU alone. */

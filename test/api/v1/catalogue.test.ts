@@ -35,22 +35,27 @@ describe('/api/v1/catalogue', () => {
   it('gives a device the manners of an entry beside its own, and takes them back', async () => {
     expect(await arm('sleeps', { device: 'a' })).toMatchObject({
       status: 201,
-      body: { devices: ['a'], rules: [] },
+      body: { devices: ['a'], lines: [], rules: [] },
     });
     expect(manners('a')).toEqual({ wholeValues: true, sleeps: { after: 30_000, wakes: 1 } });
     const back = await rest.send('DELETE', '/api/v1/catalogue/sleeps');
-    expect(back).toMatchObject({ status: 200, body: { devices: ['a'], rules: [] } });
+    expect(back).toMatchObject({ status: 200, body: { devices: ['a'], lines: [], rules: [] } });
     expect(manners('a')).toEqual({ wholeValues: true });
   });
 
   it('puts the rules of an entry in force for all devices of a line, and takes them back', async () => {
     const { body } = await arm('busy-every-other', { line: 'lan' });
-    expect(body).toEqual({ devices: [], rules: ['busy-every-other.lan.busy', 'busy-every-other.lan.mute'] });
+    expect(body).toEqual({
+      devices: [],
+      lines: [],
+      rules: ['busy-every-other.lan.busy', 'busy-every-other.lan.mute'],
+    });
     expect(rules()).toEqual(['busy-every-other.lan.busy', 'busy-every-other.lan.mute']);
     await rest.send('DELETE', '/api/v1/catalogue/busy-every-other');
     expect(rules()).toEqual([]);
     expect((await rest.send('DELETE', '/api/v1/catalogue/busy-every-other')).body).toEqual({
       devices: [],
+      lines: [],
       rules: [],
     });
   });
@@ -64,11 +69,30 @@ describe('/api/v1/catalogue', () => {
     ]);
   });
 
+  it.each([{ device: 'a' }, { line: 'lan' }])(
+    'changes a line for %j, and gives it its defaults back',
+    async (target) => {
+      const most = () => {
+        const definition = rest.simulator.lines.get('lan')?.definition;
+        return definition && 'maxClients' in definition ? definition.maxClients : undefined;
+      };
+      const { status, body } = await arm('newcomer-evicts', target);
+      expect([status, body, most()]).toEqual([201, { devices: [], lines: ['lan'], rules: [] }, 1]);
+      const back = await rest.send('DELETE', '/api/v1/catalogue/newcomer-evicts');
+      expect([back.body, most()]).toEqual([{ devices: [], lines: ['lan'], rules: [] }, 256]);
+      expect((await rest.send('DELETE', '/api/v1/catalogue/newcomer-evicts')).body).toMatchObject({
+        lines: [],
+      });
+    },
+  );
+
   it.each([
     ['nobody', { device: 'a' }, 404, 'misbehaviour.unknown'],
     ['sleeps', { device: 'x' }, 404, 'device.unknown'],
     ['sleeps', { line: 'x' }, 404, 'line.unknown'],
     ['first-request-lost', { device: 'c' }, 400, 'manners.no_connection'],
+    ['newcomer-evicts', { device: 'c' }, 400, 'line.invalid'],
+    ['newcomer-evicts', { line: 'bus' }, 400, 'line.invalid'],
   ])('refuses %s for %j', async (id, target, status, code) => {
     expect(await arm(id, target)).toMatchObject({ status, body: { code } });
     expect(rules()).toEqual([]);

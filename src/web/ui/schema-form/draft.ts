@@ -85,10 +85,10 @@ function textOf(value: unknown): string {
   return String(value);
 }
 
-function readLeaf({ isText, list }: LeafShape, text: string): unknown {
+function readLeaf({ isText, list, offers }: LeafShape, text: string): unknown {
   if (text === '') return undefined;
   if (list !== 'never' && text.startsWith('[')) return parsed(text) ?? text;
-  if (list === 'always' || (list === 'may be' && text.includes(',')))
+  if ((list === 'always' && !offers.includes(text)) || (list === 'may be' && text.includes(',')))
     return text.split(',').map((part) => (isText ? part.trim() : plainValue(part.trim())));
   return isText ? text : plainValue(text);
 }

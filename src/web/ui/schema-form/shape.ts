@@ -115,7 +115,9 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
   const isBoolean = variants.every(({ type }) => type === 'boolean');
   const isClosed = variants.every((each) => each.enum !== undefined || each.const !== undefined);
   const known = isBoolean ? ['true', 'false'] : named.map(String);
+  const lists = variants.filter(({ type }) => type === 'array');
   const texts = variants.filter(({ type }) => type !== 'array');
+  const isList = texts.every((each) => each.const !== undefined) && lists.length > 0;
   const sentences = [
     sentence(about),
     isDuration(variants) ? 'In ms, or as 20s, 5m.' : '',
@@ -130,8 +132,8 @@ function leaf(variants: readonly JsonSchema[], about: string, preset: unknown): 
     about: sentences.filter((text) => text !== '').join(' '),
     choices: isBoolean || isClosed ? known : undefined,
     offers: known,
-    list: texts.length === variants.length ? 'never' : texts.length > 0 ? 'may be' : 'always',
-    isText: (texts.length > 0 ? texts : variants.map(({ items }) => (items ?? {}) as JsonSchema)).every(
+    list: lists.length === 0 ? 'never' : isList ? 'always' : 'may be',
+    isText: (isList ? lists.map(({ items }) => (items ?? {}) as JsonSchema) : texts).every(
       ({ type }) => type === 'string',
     ),
     range: isRange ? [minimum, maximum] : undefined,

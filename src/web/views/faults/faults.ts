@@ -7,6 +7,7 @@ import { Button, Empty, State, type Tone } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
+import { Catalogue } from './catalogue.js';
 import { Editor } from './editor.js';
 import { change, conditionText, faultsText, followRules, rules, stateOf, written } from './rules.js';
 import './faults.css';
@@ -26,6 +27,7 @@ export function FaultsView() {
         <${Button} kind="main" disabled=${isEditing} onClick=${() => go(hrefOf('faults', [], { new: '' }))}>New rule<//>
       </div>
     </div>
+    <${Catalogue} />
     ${isEditing ? html`<${Editor} key=${query.toString()} />` : null}
     ${all?.length === 0 && !isEditing ? html`<${Empty} title="No fault rules">No reply is changed. Add a rule here, or from an event of the traffic.<//>` : null}
     ${all === undefined ? html`<${Empty} title="Faults">${rules.problem.value?.detail ?? 'Waiting for the simulator.'}<//>` : null}

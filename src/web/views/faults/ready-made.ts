@@ -1,28 +1,26 @@
 /** Rules that engineers often want. They fill the form; what is aimed at stays. */
 export interface ReadyMade {
+  /** The rule is called so in small letters, with a number where there is one already. */
   readonly title: string;
-  /** What the rule is called, with a number where there is one already. */
-  readonly name: string;
   readonly when: Readonly<Record<string, unknown>>;
   readonly do: readonly Readonly<Record<string, unknown>>[];
 }
 
 export const READY_MADE: readonly ReadyMade[] = [
-  { title: 'Wrong CRC once', name: 'wrong-crc', when: { count: 1 }, do: [{ crc: 'invert' }] },
-  { title: 'No reply once', name: 'no-reply', when: { count: 1 }, do: [{ silence: true }] },
-  { title: 'Late reply once', name: 'late-reply', when: { count: 1 }, do: [{ delay: '2s' }] },
-  { title: 'Busy 3 times', name: 'busy', when: { count: 3 }, do: [{ exception: 6 }] },
+  { title: 'Wrong CRC once', when: { count: 1 }, do: [{ crc: 'invert' }] },
+  { title: 'No reply once', when: { count: 1 }, do: [{ silence: true }] },
+  { title: 'Late reply once', when: { count: 1 }, do: [{ delay: '2s' }] },
+  { title: 'Busy 3 times', when: { count: 3 }, do: [{ exception: 6 }] },
   {
     title: 'Duplicate once',
-    name: 'duplicate',
     when: { count: 1 },
     do: [{ duplicate: { times: 1, gap: 20 } }],
   },
-  { title: 'Gap in the middle', name: 'gap', when: { count: 1 }, do: [{ split: { at: 'middle', gap: 50 } }] },
-  { title: 'Cut off once', name: 'cut-off', when: { count: 1 }, do: [{ truncate: -2 }] },
-  { title: 'Slow device', name: 'slow', when: {}, do: [{ delay: { ms: 500, jitter: 100 } }] },
-  { title: 'Flaky line', name: 'flaky', when: { probability: 0.2 }, do: [{ corrupt: 2 }] },
-  { title: 'Dead for 20 s', name: 'dead', when: { for: '20s' }, do: [{ silence: true }] },
+  { title: 'Gap in the middle', when: { count: 1 }, do: [{ split: { at: 'middle', gap: 50 } }] },
+  { title: 'Cut off once', when: { count: 1 }, do: [{ truncate: -2 }] },
+  { title: 'Slow device', when: {}, do: [{ delay: { ms: 500, jitter: 100 } }] },
+  { title: 'Flaky line', when: { probability: 0.2 }, do: [{ corrupt: 2 }] },
+  { title: 'Dead for 20 s', when: { for: '20s' }, do: [{ silence: true }] },
 ];
 
 /** A name that no rule has. */
@@ -37,11 +35,12 @@ const NO_AIM = ['after', 'every', 'count', 'probability', 'from', 'for'];
 
 /** A ready-made rule that is aimed as the one in the form is. */
 export function aimed(
-  { name, when, do: faults }: ReadyMade,
+  { title, when, do: faults }: ReadyMade,
   current: Readonly<Record<string, unknown>>,
   taken: readonly string[],
 ): object {
   const aim = Object.entries(current).filter(([key]) => !NO_AIM.includes(key));
+  const name = title.toLowerCase().replaceAll(' ', '-');
   return { name: freeName(name, taken), when: { ...Object.fromEntries(aim), ...when }, do: faults };
 }
 

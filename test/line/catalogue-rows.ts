@@ -1,0 +1,558 @@
+import modbusSerial from 'modbus-serial';
+
+/** A client that we did not write asks one device. */
+export class Master {
+  readonly #connect: (wire: Wire | undefined) => Promise<Client>;
+  readonly #clients: Client[] = [];
+  client!: Client;
+
+  constructor(connect: (wire: Wire | undefined) => Promise<Client>) {
+    this.#connect = connect;
+  }
+
+  /** Opens a connection, and asks over it from now on. */
+  async connect(timeout: number, wire?: Wire): Promise<this> {
+    this.client = await this.#connect(wire);
+    this.#clients.push(this.client);
+    this.client.setID(1);
+    this.client.setTimeout(timeout);
+    return this;
+  }
+
+  async reconnect(timeout: number): Promise<this> {
+    await closed(this.client);
+    return this.connect(timeout);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map(closed));
+  }
+
+  /** What came of a request: values, or the message of the error. */
+  read(address: number, quantity = 1): Promise<string> {
+    return said(this.client.readHoldingRegisters(address, quantity).then(({ data }) => data.join(', ')));
+  }
+
+  /** Reads register 0 so many times, one after the other. */
+  async times(count: number): Promise<string[]> {
+    const seen: string[] = [];
+    for (let i = 0; i < count; i++) seen.push(await this.read(0));
+    return seen;
+  }
+}
+
+type Client = InstanceType<typeof modbusSerial.default>;
+
+type Wire = 'RTU' | 'RTU, unbuffered' | 'RTU over TCP';
+
+export async function newClient(wire: Wire | undefined, { path, port }: Access): Promise<Client> {
+  const client = new modbusSerial.default();
+  // One that a device throws out says so here, too.
+  client.on('error', () => {});
+  if (wire === 'RTU, unbuffered') await client.connectRTU(path(), { baudRate: 1200 });
+  else if (wire === 'RTU') await client.connectRTUBuffered(path(), { baudRate: 1200 });
+  else if (wire) await client.connectTelnet('127.0.0.1', { port: port() });
+  else await client.connectTCP('127.0.0.1', { port: port() });
+  return client;
+}
+
+/** How a line is reached. */
+interface Access {
+  readonly path: () => string;
+  readonly port: () => number;
+}
+
+const closed = (client: Client) =>
+  client.isOpen ? new Promise<void>((resolve) => client.close(() => resolve())) : Promise.resolve();
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const said = (answer: Promise<string>) => answer.catch((error: Error) => error.message || error.name);
+
+/** What the client does, in words and in deed, and what comes of it. */
+type Deed = readonly [words: string, act: (master: Master) => Promise<string>, says: string];
+
+export interface Row {
+  readonly id: string;
+  /** How somebody asks who doesn't know the device. */
+  readonly naive: Deed;
+  /** What helps, after that; undefined where nothing does as long as the device is so. */
+  readonly robust?: Deed;
+  /** Modbus TCP, unless it is said. */
+  readonly wire?: Wire;
+  /** In place of manners and rules that are about hours. */
+  readonly played?: { readonly manners?: object; readonly faults?: readonly Record<string, unknown>[] };
+}
+
+/** A first connection, and a read over it. */
+const read =
+  (address: number, quantity = 1, timeout = 5000) =>
+  async (master: Master) =>
+    (await master.connect(timeout)).read(address, quantity);
+/** A first connection, and the last of so many reads of register 0. */
+const nth =
+  (count: number, timeout = 300) =>
+  async (master: Master) =>
+    (await (await master.connect(timeout)).times(count)).at(-1) ?? '';
+/** RTU by modbus-serial's port without a buffer, and then by the one with it. */
+const atOnce = async (master: Master) => (await master.connect(500, 'RTU, unbuffered')).read(0);
+const inPieces = async (master: Master) => (await master.reconnect(5000)).read(0);
+/** One more read on the same connection. */
+const next =
+  (address = 0, quantity = 1) =>
+  async (master: Master) => {
+    master.client.setTimeout(5000);
+    return master.read(address, quantity);
+  };
+
+/** Asks on over the same connection until it sees what it wants, a minute at most. */
+const until =
+  (wanted: string, quantity = 1) =>
+  async (master: Master) => {
+    master.client.setTimeout(500);
+    const end = Date.now() + 60_000;
+    let seen = '';
+    while (seen !== wanted && Date.now() < end) seen = await master.read(0, quantity);
+    return seen;
+  };
+
+const OUT = 'Timed out';
+const NO_FUNCTION = 'Modbus exception 1: Illegal function (device does not support this read/write function)';
+const NO_ADDRESS = 'Modbus exception 2: Illegal data address (register not supported by device)';
+const NO_VALUE = 'Modbus exception 3: Illegal data value (value cannot be written to this register)';
+
+/** The registers of every device: a hole at 4, and 7 to 9; 70,000 at 10. */
+export const REGISTERS = {
+  holding: [
+    { address: 0, value: [10, 11, 12, 13], write: true },
+    { address: 5, value: [15, 16] },
+    { address: 10, type: 'uint32', value: 70_000 },
+  ],
+  input: [{ address: 0, value: [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101] }],
+  coils: [{ address: 0, value: [1, 0], write: true }],
+};
+
+export const ROWS: readonly Row[] = [
+  {
+    id: 'few-registers',
+    naive: ['reads 41 registers', read(0, 41), NO_VALUE],
+    robust: ['reads 4', next(0, 4), '10, 11, 12, 13'],
+  },
+  {
+    id: 'no-half-values',
+    naive: ['reads one register of two', read(10, 1), NO_ADDRESS],
+    robust: ['reads both', next(10, 2), '1, 4464'],
+  },
+  {
+    id: 'holes-shift',
+    naive: ['reads 2 to 5, where 4 is a hole', read(2, 4), '12, 13, 15, 0'],
+    robust: ['reads up to the hole', next(2, 2), '12, 13'],
+  },
+  {
+    id: 'holes-all-or-nothing',
+    naive: ['reads a hole of three', read(7, 3), NO_ADDRESS],
+    robust: ['reads what the map has', next(5, 2), '15, 16'],
+  },
+  {
+    id: 'holes-silent',
+    naive: ['reads 2 to 5, where 4 is a hole', read(2, 4, 300), OUT],
+    robust: ['reads up to the hole', next(2, 2), '12, 13'],
+  },
+  {
+    id: 'only-function-16',
+    naive: [
+      'writes with function 6',
+      async (m) => said((await m.connect(5000)).client.writeRegister(0, 1).then(() => 'written')),
+      NO_FUNCTION,
+    ],
+    robust: [
+      'writes with function 16',
+      (m) => said(m.client.writeRegisters(0, [1]).then(() => 'written')),
+      'written',
+    ],
+  },
+  {
+    id: 'only-function-6',
+    naive: [
+      'writes with function 16',
+      async (m) => said((await m.connect(5000)).client.writeRegisters(0, [1]).then(() => 'written')),
+      NO_FUNCTION,
+    ],
+    robust: [
+      'writes with function 6',
+      (m) => said(m.client.writeRegister(0, 1).then(() => 'written')),
+      'written',
+    ],
+  },
+  {
+    id: 'shared-memory',
+    naive: [
+      'reads input registers 0 and 1, which are 90 and 91',
+      async (m) =>
+        said((await m.connect(5000)).client.readInputRegisters(0, 2).then(({ data }) => data.join(', '))),
+      '10, 11',
+    ],
+  },
+  {
+    id: 'map-off-by-one',
+    naive: ['reads register 1, which is 11', read(1), '12'],
+    robust: ['reads one address lower', next(0), '11'],
+  },
+  {
+    id: 'words-swapped',
+    naive: ['reads 70,000 as two registers, 1 and 4464', read(10, 2), '4464, 1'],
+    robust: [
+      'reads each register for itself',
+      async (m) => [await m.read(10), await m.read(11)].join(', '),
+      '1, 4464',
+    ],
+  },
+  {
+    id: 'first-request-lost',
+    naive: ['asks at once after connecting', read(0, 1, 300), OUT],
+    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+  },
+  {
+    id: 'deaf-after-early-request',
+    naive: [
+      'asks at once after connecting, and again after 1.1 s',
+      async (m) => [await read(0, 1, 300)(m), await pause(1100).then(() => m.read(0))].join(', '),
+      `${OUT}, ${OUT}`,
+    ],
+    robust: [
+      'connects again, waits 1.1 s, asks',
+      async (m) => {
+        await m.reconnect(5000);
+        await pause(1100);
+        return m.read(0);
+      },
+      '10',
+    ],
+  },
+  {
+    id: 'first-reply-slow',
+    naive: ['asks with a time-out of 300 ms', read(0, 1, 300), OUT],
+    robust: ['asks with a time-out of 5 s', next(), '10'],
+  },
+  {
+    id: 'needs-a-pause',
+    played: { manners: { pauseBefore: 1000 } },
+    naive: [
+      'asks twice without a pause (it needs one of 1 s here)',
+      async (m) => [await read(0, 1, 300)(m), await m.read(0)].join(', '),
+      `10, ${OUT}`,
+    ],
+    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+  },
+  {
+    id: 'deaf-after-neighbour',
+    wire: 'RTU',
+    played: { manners: { pauseBefore: 1000 } },
+    naive: [
+      'asks the neighbour on the same wires, and at once the device (it needs 1 s here)',
+      async (m) => {
+        await m.connect(300);
+        m.client.setID(2);
+        const neighbour = await m.read(0);
+        m.client.setID(1);
+        return [neighbour, await m.read(0)].join(', ');
+      },
+      `7, ${OUT}`,
+    ],
+    robust: ['waits 1.1 s, and asks again', (m) => pause(1100).then(() => next()(m)), '10'],
+  },
+  {
+    id: 'sleeps',
+    played: { manners: { sleeps: { after: 200, wakes: 1 } } },
+    naive: [
+      'asks after a pause (of 0.3 s here, with sleep after 0.2 s)',
+      async (m) => {
+        await read(0)(m);
+        await pause(300);
+        m.client.setTimeout(150);
+        return m.read(0);
+      },
+      OUT,
+    ],
+    robust: ['asks again at once', next(), '10'],
+  },
+  {
+    id: 'locks-up-after-bad-read',
+    naive: [
+      'reads an address that does not exist, and then one that does',
+      async (m) => [await read(100, 1, 300)(m), await m.read(0)].join(', '),
+      `${NO_ADDRESS}, ${OUT}`,
+    ],
+  },
+  {
+    id: 'locks-up-on-fast-reconnect',
+    naive: [
+      'connects again at once, and asks',
+      async (m) => {
+        await m.connect(300);
+        return (await m.reconnect(300)).read(0);
+      },
+      OUT,
+    ],
+    robust: ['keeps the connection, and asks on', until('10'), '10'],
+  },
+  {
+    id: 'newcomer-evicts',
+    naive: [
+      'is connected while a second client connects, and then asks',
+      async (m) => {
+        const { client } = await m.connect(1000);
+        await m.read(0);
+        await m.connect(5000);
+        await m.read(0);
+        return said(client.readHoldingRegisters(0, 1).then(() => 'answered'));
+      },
+      'Port Not Open',
+    ],
+    robust: ['connects again when the other has gone', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
+  },
+  {
+    id: 'busy-every-other',
+    naive: ['asks three times', nth(3), 'Modbus exception 6: Slave device busy (retry request again later)'],
+    robust: ['asks on', until('10'), '10'],
+  },
+  {
+    id: 'exception-zero',
+    naive: ['asks ten times', nth(10), 'Modbus exception 0: Unknown error'],
+    robust: ['asks again', next(), '10'],
+  },
+  {
+    id: 'gateway-gives-up',
+    naive: [
+      'asks 21 times',
+      nth(21),
+      'Modbus exception 11: Gateway target device failed to respond (retry request again later)',
+    ],
+  },
+  {
+    id: 'zero-for-a-poll',
+    naive: ['reads 10 for the 30th time', nth(30), '0'],
+    robust: ['reads again', next(), '10'],
+  },
+  {
+    id: 'exception-without-code',
+    naive: ['reads addresses that do not exist', read(100, 1, 300), 'Data length error, expected 7 got 4'],
+    robust: ['reads one that does', next(), '10'],
+  },
+  {
+    id: 'unknown-function-silent',
+    naive: [
+      'asks for the identification',
+      async (m) => said((await m.connect(300)).client.readDeviceIdentification(1, 0).then(() => 'answered')),
+      OUT,
+    ],
+    robust: ['goes on without it', next(), '10'],
+  },
+  {
+    id: 'old-value-after-write',
+    naive: [
+      'writes 99, and reads it back',
+      async (m) => {
+        await (await m.connect(5000)).client.writeRegister(0, 99);
+        return m.read(0);
+      },
+      '10',
+    ],
+    robust: ['reads after 2.2 s', (m) => pause(2200).then(() => m.read(0)), '99'],
+  },
+  {
+    id: 'short-block',
+    naive: ['reads 4 registers', read(0, 4, 300), 'Data length error, expected 13 got 7'],
+    robust: ['reads 2', next(0, 2), '10, 11'],
+  },
+  {
+    id: 'wide-registers',
+    naive: ['reads one register', read(0, 1, 300), 'Data length error, expected 7 got 9'],
+  },
+  {
+    id: 'wrong-byte-count',
+    naive: [
+      'reads one register',
+      read(0, 1, 300),
+      'The value of "offset" is out of range. It must be >= 0 and <= 5. Received 7',
+    ],
+  },
+  {
+    id: 'wrong-unit',
+    naive: ['asks five times', nth(5), 'Unexpected data error, expected address 1 got 0'],
+    robust: ['asks again', next(), '10'],
+  },
+  { id: 'transaction-zero', naive: ['reads one register', read(0, 1, 300), OUT] },
+  { id: 'transaction-swapped', naive: ['reads one register', read(0, 1, 300), OUT] },
+  { id: 'transaction-off-by-one', naive: ['reads one register', read(0, 1, 300), OUT] },
+  {
+    id: 'late-by-one',
+    wire: 'RTU over TCP',
+    naive: [
+      'reads 0, 1, 2 (too late for a time-out of 1 s) and 3, which are 10 to 13',
+      async (m) => {
+        await m.connect(1000);
+        return [await m.read(0), await m.read(1), await m.read(2), await m.read(3)].join(', ');
+      },
+      `10, 11, ${OUT}, 12`,
+    ],
+    robust: ['connects again after the time-out', (m) => m.reconnect(5000).then(() => m.read(3)), '13'],
+  },
+  {
+    id: 'one-behind-for-ever',
+    wire: 'RTU over TCP',
+    naive: [
+      'reads 0, 1, 2, 3 and 0, which are 10, 11, 12, 13 and 10',
+      async (m) => {
+        await m.connect(1000);
+        const seen: string[] = [];
+        for (const address of [0, 1, 2, 3, 0]) seen.push(await m.read(address));
+        return seen.join(', ');
+      },
+      '10, 11, 12, 12, 13',
+    ],
+  },
+  {
+    id: 'length-too-long',
+    naive: ['reads one register', read(0, 1, 300), OUT],
+    robust: ['connects again after the time-out', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
+  },
+  {
+    id: 'length-too-short',
+    naive: ['reads 4 registers', read(0, 4, 300), 'Data length error, expected 13 got 8'],
+  },
+  {
+    id: 'two-replies-one-segment',
+    naive: [
+      'asks three times without waiting',
+      async (m) => {
+        await m.connect(5000);
+        return (await Promise.all([m.read(0), m.read(1), m.read(2)])).join(', ');
+      },
+      '10, 11, 12',
+    ],
+  },
+  {
+    id: 'one-bit-too-many',
+    naive: [
+      'reads one coil, which is on',
+      async (m) =>
+        said((await m.connect(5000)).client.readCoils(0, 1).then(({ data }) => data.slice(0, 2).join(', '))),
+      'true, true',
+    ],
+  },
+  {
+    id: 'substituted-block',
+    naive: ['reads 10 for the 40th time', nth(40), '49320'],
+    robust: ['reads again', next(), '10'],
+  },
+  {
+    id: 'torn-value',
+    naive: [
+      'reads 1 and 4464 for the 20th time',
+      async (m) => {
+        await (await m.connect(5000)).times(19);
+        return m.read(10, 2);
+      },
+      '1, 65535',
+    ],
+    robust: ['reads again', next(10, 2), '1, 4464'],
+  },
+  {
+    id: 'reboots-when-polled',
+    naive: [
+      'reads 11 registers for the 50th time',
+      async (m) => {
+        await m.connect(300);
+        const ask = () => said(m.client.readInputRegisters(0, 11).then(() => 'answered'));
+        for (let i = 0; i < 49; i++) await ask();
+        const last = await ask();
+        return [last, await (await m.reconnect(300)).read(0)].join(', ');
+      },
+      `answered, ${OUT}`,
+    ],
+  },
+  {
+    id: 'no-modbus-at-night',
+    played: { faults: [{ name: 'night', when: { from: 0, for: 2000 }, do: { silence: true } }] },
+    naive: ['asks at night (played at once, for 2 s)', read(0, 1, 200), OUT],
+    robust: ['asks on until the morning', until('10'), '10'],
+  },
+  {
+    id: 'not-available-at-night',
+    played: { faults: [{ name: 'night', when: { quantity: '2-125' }, do: { values: [32_768, 0] } }] },
+    naive: ['reads 70,000 at night (played at once)', read(10, 2), '32768, 0'],
+  },
+  {
+    id: 'slower-than-default',
+    naive: [
+      'asks ten times with a time-out of 400 ms',
+      async (m) => (await (await m.connect(400)).times(10)).join(', '),
+      `10, 10, 10, 10, ${OUT}, 10, 10, 10, 10, ${OUT}`,
+    ],
+    robust: [
+      'asks with a time-out of 5 s',
+      async (m) => {
+        m.client.setTimeout(5000);
+        return (await m.times(10)).join(', ');
+      },
+      Array(10).fill('10').join(', '),
+    ],
+  },
+  {
+    id: 'noise-becomes-exception',
+    naive: [
+      'asks until it is refused',
+      async (m) => {
+        await m.connect(5000);
+        for (let i = 0; i < 1000; i++) {
+          const seen = await m.read(0);
+          if (seen !== '10') return seen;
+        }
+        return 'never';
+      },
+      NO_VALUE,
+    ],
+    robust: ['asks again', next(), '10'],
+  },
+  {
+    id: 'extra-byte-before',
+    wire: 'RTU',
+    naive: ['takes what one read gives for a frame', atOnce, 'CRC error'],
+    robust: ['collects bytes until a frame is there', inPieces, '10'],
+  },
+  {
+    id: 'extra-bytes-after',
+    wire: 'RTU',
+    naive: ['takes what one read gives for a frame', atOnce, 'Data length error, expected 7 got 10'],
+    robust: ['collects bytes until a frame is there', inPieces, '10'],
+  },
+  {
+    id: 'gap-in-frame',
+    wire: 'RTU',
+    naive: ['takes what one read gives for a frame', atOnce, 'CRC error'],
+    robust: ['collects bytes until a frame is there', inPieces, '10'],
+  },
+  {
+    id: 'last-byte-apart',
+    wire: 'RTU',
+    naive: ['takes what one read gives for a frame', atOnce, 'Data length error, expected 7 got 3'],
+    robust: ['collects bytes until a frame is there', inPieces, '10'],
+  },
+  { id: 'echo', wire: 'RTU', naive: ['reads one register', read(0, 1, 500), 'CRC error'] },
+  {
+    id: 'last-byte-lost',
+    wire: 'RTU',
+    naive: [
+      'reads two registers until it fails',
+      async (m) => {
+        await m.connect(400);
+        for (let i = 0; i < 100; i++) {
+          const seen = await m.read(0, 2);
+          if (seen !== '10, 11') return seen;
+        }
+        return 'never';
+      },
+      OUT,
+    ],
+    robust: ['asks on', until('10, 11', 2), '10, 11'],
+  },
+];
