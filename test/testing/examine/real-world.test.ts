@@ -23,7 +23,7 @@ const WITNESSES = {
   'by a register': { observer: written, habits: WRITES_BACK },
 } as const;
 /** Their replies are valid and their values are not: a client that takes what is valid takes them. */
-const VALID = ['substituted-block', 'torn-value', 'zero-for-a-poll'];
+const VALID = ['substituted-block', 'torn-value', 'words-swapped', 'zero-for-a-poll'];
 const only = (...ids: readonly string[]) => ids.map((id) => `real-world.${id}`);
 const LIMIT_MS = 10 * 3_600_000;
 

@@ -1,19 +1,24 @@
 import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
-import type { TableName } from '../../../device/tables.js';
 import { includesNumber } from '../../../faults/condition.js';
-import { concatBytes } from '../../../protocol/bytes.js';
-import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
-import { functionOf } from '../../../protocol/function-table.js';
-import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
-import { sentFrames } from '../../../traffic/sent-bytes.js';
 import { durationText } from '../../scenario/words.js';
-import { type Exchange, type OwnRule, repliedFrom, repliedUntil, transactionOf } from '../heard/exchange.js';
-import { isReading, type Question } from '../heard/question.js';
+import { type Exchange, type OwnRule, repliedUntil } from '../heard/exchange.js';
+import { isReading } from '../heard/question.js';
 import { isBroken } from '../trial/chain.js';
 import type { Check } from '../trial/check.js';
 import { learn } from '../trial/contrast.js';
 import type { Exam } from '../trial/exam.js';
 import { behaviourAfter, continuationOf, LOST, type Reaction, reactionTo } from '../trial/observation.js';
+import {
+  gotText,
+  isAlike,
+  isDropped,
+  isForeign,
+  isLate,
+  isMet,
+  isTrue,
+  latestReplies,
+  type Played,
+} from '../trial/played-entry.js';
 import type { ValueOracle } from '../trial/value-oracle.js';
 import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
 
@@ -34,8 +39,6 @@ const BEFORE_ITS_TIME = 0.75;
 /** A value that was seen counts as two trials on the line. */
 const SEEN = 2;
 const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
-/** Frames begin with what only this framing has: transaction, protocol and length. */
-const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
 
 const RULE =
   'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
@@ -95,14 +98,6 @@ function whyNever({ questions, log, parts: { player } }: Exam, entry: Misbehavio
   return undefined;
 }
 
-/** An entry that is played. */
-interface Played {
-  readonly entry: Misbehaviour;
-  readonly rules: readonly OwnRule[];
-  /** What the client got from the device before, by question: a PDU, or none. */
-  readonly before: ReadonlyMap<string, Uint8Array | undefined>;
-}
-
 /** Lets the devices misbehave once, and says what the client did. */
 async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   const { clock, log, parts, periodMs, values } = exam;
@@ -112,11 +107,7 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
     .some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
   const mark = isStale ? undefined : await settle(exam);
   const isWatched = mark !== undefined;
-  const before = new Map(
-    log
-      .newest()
-      .flatMap((each) => (each.reply && !each.rule ? [[each.question, pduOf(each.reply)] as const] : [])),
-  );
+  const before = latestReplies(exam);
   const [since, begun] = [log.last, clock.now()];
   const met = (rules: readonly OwnRule[]) =>
     log.after(since).filter((each) => isMet(each, { rules, entry, before }));
@@ -135,25 +126,39 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   for (const each of acted) each.rule ??= { name: entry.id, faults: [], isSpoiling: true };
   const isBack = await exam.recover();
   const wrong = await observer?.();
-  const follows = !isBack || !isWatched || (await values?.follows(exam));
+  const follows = !isBack || !isWatched || (await values?.follows(exam)) === true;
   values?.rest();
+  const ms = Math.round(clock.now() - begun);
+  return trialOf(exam, acted, { entry, rules, before, since, last, ms, isBack, follows, isWatched, wrong });
+}
+
+/** What became of an entry. */
+interface Outcome extends Played {
+  /** It was played after the one event, until the other one. */
+  readonly since: number;
+  readonly last: number;
+  readonly ms: number;
+  /** The client polls as before. */
+  readonly isBack: boolean;
+  /** The observer shows the values of good replies, or nobody has asked it. */
+  readonly follows: boolean;
+  readonly isWatched: boolean;
+  /** What the observer showed, and no good reply carried. */
+  readonly wrong: string | undefined;
+}
+
+/** What an outcome shows of the client. @param acted the requests that met the misbehaviour */
+async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome): Promise<Trial> {
+  const { entry, last, isBack, follows, isWatched, wrong } = outcome;
   const evidence = acted.slice(0, ENOUGH);
-  const asked = log.after(since);
   if (acted.length === 0) {
-    const ms = durationText(Math.round(clock.now() - begun));
-    const isAnew = log.clientEvent(since, 'client') !== undefined;
-    const why =
-      parts.player.needsConnections(entry) && !isAnew
-        ? ': the client did not connect again after its connection was closed'
-        : asked.some(isDropped)
-          ? ': the client asked on before late replies were sent, so they never were'
-          : ` on the ${asked.length} requests of ${ms}`;
-    const text = `it never acted${why}`;
+    const asked = exam.log.after(outcome.since);
+    const text = `it never acted${whyNotMet(exam, asked, outcome)}`;
     return { shows: 'unclear', text, evidence: asked.slice(-2), weight: DECIDES };
   }
   const got = gotText(acted);
   if (!isBack || !follows) {
-    const after = log.after(last);
+    const after = exam.log.after(last);
     const text = isBack
       ? `stopped: after ${got} the observer did not follow the good replies`
       : `stopped: after ${got}, ${after.length === 0 ? 'it asked nothing more' : 'it asked, but did not poll as before'}`;
@@ -166,7 +171,7 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
     const conclusion = `takes a wrong value after ${entry.id}`;
     return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
   }
-  const open = await openQuestion(exam, acted, { entry, rules, before }, isWatched);
+  const open = await openQuestion(exam, acted, outcome);
   if (open !== undefined) {
     return { shows: 'unclear', text: `${got}: ${open}`, evidence, weight: isWatched ? 1 : DECIDES };
   }
@@ -175,6 +180,17 @@ async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
   const seen = isWatched ? '; the observer showed no wrong value' : '';
   const text = `${how} ${got}, and polled as before afterwards${seen}`;
   return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
+}
+
+function whyNotMet(
+  { log, parts: { player } }: Exam,
+  asked: readonly Exchange[],
+  { entry, since, ms }: Outcome,
+): string {
+  if (player.needsConnections(entry) && !log.clientEvent(since, 'client'))
+    return ': the client did not connect again after its connection was closed';
+  if (asked.some(isDropped)) return ': the client asked on before late replies were sent, so they never were';
+  return ` on the ${asked.length} requests of ${durationText(ms)}`;
 }
 
 /** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
@@ -203,52 +219,18 @@ function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promi
   };
 }
 
-/** Whether the misbehaviour made the answer to this request another one. */
-function isMet(exchange: Exchange, played: Played): boolean {
-  const { rule, reply, question, request, at } = exchange;
-  if (isDropped(exchange)) return false;
-  if (rule) {
-    const acted = reply?.acted.filter((each) => each.rule === rule.name) ?? [];
-    const isSo = acted.length === 0 || acted.some(({ notAchieved }) => notAchieved === undefined);
-    return played.rules.includes(rule) && rule.faults.length > 0 && isSo;
-  }
-  const { manners } = played.entry;
-  if (!manners || !reply || !played.before.has(question)) return false;
-  const [was, is] = [played.before.get(question), pduOf(reply)];
-  if (is === undefined && reply.plan.kind !== 'silence') return false;
-  if (kindOf(was) !== kindOf(is)) return true;
-  if (kindOf(is) !== 'data') return false;
-  const lateMs = (repliedFrom(exchange) ?? at) - at;
-  return isForeign(played, request) || lateMs >= (manners.firstReply?.slow ?? Number.POSITIVE_INFINITY);
-}
-
-/** The reply was to come later, and the client asked on before. */
-function isDropped({ reply }: Exchange): boolean {
-  return reply?.report.ended === 'superseded' && sentFrames(reply.plan, reply.report).length === 0;
-}
-
-/** Manners that give clients the registers of other addresses or of another table. */
-function isForeign({ entry: { manners } }: Pick<Played, 'entry'>, { functionCode }: FrameEvent): boolean {
-  const { table } = functionOf(functionCode) ?? {};
-  const isShared = manners?.sharedMemory?.some((group) => group.indexOf(table as TableName) > 0);
-  return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
-}
-
 /** Why it is not known whether the client took what it got for a value; undefined where it is known that it did not. */
 async function openQuestion(
   exam: Exam,
   acted: readonly Exchange[],
-  played: Played,
-  isWatched: boolean,
+  { isWatched, ...played }: Outcome,
 ): Promise<string | undefined> {
   const { log, target } = exam;
   const isOfTarget = ({ question }: Exchange) => question === target.key;
   // The observer shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
   const isForTarget = (each: Exchange) =>
     !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
-  if (
-    acted.some(({ request, reply }) => isForeign(played, request) && reply && kindOf(pduOf(reply)) === 'data')
-  )
+  if (acted.some((each) => isForeign(each, played)))
     return 'the replies were valid, with values of other registers, which no client can see in them';
   const late = acted.filter((each) => isLate(exam, each));
   if (late.length > 0 && !(isWatched && late.some(isForTarget)))
@@ -272,32 +254,6 @@ async function openQuestion(
   return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
 }
 
-/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
-function isAlike({ request, pdu }: Exchange, target: Question): boolean {
-  const [quantity, other] = [pdu, target.pdu].map((each) => Buffer.from(each.subarray(3)).toString('hex'));
-  return request.unitId === target.unitId && pdu[0] === target.functionCode && quantity === other;
-}
-
-/** The reply came when the client had asked the next question. */
-function isLate({ log }: Exam, exchange: Exchange): boolean {
-  const next = log.nextOf(exchange);
-  return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
-}
-
-/** There was no value to be taken, or the true one: the frame is an exception, or as the device sends it from the unit on. */
-function isTrue(exchange: Exchange, { before }: Played): boolean {
-  const { reply, request, pdu: asked, question, rule } = exchange;
-  if (!reply) return false;
-  const { framing, plan, report } = reply;
-  const bytes = concatBytes(...sentFrames(plan, report));
-  if (bytes.length === 0 || kindOf(pduOf(reply)).startsWith('exception')) return true;
-  const pdu = request.functionCode === 5 || request.functionCode === 6 ? asked : before.get(question);
-  if (!pdu || rule?.faults.some((fault) => 'stale' in fault)) return false;
-  const good = framing.encode({ transactionId: transactionOf(exchange), unitId: request.unitId, pdu });
-  const from = BEFORE_UNIT[framing.name];
-  return Buffer.compare(bytes.subarray(from, good.length), good.subarray(from)) === 0;
-}
-
 /** The client repeated the question, or came back over another connection. */
 function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const continuation = continuationOf(exam, exchange);
@@ -305,27 +261,4 @@ function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
   const { isAnew, next, afterMs } = continuation;
   const isEarly = exam.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
   return isAnew || (next.question === exchange.question && isEarly);
-}
-
-function pduOf({ framing, plan, report }: ReplyEvent): Uint8Array | undefined {
-  const [frame] = sentFrames(plan, report);
-  return frame && framing.decode(frame)?.pdu;
-}
-
-function kindOf(pdu: Uint8Array | undefined): string {
-  if (!pdu) return 'nothing';
-  const [code = 0, exception] = pdu;
-  return code & EXCEPTION_FLAG ? `exception ${exception ?? 'without a code'}` : 'data';
-}
-
-/** What the client got, in words: `4 requests (3 without a reply, 1 with exception 6)`. */
-function gotText(acted: readonly Exchange[]): string {
-  const kinds = acted.map(({ reply }) => {
-    const isSent = reply && sentFrames(reply.plan, reply.report).length > 0;
-    const kind = isSent ? kindOf(pduOf(reply)) : 'nothing';
-    if (!isSent) return 'without a reply';
-    return kind.startsWith('exception') ? `with ${kind}` : 'with such a reply';
-  });
-  const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((each) => each === kind).length} ${kind}`);
-  return `${acted.length} ${acted.length === 1 ? 'request' : 'requests'} (${counts.join(', ')})`;
 }

@@ -39,7 +39,7 @@ export class EntryPlayer {
   /** Why this line can't carry an entry, as a part of a sentence; undefined when it can. */
   whyNot(entry: Misbehaviour): string | undefined {
     const { bus } = this.#line;
-    if ('line' in entry && entry.line !== undefined) {
+    if (entry.line !== undefined) {
       return 'it needs other settings of the line, which an examination leaves as they are';
     }
     if (this.needsConnections(entry) && lackOf(bus.line, 'close')) {
