@@ -51,7 +51,12 @@ export async function benchTcp() {
     ...(found.ok && { libmodbus: await startLibmodbus(found.flags) }),
     ...(python && { pymodbus: await startPymodbus(python) }),
   };
-  const servers = [ours, await startOurs(OTHER_RULE), ...Object.values(others)];
+  const servers = [
+    ours,
+    await startOurs('with a rule that matches nothing here', OTHER_RULE),
+    await startOurs('with manners', {}, MANNERS),
+    ...Object.values(others),
+  ];
   for (const { pid } of servers) pin(pid, CORE.server);
   // V8 compiles what has run often: on a busy machine only after some seconds of single requests.
   for (const server of servers) await clients.load(server, WARM_UP);
@@ -106,6 +111,19 @@ function timeBudget(ours, other, limits) {
 /** A fault rule that matches no request of these clients. */
 const OTHER_RULE = { faults: [{ name: 'other', when: { unit: 7 }, do: { delay: 5 } }] };
 
+/** All manners but the pauses after a frame and a connection, which would leave requests of these clients unanswered. */
+const MANNERS = {
+  most: { registers: 40, bits: 256, otherwise: 3 },
+  holes: 'silence',
+  wholeValues: true,
+  writes: 'multiple',
+  sharedMemory: [['holding', 'input']],
+  addresses: { first: 1 },
+  sleeps: { after: '1h', wakes: 1 },
+  locksUp: { on: ['function', 'address', 'value'], for: '1s' },
+  firstReply: { slow: '1ms', on: 'both' },
+};
+
 /** @returns {Promise<import('./side-by-side.mjs').Server>} */
 async function startFloor() {
   const server = start('tcp-floor.mjs');
@@ -114,8 +132,9 @@ async function startFloor() {
 }
 
 /** @returns {Promise<import('./side-by-side.mjs').Server>} */
-async function startOurs(more = {}) {
-  const device = { registers: { holding: [{ address: 0, quantity: 10, value: 4711, write: true }] } };
+async function startOurs(how = '', more = {}, manners = {}) {
+  const address = manners.addresses?.first ?? 0;
+  const device = { registers: { holding: [{ address, quantity: 10, value: 4711, write: true }] }, manners };
   const program = await startProgram({
     config: {
       devices: { bench: device },
@@ -123,7 +142,7 @@ async function startOurs(more = {}) {
       ...more,
     },
   });
-  const what = more.faults ? 'ours, with a rule that matches nothing here' : 'ours';
+  const what = how ? `ours, ${how}` : 'ours';
   return { what, port: program.tcpPort('lan'), pid: program.pid, end: program.stop };
 }
 

@@ -8,14 +8,14 @@ import { join } from 'node:path';
  * (mutation testing, Stryker). `node scripts/mutants.mjs [ROOM...]`; a room takes 3 to 30 minutes. Works in a copy of what is committed.
  */
 
-/** What is changed, and the tests that should notice. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
+/** What is changed, and the tests that should notice: those of the room, and of its neighbour where the neighbour is what it is made for. @type {Readonly<Record<string, readonly [mutate: string, tests: string]>>} */
 const ROOMS = {
   protocol: ['src/protocol/**/*.ts', 'test/protocol/**/*.test.ts'],
-  registers: ['src/registers/**/*.ts', 'test/registers/**/*.test.ts'],
-  faults: ['src/faults/**/*.ts', 'test/faults/**/*.test.ts'],
+  registers: ['src/registers/**/*.ts', 'test/{registers,device}/**/*.test.ts'],
+  faults: ['src/faults/**/*.ts', 'test/{faults,bus}/**/*.test.ts'],
   signals: ['src/signals/**/*.ts', 'test/signals/**/*.test.ts'],
   device: ['src/device/**/*.ts', 'test/device/**/*.test.ts'],
-  framers: ['src/transport/framer/**/*.ts', 'test/transport/framer/**/*.test.ts'],
+  framers: ['src/transport/framer/**/*.ts', 'test/transport/{framer,serial}/**/*.test.ts'],
   verdicts: ['src/testing/examine/trial/verdict.ts', 'test/testing/examine/{verdict,core}.test.ts'],
 };
 const STRYKER = ['@stryker-mutator/core@9', '@stryker-mutator/vitest-runner@9'];

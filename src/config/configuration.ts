@@ -75,6 +75,8 @@ interface ServedLine {
   readonly units: UnitNames;
   /** A line with `waiting` that can't be opened at the start is waited for. Without, the start has failed. */
   readonly start?: 'waiting';
+  /** What the line sends though nobody asked; absent where that is nothing. */
+  readonly unasked?: readonly UnaskedDefinition[];
 }
 
 export interface SerialLineDefinition extends SerialSettings, ServedLine {}
@@ -83,6 +85,19 @@ export interface SocketLineDefinition extends SocketSettings, ServedLine {
   readonly name: string;
   /** The answer to a request for a missing unit: exception 11, or none. */
   readonly missingUnit: 'exception' | 'silence';
+}
+
+/** Bytes or a valid frame that a line sends though nobody asked: before each reply, or every so often. */
+export interface UnaskedDefinition {
+  /** Sent as they are; undefined where there is a frame. */
+  readonly bytes?: Uint8Array;
+  /** Sent in the framing of the line, with a right check value; its transaction identifier is 0. */
+  readonly frame?: { readonly unit: number; readonly pdu: Uint8Array };
+  readonly before?: 'reply';
+  /** Time between two of them in ms; undefined where they come before replies. */
+  readonly every?: number;
+  /** By how much that time may be shorter or longer, in ms. */
+  readonly jitter?: number;
 }
 
 export interface TrafficDefinition {

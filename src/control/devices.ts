@@ -1,3 +1,4 @@
+import { findMisbehaviour, rulesOf } from '../config/catalogue.js';
 import type { DeviceDefinition } from '../config/configuration.js';
 import { mannersProblems } from '../config/native/manners-schema.js';
 import type { Device } from '../device/device.js';
@@ -5,6 +6,7 @@ import { storedAs } from '../device/mannered-answer.js';
 import { TABLE_NAMES } from '../device/tables.js';
 import { unknownName } from '../schema/nearest.js';
 import type { Simulator } from '../simulator/simulator.js';
+import { armMisbehaviour } from './catalogue.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
 import type { Room } from './room.js';
@@ -30,10 +32,22 @@ export async function addDevice(
   const { simulator } = room;
   const recordings = await openRecordings(room, source);
   const added = simulator.changes.createDevice(name, source, recordings);
-  if (added.ok) return done(deviceView(simulator, added.added));
+  if (added.ok) {
+    const armed = await armLike(room, name, source.like);
+    if (!armed.ok) await simulator.changes.removeDevice(name);
+    return armed.ok ? done(deviceView(simulator, added.added)) : armed;
+  }
   return 'issues' in added
     ? refusalOf(added.issues, 'device.invalid')
     : refusal(added.code ?? 'device.name_taken', '', added.error);
+}
+
+/** Puts the fault rules in force of the entry of the catalogue that a new device is like; its manners it has already. */
+async function armLike(room: Room, device: string, like: unknown): Promise<Outcome<unknown>> {
+  const entry = typeof like === 'string' ? findMisbehaviour(like) : undefined;
+  if (typeof entry !== 'object') return done(null);
+  const target = { device };
+  return armMisbehaviour(room, { rules: rulesOf(entry, target), target });
 }
 
 /** Adds a device of a configuration that was read and checked. */

@@ -18,6 +18,7 @@ const WRITES: readonly number[] = [
   FunctionCode.maskWriteRegister,
   FunctionCode.readWriteMultipleRegisters,
 ];
+const KNOWN_WRITES = { single: SINGLE, multiple: MULTIPLE, both: WRITES };
 
 /**
  * The tables as clients of a device with these manners see them: windows onto the same registers. So what the file and REST
@@ -62,18 +63,17 @@ export function manneredAnswer(
   answer: (pdu: Uint8Array) => Uint8Array | undefined,
 ): Uint8Array | undefined {
   const code = requestPdu[0] as number;
-  const known = { single: SINGLE, multiple: MULTIPLE, both: WRITES }[writes];
-  if (WRITES.includes(code) && !known.includes(code)) {
+  if (WRITES.includes(code) && !KNOWN_WRITES[writes].includes(code)) {
     return exceptionResponse(code, ExceptionCode.illegalFunction);
   }
   const request = most === undefined ? requestPdu : withinMost(most, requestPdu);
   if (!(request instanceof Uint8Array))
     return request === 'silence' ? undefined : exceptionResponse(code, request);
-  if (holes !== 'exception') {
-    const read = readWithHoles(holes, tables, request);
-    if (read !== 'no holes') return read;
-  }
-  return answer(request);
+  const response = answer(request);
+  // Only a hole, or an address behind the last one, makes a read an exception 02.
+  if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
+  const read = readWithHoles(holes, tables, request);
+  return read === 'no holes' ? response : read;
 }
 
 /** The request as far as the device takes it, or what it does instead. A wrong request is left to the specification. */
@@ -81,8 +81,8 @@ function withinMost(most: Most, requestPdu: Uint8Array): Uint8Array | number | '
   const { ranges = [], table } = functionOf(requestPdu[0]) ?? {};
   const limit = table === 'coils' || table === 'discrete' ? most.bits : most.registers;
   const asked = addressRanges(requestPdu);
-  if (limit === undefined || !decodeRequest(requestPdu).ok) return requestPdu;
-  if (asked.every(({ quantity }) => quantity <= limit)) return requestPdu;
+  if (limit === undefined || asked.every(({ quantity }) => quantity <= limit)) return requestPdu;
+  if (!decodeRequest(requestPdu).ok) return requestPdu;
   if (most.otherwise !== 'cut') return most.otherwise;
   const cut = copyOf(requestPdu);
   ranges.forEach(({ quantityAt }, i) => {

@@ -49,13 +49,13 @@ function endpointOf(line: SerialLineDefinition, realPathOf: (path: string) => st
   return line.path === 'virtual' ? `virtual ${linkOf(line)}` : realPathOf(line.path);
 }
 
-/** All that the transport knows. */
+/** All that the transport knows. What is sent unasked, the line itself knows. */
 function settingsOf(line: LineDefinition): unknown {
   if (line.kind === 'serial') {
-    const { units, start, ...settings } = line;
+    const { units, start, unasked, ...settings } = line;
     return settings;
   }
-  const { units, start, missingUnit, ...settings } = line;
+  const { units, start, unasked, missingUnit, ...settings } = line;
   return settings;
 }
 

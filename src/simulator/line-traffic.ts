@@ -167,6 +167,9 @@ export class LineTraffic {
       case 'dropped':
         this.#add({ kind: event.kind, ...this.#frame(event.frame, framing, event), answers: undefined });
         break;
+      case 'unasked':
+        this.#add({ kind: 'unasked', ...this.#received(event.frame, framing, event) });
+        break;
       case 'noise':
         this.#noise(event, framing);
         break;

@@ -29,6 +29,7 @@ import type {
 import { type WayOfChange, wayOfChange } from './line-change.js';
 import { LineTraffic, type TrafficLine } from './line-traffic.js';
 import { PendingReplies } from './pending-replies.js';
+import { Unasked } from './unasked.js';
 
 /** How a line gets its transport, and the time of its events. */
 export interface LineTools {
@@ -68,6 +69,7 @@ export class Line implements LineHandler {
   readonly bus: Bus;
   readonly #traffic: LineTraffic;
   readonly #pending: PendingReplies;
+  readonly #unasked: Unasked;
   readonly #log: Logger;
   /** The last of the starts, stops and changes, which are carried out one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -98,6 +100,12 @@ export class Line implements LineHandler {
     this.#pending = new PendingReplies((asked, answer, report) =>
       this.#traffic.replied(asked, answer, report),
     );
+    this.#unasked = new Unasked(tools.clock, this.name, {
+      framing: () => this.bus.framing,
+      send: (bytes) => (this.state.kind === 'open' ? this.#transport.sendUnasked?.(bytes) : undefined),
+      sent: (event) => this.event(event),
+    });
+    this.#unasked.change(definition);
     this.#transport = this.#newTransport(definition);
   }
 
@@ -210,12 +218,15 @@ export class Line implements LineHandler {
     const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince, connection };
     const answer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
     if (answer.next) this.#transport.reframe(answer.next);
-    begin(this.#pending.add(asked, answer));
+    begin(this.#unasked.beforeReply(this.#pending.add(asked, answer), request));
     this.#traffic.reportRequest();
   }
 
   event(event: LineEvent): void {
-    if (event.kind === 'open') this.#openedAt = this.#tools.clock.now();
+    if (event.kind === 'open') {
+      this.#openedAt = this.#tools.clock.now();
+      this.#unasked.start();
+    }
     if (event.kind === 'client') this.#connected(event.clientId);
     if (event.kind === 'client-gone') {
       this.bus.forget(event.clientId);
@@ -251,6 +262,7 @@ export class Line implements LineHandler {
 
   async #stop(): Promise<void> {
     this.#failure = undefined;
+    this.#unasked.stop();
     await this.#transport.stop();
   }
 
@@ -288,6 +300,7 @@ export class Line implements LineHandler {
       this.#definition = definition;
       this.bus.change(busLine(definition), units);
       this.#traffic.change(trafficLine(definition));
+      this.#unasked.change(definition);
     };
     if (way === 'keep' || way === 'adjust') {
       adopt();

@@ -95,7 +95,8 @@ export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
   const pause = pauseUs == null ? '' : `, after a pause of ${lengthText(pauseUs, wire.characterUs)}`;
   const words = `${kind} ${id}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
   const look = RECEIVED[kind] ?? 'foreign';
-  return [{ id, lane: 'received', look, startUs: startedUs, endUs, label: name, words }];
+  const lane = kind === 'unasked' ? 'sent' : 'received';
+  return [{ id, lane, look, startUs: startedUs, endUs, label: name, words }];
 }
 
 function replyPieces(event: StripEvent, wire: Wire): Piece[] {

@@ -9,6 +9,7 @@ export const COUNTERS = {
   broadcasts: 'Requests to every unit of the line (unit identifier 0).',
   dropped: 'Requests that were not executed, because they came while replies were pending.',
   replies: 'Replies that were sent, at least in part.',
+  unasked: 'Bytes and frames that the line sent though nobody had asked (`unasked` of the line).',
   duplicates: 'Responses of another device that uses one of our unit identifiers.',
   echoes: 'Our own replies that the adapter heard and the line discarded.',
   collisions: 'Replies during which another device sent bytes.',
@@ -30,6 +31,7 @@ export function newCounters(): LineCounters {
     broadcasts: 0,
     dropped: 0,
     replies: 0,
+    unasked: 0,
     duplicates: 0,
     echoes: 0,
     collisions: 0,
@@ -57,6 +59,9 @@ export function countEvent(counters: LineCounters, event: NewEvent): void {
     case 'reply':
       // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request came.
       if (event.report.steps[0]?.outcome === 'achieved') counters.replies++;
+      break;
+    case 'unasked':
+      counters.unasked++;
       break;
     case 'duplicate':
       counters.duplicates++;

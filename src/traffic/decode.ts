@@ -13,6 +13,7 @@ import type {
   ReplyEvent,
   TestEvent,
   TrafficEvent,
+  UnaskedEvent,
 } from './event.js';
 import { sentFrames } from './sent-bytes.js';
 import { rangeText } from './words.js';
@@ -38,6 +39,8 @@ export function decodeEvent(event: TrafficEvent, read: ReadEvent): Decoded {
     case 'damaged':
     case 'discarded':
       return { message: undefined, text: damageText(event.bytes, event.framing) };
+    case 'unasked':
+      return decodeUnasked(event);
     case 'line':
       return { message: undefined, text: stateText(event) };
     case 'test':
@@ -100,6 +103,14 @@ const WHOSE: Readonly<Record<FrameEvent['kind'], (unitId: number) => string>> = 
 const AFTER: Readonly<Partial<Record<FrameEvent['kind'], string>>> = {
   dropped: ', not executed: a reply is pending',
 };
+
+/** Nobody knows whether a frame is meant as a request or a response, so it is not read further. */
+function decodeUnasked({ bytes, framing }: UnaskedEvent): Decoded {
+  const content = framing.decode(bytes);
+  const count = `${bytes.length} byte${bytes.length === 1 ? '' : 's'}`;
+  const what = content ? `a frame of unit ${content.unitId}, function ${content.pdu[0]}` : count;
+  return { message: undefined, text: `sent unasked: ${what}` };
+}
 
 function decodeReply(event: ReplyEvent): Decoded {
   const { framing, requestAdu, plan, report, unitId } = event;

@@ -57,6 +57,11 @@ export interface DamageEvent extends Common, Received {
   readonly isRest: boolean;
 }
 
+/** Bytes of ours that nobody had asked for. `startedAt` is when the first of them left, `at` when the last did. */
+export interface UnaskedEvent extends Common, Received {
+  readonly kind: 'unasked';
+}
+
 /** What became of a request: a reply, or silence. `at` is when its first byte left, or when it was over. */
 export interface ReplyEvent extends Common, ClientOf {
   readonly kind: 'reply';
@@ -124,6 +129,7 @@ export interface TestEvent extends Common {
 export type TrafficEvent =
   | FrameEvent
   | DamageEvent
+  | UnaskedEvent
   | ReplyEvent
   | LineStateEvent
   | NoticeEvent
@@ -153,6 +159,7 @@ export const EVENT_KINDS = [
   'client gone',
   'client rejected',
   'test',
+  'unasked',
 ] as const satisfies readonly EventKind[];
 
 /** An event of some kinds. */

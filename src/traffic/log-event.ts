@@ -141,6 +141,7 @@ function detailsOf(event: NewEvent): object {
       return replyDetails(event);
     case 'damaged':
     case 'discarded':
+    case 'unasked':
       return bytesOf(event.bytes);
     case 'echo':
     case 'loop':

@@ -115,6 +115,22 @@ export function readEvent(r: Reader, { seq, line, time }: Place, before: () => T
           isRest,
         };
       }
+      if (kind === 'unasked') {
+        return {
+          kind,
+          seq,
+          line,
+          time,
+          at,
+          client,
+          clientId,
+          bytes,
+          framing,
+          startedAt,
+          pause,
+          characterTime,
+        };
+      }
       const answers = readAnswers(r);
       return {
         kind,

@@ -8,7 +8,7 @@ import { isoTime, micros } from './time.js';
 
 export const DIRECTIONS = ['in', 'out', 'none'] as const;
 
-/** `in`: bytes that were received. `out`: a reply. `none`: what is no bytes. */
+/** `in`: bytes that were received. `out`: a reply, or what was sent unasked. `none`: what is no bytes. */
 export type Direction = (typeof DIRECTIONS)[number];
 
 /** Bytes shown of an event; the others are counted. */
@@ -82,6 +82,7 @@ const DIRECTION: Readonly<Record<EventKind, Direction>> = {
   'client gone': 'none',
   'client rejected': 'none',
   test: 'none',
+  unasked: 'out',
 };
 
 /** @param read finds the request of a response that passed between others */

@@ -94,6 +94,10 @@ export function writeEvent(w: Writer, event: NewEvent, seq: number, before: NewE
       writeReceived(w, event);
       w.byte(Number(event.isRest));
       return;
+    case 'unasked':
+      w.number(event.at);
+      writeReceived(w, event);
+      return;
     default:
       w.byte(event.unitId);
       w.byte(event.functionCode);

@@ -85,6 +85,18 @@ export interface PacingSettings {
   readonly latency?: number;
 }
 
+/**
+ * What becomes of a connection beyond `maxClients`. `evict`: the oldest idle one makes room. `refuse`: it is closed.
+ * `ignore`: it is open, and nothing is answered until another one ends.
+ */
+export type WhenFull = 'evict' | 'refuse' | 'ignore';
+
+/**
+ * What becomes of a request on a connection that has others before it. `serve`: it is answered after them. `one`: it is
+ * lost if it came in one read with another. `drop`: then too, and while a reply is pending.
+ */
+export type Pipelining = 'serve' | 'drop' | 'one';
+
 /** A listening socket. */
 export interface SocketSettings {
   readonly kind: 'tcp' | 'tls' | 'udp';
@@ -95,6 +107,10 @@ export interface SocketSettings {
   readonly port: number;
   /** Clients at one time. */
   readonly maxClients: number;
+  /** `evict` when absent. */
+  readonly whenFull?: WhenFull;
+  /** `serve` when absent. */
+  readonly pipelining?: Pipelining;
   /** A connection without a complete request for this long is closed; absent on UDP lines. */
   readonly idleTimeout?: number;
   /** TLS only. */

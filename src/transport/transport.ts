@@ -100,6 +100,8 @@ export type LineEvent =
   | { readonly kind: 'collision' }
   /** Another device answered a request to one of our units. */
   | ({ readonly kind: 'duplicate'; readonly frame: TimedBytes } & FromClient)
+  /** Bytes of ours that nobody had asked for have left; to each client of a socket. */
+  | ({ readonly kind: 'unasked'; readonly frame: TimedBytes } & FromClient)
   /** The UART has lost characters since the last request. */
   | { readonly kind: 'overrun'; readonly count: number }
   /**
@@ -144,4 +146,10 @@ export interface Transport {
   stop(): Promise<void>;
   /** From now on the line sends and receives in this framing: the same one as before, with another delimiter. */
   reframe(framing: Framing): void;
+  /**
+   * Sends bytes that nobody asked for, if the line is free now: no reply is pending, and a serial line has been silent for
+   * t3.5. What has left is reported as an event `unasked`. Absent where there is nobody to send to.
+   * @returns in how many ms to ask again, because the line is not free; undefined when the bytes were sent, or nobody is there
+   */
+  sendUnasked?(bytes: Uint8Array): number | undefined;
 }

@@ -63,6 +63,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   simulator: {
     knows: [
       'protocol',
+      'random',
       'schema',
       'registers',
       'signals',

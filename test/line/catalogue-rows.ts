@@ -1,18 +1,23 @@
+import { once } from 'node:events';
+import jsmodbus from 'jsmodbus';
 import modbusSerial from 'modbus-serial';
+import { SerialPort } from 'serialport';
 
 /** A client that we did not write asks one device. */
 export class Master {
-  readonly #connect: (wire: Wire | undefined) => Promise<Client>;
+  readonly #wire: Wire | undefined;
+  readonly access: Access;
   readonly #clients: Client[] = [];
   client!: Client;
 
-  constructor(connect: (wire: Wire | undefined) => Promise<Client>) {
-    this.#connect = connect;
+  constructor(wire: Wire | undefined, access: Access) {
+    this.#wire = wire;
+    this.access = access;
   }
 
   /** Opens a connection, and asks over it from now on. */
-  async connect(timeout: number, wire?: Wire): Promise<this> {
-    this.client = await this.#connect(wire);
+  async connect(timeout: number, wire = this.#wire): Promise<this> {
+    this.client = await newClient(wire, this.access);
     this.#clients.push(this.client);
     this.client.setID(1);
     this.client.setTimeout(timeout);
@@ -21,6 +26,12 @@ export class Master {
 
   async reconnect(timeout: number): Promise<this> {
     await closed(this.client);
+    return this.connect(timeout);
+  }
+
+  /** Closes all connections, and opens one. */
+  async alone(timeout: number): Promise<this> {
+    await this.close();
     return this.connect(timeout);
   }
 
@@ -45,7 +56,7 @@ type Client = InstanceType<typeof modbusSerial.default>;
 
 type Wire = 'RTU' | 'RTU, unbuffered' | 'RTU over TCP';
 
-export async function newClient(wire: Wire | undefined, { path, port }: Access): Promise<Client> {
+async function newClient(wire: Wire | undefined, { path, port }: Access): Promise<Client> {
   const client = new modbusSerial.default();
   // One that a device throws out says so here, too.
   client.on('error', () => {});
@@ -79,7 +90,11 @@ export interface Row {
   /** Modbus TCP, unless it is said. */
   readonly wire?: Wire;
   /** In place of manners and rules that are about hours. */
-  readonly played?: { readonly manners?: object; readonly faults?: readonly Record<string, unknown>[] };
+  readonly played?: {
+    readonly manners?: object;
+    readonly faults?: readonly Record<string, unknown>[];
+    readonly line?: object;
+  };
 }
 
 /** A first connection, and a read over it. */
@@ -95,6 +110,19 @@ const nth =
 /** RTU by modbus-serial's port without a buffer, and then by the one with it. */
 const atOnce = async (master: Master) => (await master.connect(500, 'RTU, unbuffered')).read(0);
 const inPieces = async (master: Master) => (await master.reconnect(5000)).read(0);
+/** What jsmodbus says to a read of register 0, a client that keeps what it hears between two requests. */
+async function withJsmodbus({ access: { path } }: Master): Promise<string> {
+  const port = new SerialPort({ path: path(), baudRate: 1200 });
+  await once(port, 'open');
+  const client = new jsmodbus.client.RTU(port, 1, 1000);
+  await pause(1500);
+  const seen = await client.readHoldingRegisters(0, 1).then(
+    ({ response }) => response.body.valuesAsArray.join(', '),
+    ({ message }: { readonly message: string }) => message,
+  );
+  await new Promise<void>((resolve) => port.close(() => resolve()));
+  return seen;
+}
 /** One more read on the same connection. */
 const next =
   (address = 0, quantity = 1) =>
@@ -308,6 +336,75 @@ export const ROWS: readonly Row[] = [
       'Port Not Open',
     ],
     robust: ['connects again when the other has gone', (m) => m.reconnect(5000).then(() => m.read(0)), '10'],
+  },
+  {
+    id: 'one-client',
+    naive: [
+      'connects while another client is connected, and asks',
+      async (m) => {
+        await m.connect(5000);
+        await m.read(0);
+        await m.connect(5000);
+        await pause(300);
+        return m.read(0);
+      },
+      'Port Not Open',
+    ],
+    robust: ['connects when the other has gone', (m) => m.alone(5000).then(() => m.read(0)), '10'],
+  },
+  {
+    id: 'second-client-unheard',
+    naive: [
+      'connects while another client is connected, and asks',
+      async (m) => {
+        await m.connect(5000);
+        await m.read(0);
+        await m.connect(300);
+        return m.read(0);
+      },
+      OUT,
+    ],
+    robust: ['connects when the other has gone', (m) => m.alone(5000).then(() => m.read(0)), '10'],
+  },
+  {
+    id: 'pipelined-dropped',
+    played: { faults: [{ name: 'slow', do: { delay: 300 } }] },
+    naive: [
+      'asks three times without waiting (each answered after 0.3 s here)',
+      async (m) => {
+        await m.connect(1000);
+        return (await Promise.all([m.read(0), m.read(1), m.read(2)])).join(', ');
+      },
+      `10, ${OUT}, ${OUT}`,
+    ],
+    robust: [
+      'asks one after the other',
+      async (m) => {
+        m.client.setTimeout(5000);
+        return [await m.read(0), await m.read(1), await m.read(2)].join(', ');
+      },
+      '10, 11, 12',
+    ],
+  },
+  {
+    id: 'stray-byte-while-idle',
+    wire: 'RTU',
+    played: { line: { unasked: { bytes: 'ff', every: 300 } } },
+    naive: ['jsmodbus reads one register (with a byte every 0.3 s here)', withJsmodbus, 'Req timed out'],
+    robust: ['modbus-serial reads it', read(0), '10'],
+  },
+  {
+    id: 'stranger-answers-first',
+    wire: 'RTU',
+    naive: ['takes the first frame that comes', atOnce, 'Unexpected data error, expected address 1 got 77'],
+    robust: ['waits for the one of its unit', inPieces, '10'],
+  },
+  { id: 'answers-for-others', wire: 'RTU', naive: ['reads one register', read(0), NO_FUNCTION] },
+  {
+    id: 'second-master',
+    wire: 'RTU',
+    naive: ['jsmodbus reads one register after 1.5 s', withJsmodbus, 'Req timed out'],
+    robust: ['modbus-serial reads it', read(0), '10'],
   },
   {
     id: 'busy-every-other',

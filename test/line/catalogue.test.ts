@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findMisbehaviour, type Misbehaviour, readCatalogue, rulesOf } from '../../src/config/catalogue.js';
 import { nativeSetup } from '../support/configuration.js';
 import { type RunningSimulator, startSimulator } from '../support/simulator.js';
-import { Master, newClient, REGISTERS, ROWS, type Row } from './catalogue-rows.js';
+import { Master, REGISTERS, ROWS, type Row } from './catalogue-rows.js';
 
 /*
  * Entries of the catalogue on the wire. Each row has a device and a line of its own, and all are played at the same time.
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await Promise.all(
     ROWS.map(async ({ id, wire, naive, robust }) => {
       const access = { path: () => running.path(id), port: () => running.port(id) };
-      const master = new Master((other) => newClient(other ?? wire, access));
+      const master = new Master(wire, access);
       masters.push(master);
       seen.set(id, { naive: await naive[1](master), robust: await robust?.[1](master) });
     }),
@@ -47,7 +47,12 @@ function bench() {
     const like = entry.line || played ? {} : { like: id };
     devices[id] = { registers: REGISTERS, ...like, ...(played?.manners && { manners: played.manners }) };
     faults.push(...rulesOf({ id, faults: [...(played?.faults ?? [])] }, { device: id }));
-    lines[id] = { ...transport(wire), ...(entry.line && { like: id }), units: { 1: id, 2: 'neighbour' } };
+    lines[id] = {
+      ...transport(wire),
+      ...(entry.line && { like: id }),
+      ...played?.line,
+      units: { 1: id, 2: 'neighbour' },
+    };
   }
   return { devices, lines, faults };
 }

@@ -59,6 +59,10 @@ const damage = fc
   .record({ kind: fc.constantFrom('damaged', 'discarded'), at: time, ...received, isRest: fc.boolean() })
   .chain((event) => client.map((of) => ({ ...event, ...of }) as NewEvent));
 
+const unasked = fc
+  .record({ kind: fc.constant('unasked'), at: time, ...received })
+  .chain((event) => client.map((of) => ({ ...event, ...of }) as NewEvent));
+
 const step = fc.oneof(
   fc.record({ kind: fc.constant('bytes'), waitMs: time, bytes: bytes(2000), continues: fc.boolean() }),
   fc.record({ kind: fc.constant('break'), waitMs: time, ms: time }),
@@ -155,23 +159,26 @@ const other = fc.oneof(
 describe('the traffic', () => {
   it('keeps every event as it was', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(frame, damage, reply, silent, other), { maxLength: 20 }), (events) => {
-        const { stream, line } = streamOf();
-        events.forEach((event, i) => {
-          expect(stream.add(line, event)).toBe(i + 1);
-        });
-        events.forEach((event, i) => {
-          const place = { seq: i + 1, line: 'bench', time: event.at + WALL };
-          expect(stream.read(i + 1)).toEqual({ ...event, ...place });
-          expect(stream.outline(i + 1)).toEqual({
-            kind: event.kind,
-            line: 'bench',
-            time: event.at + WALL,
-            unitId: 'unitId' in event ? event.unitId : undefined,
-            functionCode: 'functionCode' in event ? event.functionCode : undefined,
+      fc.property(
+        fc.array(fc.oneof(frame, damage, unasked, reply, silent, other), { maxLength: 20 }),
+        (events) => {
+          const { stream, line } = streamOf();
+          events.forEach((event, i) => {
+            expect(stream.add(line, event)).toBe(i + 1);
           });
-        });
-      }),
+          events.forEach((event, i) => {
+            const place = { seq: i + 1, line: 'bench', time: event.at + WALL };
+            expect(stream.read(i + 1)).toEqual({ ...event, ...place });
+            expect(stream.outline(i + 1)).toEqual({
+              kind: event.kind,
+              line: 'bench',
+              time: event.at + WALL,
+              unitId: 'unitId' in event ? event.unitId : undefined,
+              functionCode: 'functionCode' in event ? event.functionCode : undefined,
+            });
+          });
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -38,6 +38,7 @@ export const serverRowSchema = z.object({
   count_noise_bytes: z.number(),
   count_damaged_characters: z.number(),
   count_rejected: z.number(),
+  count_unasked: z.number(),
 });
 
 export type ServerRow = z.infer<typeof serverRowSchema>;
@@ -110,5 +111,6 @@ function countsOf({ counters }: LineView) {
     count_noise_bytes: counters.noiseBytes,
     count_damaged_characters: counters.damagedCharacters,
     count_rejected: counters.rejected,
+    count_unasked: counters.unasked,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, hexadecimal, oneOf, section, text, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { startSchema } from './schema.js';
 
@@ -28,6 +28,22 @@ export const rs485Schema = section({
   receiveWhileSending: flag.optional(),
 });
 
+const DAY_MS = 86_400_000;
+
+/** No line is kept from its own work by what nobody asked for. */
+const SHORTEST_UNASKED_MS = 10;
+
+export const unaskedSchema = section({
+  bytes: hexadecimal(256, 'bytes', '00').optional(),
+  frame: section({
+    unit: wholeNumber(0, 255),
+    pdu: hexadecimal(253, 'a PDU', '03 02 00 07'),
+  }).optional(),
+  before: oneOf(['reply']).optional(),
+  every: duration(SHORTEST_UNASKED_MS, DAY_MS).optional(),
+  jitter: duration(0, DAY_MS).optional(),
+});
+
 export const serialLineSchema = section({
   serial: section({
     path: text('the path of a serial port, or virtual'),
@@ -50,35 +66,46 @@ export const serialLineSchema = section({
   whenBusy: oneOf(['queue', 'drop', 'replace']).default('replace'),
   echo: oneOf(['auto', 'yes', 'no']).default('auto'),
   start: startSchema.optional(),
+  unasked: z.unknown().optional(),
   units: z.unknown().optional(),
 });
-
-const DAY_MS = 86_400_000;
 
 const listening = {
   host: text('a host name or an address').default('127.0.0.1'),
   maxClients: wholeNumber(1, 65535).default(256),
 };
-const idleTimeout = duration(10, DAY_MS).default(300_000);
+const connections = {
+  idleTimeout: duration(10, DAY_MS).default(300_000),
+  whenFull: oneOf(['evict', 'refuse', 'ignore']).optional(),
+  pipelining: oneOf(['serve', 'drop', 'one']).optional(),
+};
 const port = wholeNumber(0, 65535);
 
+const UDP_WHEN_FULL = 'evict: UDP has no connections that could be refused or ignored';
+const UDP_PIPELINING = 'serve: UDP has no connection on which one request could stand behind another';
 const SOCKET_MODE = 'server: a socket hears only what is sent to it, so only a serial line can be a monitor';
 
 const socketLine = {
   framing: oneOf(['socket', 'rtu', 'ascii']).default('socket'),
   mode: z.literal('server', { error: SOCKET_MODE }).optional(),
   start: startSchema.optional(),
+  unasked: z.unknown().optional(),
   units: z.unknown().optional(),
   missingUnit: oneOf(['exception', 'silence']).default('exception'),
 };
 
 export const tcpLineSchema = section({
-  tcp: section({ ...listening, port: port.default(5020), idleTimeout }),
+  tcp: section({ ...listening, port: port.default(5020), ...connections }),
   ...socketLine,
 });
 
 export const udpLineSchema = section({
-  udp: section({ ...listening, port: port.default(5020) }),
+  udp: section({
+    ...listening,
+    port: port.default(5020),
+    whenFull: z.literal('evict', { error: UDP_WHEN_FULL }).optional(),
+    pipelining: z.literal('serve', { error: UDP_PIPELINING }).optional(),
+  }),
   ...socketLine,
 });
 
@@ -87,7 +114,7 @@ export const tlsLineSchema = section({
   tls: section({
     ...listening,
     port: port.default(802),
-    idleTimeout,
+    ...connections,
     cert: text('the path of a certificate (PEM)'),
     key: text('the path of its private key (PEM)'),
     ca: text('the path of the certificates that sign those of clients (PEM)').optional(),

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { hex } from '../../protocol/bytes.js';
 import { isMapping } from '../../schema/parts.js';
 import { compact } from '../compact.js';
 import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
+  UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
 
@@ -24,10 +26,14 @@ function serialSource({
   whenBusy,
   echo,
   start,
+  unasked,
   units,
   ...serial
 }: SerialLineDefinition): LineSource {
-  return compact({ serial, framing, mode, timing, whenBusy, echo, start, units: unitsSource(units) });
+  return compact({
+    ...{ serial, framing, mode, timing, whenBusy, echo, start },
+    ...{ unasked: unaskedSource(unasked), units: unitsSource(units) },
+  });
 }
 
 function socketSource({
@@ -36,12 +42,24 @@ function socketSource({
   framing,
   files,
   start,
+  unasked,
   units,
   missingUnit,
   ...listening
 }: SocketLineDefinition): LineSource {
   const socket = compact({ ...listening, ...files });
-  return compact({ [kind]: socket, framing, start, units: unitsSource(units), missingUnit });
+  return compact({
+    ...{ [kind]: socket, framing, start, unasked: unaskedSource(unasked) },
+    ...{ units: unitsSource(units), missingUnit },
+  });
+}
+
+function unaskedSource(unasked: readonly UnaskedDefinition[] | undefined): unknown {
+  return unasked?.map(({ bytes, frame, ...when }) => ({
+    ...(bytes && { bytes: hex(bytes) }),
+    ...(frame && { frame: { unit: frame.unit, pdu: hex(frame.pdu) } }),
+    ...when,
+  }));
 }
 
 function unitsSource(units: UnitNames): Record<string, string> {

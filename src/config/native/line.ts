@@ -10,6 +10,7 @@ import type {
   LineDefinition,
   SerialLineDefinition,
   SocketLineDefinition,
+  UnaskedDefinition,
   UnitNames,
 } from '../configuration.js';
 import {
@@ -18,6 +19,7 @@ import {
   tcpLineSchema,
   tlsLineSchema,
   udpLineSchema,
+  unaskedSchema,
 } from './line-schema.js';
 import type { startSchema } from './schema.js';
 import { type DeviceNames, readUnits } from './units.js';
@@ -57,9 +59,45 @@ export function nativeLine(
   const units = isMonitor
     ? noUnits(at.key('units'))
     : readUnits(at.key('units'), framing === 'socket', devices);
+  const unasked = readUnasked(at.key('unasked'), transport, isMonitor);
   return transport === 'serial'
-    ? serialLine(name, at, { units, start })
-    : socketLine(name, transport, at, { units, directory, start });
+    ? serialLine(name, at, { units, start, unasked })
+    : socketLine(name, transport, at, { units, directory, start, unasked });
+}
+
+/** The most things that a line sends unasked. */
+const MOST_UNASKED = 8;
+
+/** One of them, or a list. Reports its mistakes; undefined where there is none. */
+function readUnasked(
+  at: At,
+  transport: (typeof TRANSPORTS)[number],
+  isMonitor: boolean,
+): readonly UnaskedDefinition[] | undefined {
+  if (at.value === undefined) return undefined;
+  if (isMonitor) return at.wrong('a line with mode monitor never sends a byte, so it sends none unasked');
+  if (transport === 'udp') {
+    return at.wrong('a line on UDP answers datagrams one by one and can send nothing unasked; use tcp');
+  }
+  if (!Array.isArray(at.value)) return readOneUnasked(at);
+  const { length } = at.value;
+  if (length > MOST_UNASKED) return at.wrong(`expected at most ${MOST_UNASKED} of them, got ${length}`);
+  const all = at.items() ?? [];
+  return length === 0 ? undefined : all.flatMap(readOneUnasked);
+}
+
+function readOneUnasked(at: At): UnaskedDefinition[] {
+  const parsed = at.check(unaskedSchema);
+  if (!parsed) return [];
+  const { bytes, frame, before, every, jitter } = parsed;
+  if ((bytes === undefined) === (frame === undefined)) at.wrong('expected either bytes or frame');
+  if ((before === undefined) === (every === undefined)) at.wrong('expected either every or before');
+  if (jitter !== undefined && jitter > (every ?? 0)) {
+    at.key('jitter').wrong(
+      every === undefined ? 'only what comes every so often has a jitter' : 'expected no more than every',
+    );
+  }
+  return [compact(parsed)];
 }
 
 /** The units of a monitor, which answers for nobody. */
@@ -74,6 +112,7 @@ function noUnits(at: At): UnitNames {
 interface Surroundings {
   readonly units: UnitNames;
   readonly start: Start | undefined;
+  readonly unasked: readonly UnaskedDefinition[] | undefined;
 }
 
 /** `required` is how lines start without a word about it. */
@@ -81,7 +120,11 @@ function waiting(start: Start | undefined) {
   return start === 'waiting' && ({ start } as const);
 }
 
-function serialLine(name: string, at: At, { units, start }: Surroundings): SerialLineDefinition | undefined {
+function serialLine(
+  name: string,
+  at: At,
+  { units, start, unasked }: Surroundings,
+): SerialLineDefinition | undefined {
   const parsed = at.check(serialLineSchema);
   if (!parsed) return undefined;
   const serial = at.key('serial');
@@ -118,6 +161,7 @@ function serialLine(name: string, at: At, { units, start }: Surroundings): Seria
     whenBusy,
     echo,
     pacing: pacing && compact(pacing),
+    unasked,
     units,
     ...waiting(parsed.start ?? start),
   });
@@ -148,14 +192,18 @@ function socketLine(
   name: string,
   kind: SocketLineDefinition['kind'],
   at: At,
-  { units, directory, start }: Surroundings & { readonly directory: string },
+  { units, directory, start, unasked }: Surroundings & { readonly directory: string },
 ): SocketLineDefinition | undefined {
   if (kind !== 'tls') {
     const parsed = kind === 'tcp' ? at.check(tcpLineSchema) : at.check(udpLineSchema);
     if (!parsed) return undefined;
     const { framing, missingUnit } = parsed;
-    const listening = 'tcp' in parsed ? parsed.tcp : parsed.udp;
-    return { kind, name, framing, ...listening, units, missingUnit, ...waiting(parsed.start ?? start) };
+    const listening = compact('tcp' in parsed ? parsed.tcp : parsed.udp);
+    return {
+      ...{ kind, name, framing, ...listening, units, missingUnit },
+      ...waiting(parsed.start ?? start),
+      ...(unasked && { unasked }),
+    };
   }
   const parsed = at.check(tlsLineSchema);
   if (!parsed) return undefined;
@@ -168,7 +216,8 @@ function socketLine(
     ca: ca === undefined ? undefined : absolute(ca),
   });
   return {
-    ...{ kind, name, framing, ...listening, files, units, missingUnit },
+    ...{ kind, name, framing, ...compact(listening), files, units, missingUnit },
     ...waiting(parsed.start ?? start),
+    ...(unasked && { unasked }),
   };
 }

@@ -45,6 +45,8 @@ export const catalogueSchema = z
   })
   .describe('The entries, by their identifiers.');
 
+export type CatalogueView = z.output<typeof catalogueSchema>;
+
 const name = z.string({ error: 'a name' });
 
 export const targetRequest = z

@@ -23,6 +23,7 @@ export const LINE = {
     requests: 3,
     broadcasts: 0,
     dropped: 0,
+    unasked: 0,
     replies: 3,
     duplicates: 0,
     echoes: 0,

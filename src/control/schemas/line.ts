@@ -45,6 +45,7 @@ const countersView = z.object({
   broadcasts: z.number(),
   dropped: z.number(),
   replies: z.number(),
+  unasked: z.number(),
   duplicates: z.number(),
   echoes: z.number(),
   collisions: z.number(),

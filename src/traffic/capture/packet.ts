@@ -1,7 +1,7 @@
 import type { StepReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import { damageText } from '../decode.js';
-import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent } from '../event.js';
+import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
 import type { LinkType } from './pcapng.js';
 
 /** What a capture has to know about a line beside its events. */
@@ -70,13 +70,15 @@ const KIND_COMMENTS: Readonly<Record<FrameEvent['kind'], string | undefined>> = 
   dropped: 'dropped: not executed, because replies were pending',
 };
 
-/** The comments on bytes that came in. */
-export function receivedComments(event: FrameEvent | DamageEvent): string[] {
+/** The comments on bytes that came in, or were sent unasked. */
+export function receivedComments(event: FrameEvent | DamageEvent | UnaskedEvent): string[] {
   switch (event.kind) {
     case 'damaged':
       return [`damaged: ${damageText(event.bytes, event.framing)}`];
     case 'discarded':
       return ['discarded: no valid frame'];
+    case 'unasked':
+      return ['unasked: sent by the simulator, though nobody had asked'];
     default: {
       const comment = KIND_COMMENTS[event.kind];
       return comment === undefined ? [] : [comment];

@@ -1,4 +1,4 @@
-import { notReached, type PlayReport } from '../../protocol/play-report.js';
+import { notReached, type PlayReport, type StepReport } from '../../protocol/play-report.js';
 import type { Step } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { WhenBusy } from '../settings.js';
@@ -126,6 +126,22 @@ export class ReplyPlayer {
     if (!this.#waitsForFrame || this.#options.listening.busy) return;
     this.#waitsForFrame = false;
     this.#start(this.#clock.now());
+  }
+
+  /**
+   * Sends bytes that nobody asked for, if no reply is pending and the line has been silent for t3.5.
+   * @param sent gets what became of them, within this call
+   * @returns in how many ms to ask again; undefined if the bytes were sent, or are lost
+   */
+  sendUnasked(bytes: Uint8Array, sent: (report: StepReport) => void): number | undefined {
+    const { listening, timing } = this.#options;
+    const now = this.#clock.now();
+    if (this.#queue.length > 0 || listening.busy || this.#runner.breaking !== undefined) return timing.t35;
+    const free = Math.max(listening.lastAt, this.#runner.wireFreeAt) + timing.t35;
+    if (free > now) return free - now;
+    const step = { kind: 'bytes', waitMs: 0, bytes, continues: false } as const;
+    this.#runner.start([step], now, ([report]) => report && sent(report));
+    return undefined;
   }
 
   #begin(): void {

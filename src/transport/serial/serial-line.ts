@@ -114,6 +114,10 @@ export class SerialLine implements Transport, PortListener {
     this.#session?.reframe(framing);
   }
 
+  sendUnasked(bytes: Uint8Array): number | undefined {
+    return this.#session?.sendUnasked?.(bytes);
+  }
+
   onData(chunk: Uint8Array): void {
     this.#session?.received(chunk);
   }

@@ -23,6 +23,8 @@ export interface PortSession {
   reframe(framing: Framing): void;
   /** Goes on with another behaviour on the same port. */
   change(behaviour: SerialBehaviour): void;
+  /** As of a `Transport`; a monitor has none. */
+  sendUnasked?(bytes: Uint8Array): number | undefined;
   end(): void;
 }
 
@@ -97,6 +99,14 @@ export class SerialSession implements PortSession {
     this.#dispatch(noise);
     this.#player.listened();
     this.#silence.heard(characters, now);
+  }
+
+  sendUnasked(bytes: Uint8Array): number | undefined {
+    return this.#player.sendUnasked(bytes, ({ outcome, achievedAt, endedAt }) => {
+      if (outcome !== 'achieved') return;
+      const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
+      this.#handler.event({ kind: 'unasked', frame });
+    });
   }
 
   /**

@@ -1,4 +1,11 @@
+import type { WhenFull } from '../settings.js';
 import type { LineHandler, Rejection } from '../transport.js';
+
+/**
+ * With `ignore`, so many connections wait for one of the clients to end; as the queue of a listening socket, this has an
+ * end. Each holds what a connection reads ahead.
+ */
+const MAX_WAITING = 64;
 
 /** How events and requests name a client. */
 export interface ClientIdentity {
@@ -18,12 +25,27 @@ export interface Client extends ClientIdentity {
   readonly busy: boolean;
   /** Whether it has left too many replies unread for `timeoutMs`. Asked from time to time. */
   slowFor(timeoutMs: number, now: number): boolean;
+  /** Sends bytes that this client has not asked for, unless replies wait. Absent where a client has no connection. */
+  sendUnasked?(bytes: Uint8Array): void;
   /** Ends the client now, and reports what was not played. The client leaves the list by itself. Twice is harmless. */
   end(text: string): void;
 }
 
+/** A connection beyond the limit, which is open and gets no answer. */
+export interface WaitingClient extends Client {
+  /** There is room: it is a client from now on, and what it has sent is answered. */
+  serve(): void;
+}
+
+interface Waiting {
+  readonly client: WaitingClient;
+  /** From its certificate. */
+  readonly role: string | undefined;
+}
+
 export interface ClientLimits {
   readonly maxClients: number;
+  readonly whenFull: WhenFull;
   readonly idleTimeoutMs: number;
   readonly slowTimeoutMs: number;
   /**
@@ -37,6 +59,8 @@ export class ClientList {
   readonly #limits: ClientLimits;
   readonly #handler: LineHandler;
   readonly #clients = new Set<Client>();
+  /** The oldest first. */
+  readonly #waiting = new Map<Client, Waiting>();
   /** Runs while there are clients. One timer serves all of them, so that none is set or cleared per request. */
   #watch: NodeJS.Timeout | undefined;
 
@@ -55,11 +79,17 @@ export class ClientList {
   }
 
   /**
-   * Makes room for one more client by ending the least useful one. Returns false if the newcomer must be turned away.
+   * Makes room for one more client, where the line does that, by ending the least useful one. Returns false if the newcomer
+   * is not served; it is reported as rejected then.
    */
   makeRoom(newcomer: ClientIdentity): boolean {
-    const { maxClients } = this.#limits;
+    const { maxClients, whenFull } = this.#limits;
     if (this.#clients.size < maxClients) return true;
+    if (whenFull !== 'evict') {
+      const taken = `all ${maxClients} ${this.#noun} are taken`;
+      this.turnAway(newcomer, 'limit', this.mayWait ? `${taken}: not answered until one ends` : taken);
+      return false;
+    }
     const idle = leastUseful(this.#clients);
     if (idle === undefined) {
       this.turnAway(newcomer, 'limit', `all ${maxClients} ${this.#noun} have replies pending`);
@@ -76,6 +106,16 @@ export class ClientList {
     this.#handler.event({ kind: 'client', ...identityOf(client), ...(role !== undefined && { role }) });
   }
 
+  /** Whether a newcomer without room stays connected. */
+  get mayWait(): boolean {
+    return this.#limits.whenFull === 'ignore' && this.#waiting.size < MAX_WAITING;
+  }
+
+  /** Keeps a connection for which there is no room, until there is. */
+  wait(client: WaitingClient, role?: string): void {
+    this.#waiting.set(client, { client, role });
+  }
+
   /** Reports that a newcomer did not become a client. */
   turnAway(newcomer: ClientIdentity, reason: Rejection, text: string): void {
     this.#handler.event({ kind: 'rejected', ...newcomer, reason, text });
@@ -88,17 +128,29 @@ export class ClientList {
     client.end(text);
   }
 
-  /** A client has ended. */
+  /** A client has ended. The connection that has waited longest takes its place. */
   remove(client: Client, text: string): void {
+    // One that only waited was reported when it came.
+    if (this.#waiting.delete(client)) return;
     this.#clients.delete(client);
     if (this.#clients.size === 0) {
       clearInterval(this.#watch);
       this.#watch = undefined;
     }
     this.#handler.event({ kind: 'client-gone', ...identityOf(client), text });
+    const [next] = this.#waiting.values();
+    if (next === undefined) return;
+    this.#waiting.delete(next.client);
+    this.add(next.client, next.role);
+    next.client.serve();
+  }
+
+  sendUnasked(bytes: Uint8Array): void {
+    for (const client of this.#clients) client.sendUnasked?.(bytes);
   }
 
   endAll(text: string): void {
+    for (const client of this.#waiting.keys()) client.end(text);
     for (const client of this.#clients) client.end(text);
   }
 

@@ -67,11 +67,11 @@ export class SocketLine implements Transport {
     this.#framing = framing;
     this.#handler = handler;
     this.#limits = { ...LIMITS, ...limits };
-    const { kind, maxClients, idleTimeout = FORGOTTEN_AFTER_MS } = settings;
+    const { kind, maxClients, whenFull = 'evict', idleTimeout = FORGOTTEN_AFTER_MS } = settings;
     const { slowTimeoutMs } = this.#limits;
     const areConnections = kind !== 'udp';
     this.#clients = new ClientList(
-      { maxClients, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
+      { maxClients, whenFull, idleTimeoutMs: idleTimeout, slowTimeoutMs, areConnections },
       handler,
     );
   }
@@ -88,6 +88,11 @@ export class SocketLine implements Transport {
   /** Bytes that come from now on are read in another framing, and so are those of incomplete frames. */
   reframe(framing: Framing): void {
     this.#framing = framing;
+  }
+
+  /** Each client gets them that does not wait for a reply. */
+  sendUnasked(bytes: Uint8Array): undefined {
+    this.#clients.sendUnasked(bytes);
   }
 
   async start({ waits = false } = {}): Promise<TransportStart> {

@@ -68,20 +68,22 @@ function admitPlain(context: BindingContext, accepted: Accepted): void {
 }
 
 /**
- * Makes a connection a client if there is room.
+ * Makes a connection a client if there is room; otherwise it waits, or is closed, as the line says.
  * @param channel carries the requests: the connection itself, or TLS on it
  * @param role the role that the client's certificate gives it
  */
 export function admit(
-  { clients, handler, framing }: BindingContext,
+  { clients, handler, framing, settings }: BindingContext,
   { client, clientId, raw }: Accepted,
   channel: Channel,
   role?: string,
 ): void {
   const identity = { client, clientId };
-  if (clients.makeRoom(identity)) {
-    clients.add(new TcpConnection({ identity, channel, raw, framing, handler, clients }), role);
-  } else {
+  const { pipelining = 'serve' } = settings;
+  const options = { identity, channel, raw, framing, handler, clients, pipelining };
+  if (clients.makeRoom(identity)) clients.add(new TcpConnection(options), role);
+  else if (clients.mayWait) clients.wait(new TcpConnection({ ...options, isHeld: true }), role);
+  else {
     channel.socket.on('error', () => {});
     channel.socket.destroy();
   }

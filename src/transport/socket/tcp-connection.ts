@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net';
 import type { AduContent, Framing } from '../../protocol/framing.js';
+import type { PlayReport } from '../../protocol/play-report.js';
+import { plainReply } from '../../protocol/reply-plan.js';
+import type { Pipelining } from '../settings.js';
 import type { LineHandler, LineReply } from '../transport.js';
 import type { Channel } from './channel.js';
-import type { Client, ClientIdentity, ClientList } from './client-list.js';
+import type { ClientIdentity, ClientList, WaitingClient } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
 import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
@@ -30,6 +33,9 @@ export interface TcpConnectionOptions {
   readonly handler: LineHandler;
   /** Called when the connection ends. */
   readonly clients: ClientList;
+  readonly pipelining: Pipelining;
+  /** Whether nothing is answered before `serve` is called. */
+  readonly isHeld?: boolean;
 }
 
 /**
@@ -38,7 +44,7 @@ export interface TcpConnectionOptions {
  * Memory is bounded: while the client may not send more, at most the rest of one read (64 KiB) and what `ReadAhead`
  * holds are kept.
  */
-export class TcpConnection implements Client {
+export class TcpConnection implements WaitingClient {
   readonly client: string;
   readonly clientId: number;
   activeAt: number;
@@ -46,6 +52,7 @@ export class TcpConnection implements Client {
   readonly #socket: Socket;
   readonly #handler: LineHandler;
   readonly #clients: ClientList;
+  readonly #pipelining: Pipelining;
   readonly #decoder: LineDecoder;
   readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
@@ -55,7 +62,11 @@ export class TcpConnection implements Client {
   #receivedAt: number;
   #nextTurn: NodeJS.Immediate | undefined;
   /** What was received is not answered yet: replies have to leave first, or others have their turn. */
-  #waits = false;
+  #waits: boolean;
+  /** There is no room for this client yet. */
+  #isHeld: boolean;
+  /** Whether a request of the last read was taken; the ones behind it may be lost. */
+  #tookOne = false;
   #slowSince: number | undefined;
   /** Why nothing more is read or played. */
   #closing: string | undefined;
@@ -64,7 +75,8 @@ export class TcpConnection implements Client {
   #isGone = false;
 
   /** Starts reading at once. */
-  constructor({ identity, channel, raw, framing, handler, clients }: TcpConnectionOptions) {
+  constructor(options: TcpConnectionOptions) {
+    const { identity, channel, raw, framing, handler, clients, pipelining, isHeld = false } = options;
     this.client = identity.client;
     this.clientId = identity.clientId;
     this.activeAt = this.#receivedAt = performance.now();
@@ -72,6 +84,8 @@ export class TcpConnection implements Client {
     this.#socket = socket;
     this.#handler = handler;
     this.#clients = clients;
+    this.#pipelining = pipelining;
+    this.#isHeld = this.#waits = isHeld;
     this.#decoder = new LineDecoder({
       framing,
       owns: (unitId) => handler.owns(unitId),
@@ -86,7 +100,8 @@ export class TcpConnection implements Client {
     channel.read((bytes, length) => this.#receive(bytes, length));
     socket.on('end', () => {
       this.#inputEnded = true;
-      this.#endIfDone();
+      if (this.#isHeld) this.end('closed by the client');
+      else this.#endIfDone();
     });
     socket.on('error', (error) => this.end(error.message));
     socket.on('close', () => this.end(CLOSED_BY_PLAN));
@@ -95,6 +110,25 @@ export class TcpConnection implements Client {
   /** Whether replies are still to be played. */
   get busy(): boolean {
     return this.#replies.length > 0;
+  }
+
+  serve(): void {
+    this.#isHeld = false;
+    this.activeAt = performance.now();
+    // Its place became free in the middle of the work for another connection.
+    this.#continueLater();
+  }
+
+  sendUnasked(bytes: Uint8Array): void {
+    if (!this.#open || this.busy || this.#isBehind) return;
+    const now = performance.now();
+    const { client, clientId } = this;
+    const played = ({ steps: [step] }: PlayReport) => {
+      if (step?.outcome !== 'achieved') return;
+      const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
+      this.#handler.event({ kind: 'unasked', frame, client, clientId });
+    };
+    this.#replies.add({ plan: plainReply(bytes), played }, now);
   }
 
   /** Closes the connection now. Bytes that were not written yet are lost. */
@@ -139,6 +173,7 @@ export class TcpConnection implements Client {
       return;
     }
     this.#receivedAt = performance.now();
+    this.#tookOne = false;
     this.#decoder.follow(this.#receivedAt, true);
     this.#decoder.now.push(bytes, length, this.#receivedAt);
     const finished = this.#work();
@@ -193,11 +228,15 @@ export class TcpConnection implements Client {
     this.#waits = true;
     this.#decoder.stopWatching();
     // Other connections come first, even if the client has taken everything by then.
+    this.#continueLater();
+    return false;
+  }
+
+  #continueLater(): void {
     this.#nextTurn = setImmediate(() => {
       this.#nextTurn = undefined;
       this.#continue();
     });
-    return false;
   }
 
   #answerInput(): boolean {
@@ -229,6 +268,7 @@ export class TcpConnection implements Client {
   #answer({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array): void {
     this.activeAt = this.#receivedAt;
     this.spoke = true;
+    if (this.#pipelining !== 'serve' && this.#loses(adu)) return;
     const request = {
       transactionId,
       unitId,
@@ -241,6 +281,16 @@ export class TcpConnection implements Client {
     };
     this.#handler.request(request, this.#begin);
     this.#decoder.follow(this.#receivedAt, this.#open);
+  }
+
+  /** Reports a request as dropped if the line loses it. Otherwise it is the one of its read that is taken. */
+  #loses(adu: Uint8Array): boolean {
+    const isLost = this.#tookOne || (this.#pipelining === 'drop' && this.busy);
+    this.#tookOne = true;
+    if (!isLost) return false;
+    const frame = { bytes: adu, startedAt: this.#receivedAt, receivedAt: this.#receivedAt };
+    this.#handler.event({ kind: 'dropped', frame, client: this.client, clientId: this.clientId });
+    return true;
   }
 
   #wasSilent(): void {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalogueIds } from '../../../src/config/catalogue.js';
+import { MAX_RULES } from '../../../src/faults/rules.js';
 import { nativeSetup } from '../../support/configuration.js';
 import { Rest } from '../rest.js';
 
@@ -96,6 +97,17 @@ describe('/api/v1/catalogue', () => {
   ])('refuses %s for %j', async (id, target, status, code) => {
     expect(await arm(id, target)).toMatchObject({ status, body: { code } });
     expect(rules()).toEqual([]);
+  });
+
+  it('lets a device that is added be like an entry, with its fault rules, or adds none', async () => {
+    const add = (name: string) =>
+      rest.send('POST', '/api/v1/devices', { name, like: 'exception-zero', registers });
+    expect((await add('d')).status).toBe(201);
+    expect(rules()).toEqual(['exception-zero.d']);
+    for (let i = 1; i < MAX_RULES; i++)
+      await rest.send('POST', '/api/v1/faults', { name: `rule-${i}`, do: [{ delay: 1 }] });
+    expect((await add('e')).status).toBe(400);
+    expect(rest.simulator.devices.has('e')).toBe(false);
   });
 
   it.each([{}, { device: 'a', line: 'lan' }, { device: 5 }])('refuses the target %j', async (target) => {

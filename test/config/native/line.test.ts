@@ -14,6 +14,40 @@ function lineOf(value: object) {
 
 const TLS = { cert: 'server.pem', key: '/keys/server.key' };
 
+const VIRTUAL = { serial: { path: 'virtual' } };
+const BYTES = 'bytes as 1 to 256 bytes of hexadecimal text: write it in quotes, as in "00"';
+
+/** What a line can't send unasked, and why. */
+const REFUSED_UNASKED: readonly [object, string][] = [
+  [
+    { ...VIRTUAL, units: {}, mode: 'monitor', unasked: { bytes: '00', every: '5s' } },
+    'unasked: a line with mode monitor never sends a byte, so it sends none unasked',
+  ],
+  [
+    { udp: {}, unasked: { bytes: '00', every: '5s' } },
+    'unasked: a line on UDP answers datagrams one by one and can send nothing unasked; use tcp',
+  ],
+  [{ ...VIRTUAL, unasked: { bytes: 0, every: '5s' } }, `unasked.bytes: expected ${BYTES}, got 0`],
+  [{ ...VIRTUAL, unasked: { every: '5s' } }, 'unasked: expected either bytes or frame'],
+  [{ ...VIRTUAL, unasked: { bytes: '00' } }, 'unasked: expected either every or before'],
+  [
+    { ...VIRTUAL, unasked: [{ bytes: '00', before: 'reply', jitter: 5 }] },
+    'unasked[0].jitter: only what comes every so often has a jitter',
+  ],
+  [
+    { ...VIRTUAL, unasked: { bytes: '00', every: '1s', jitter: '2s' } },
+    'unasked.jitter: expected no more than every',
+  ],
+  [
+    { ...VIRTUAL, unasked: { bytes: '00', every: 9 } },
+    'unasked.every: expected a number of milliseconds from 10 to 86400000, or a time such as 250ms, 20s, 5m, 1h, got 9',
+  ],
+  [
+    { ...VIRTUAL, unasked: Array(9).fill({ bytes: '00', every: '1s' }) },
+    'unasked: expected at most 8 of them, got 9',
+  ],
+];
+
 describe('a line in the native file', () => {
   it.each<[string, object, object]>([
     ['Modbus UDP', { udp: {} }, { kind: 'udp', framing: 'socket', host: '127.0.0.1', port: 5020 }],
@@ -73,7 +107,7 @@ describe('a line in the native file', () => {
     [{ tls: { key: 'k' } }, 'tls.cert: missing, expected the path of a certificate (PEM)'],
     [
       { udp: { idleTimeout: 5 } },
-      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port)',
+      'udp.idleTimeout: unknown key "idleTimeout" (known: host, maxClients, port, whenFull, pipelining)',
     ],
     [{ tcp: {}, udp: {} }, ': expected one of serial, tcp, udp, tls, got tcp and udp'],
     [
@@ -89,11 +123,21 @@ describe('a line in the native file', () => {
       { serial: { path: '/dev/x' }, mode: 'monitor' },
       'units: a line with mode monitor answers for nobody, so it has no units',
     ],
+    [{ tcp: { whenFull: 'queue' } }, 'tcp.whenFull: expected evict, refuse or ignore, got "queue"'],
+    [
+      { udp: { whenFull: 'refuse' } },
+      'udp.whenFull: expected evict: UDP has no connections that could be refused or ignored, got "refuse"',
+    ],
+    [
+      { udp: { pipelining: 'drop' } },
+      'udp.pipelining: expected serve: UDP has no connection on which one request could stand behind another, got "drop"',
+    ],
     [{ serial: { path: '/dev/x' }, mode: 'spy' }, 'mode: expected server or monitor, got "spy"'],
     ...['tcp', 'udp', 'tls'].map((socket): [object, string] => [
       { [socket]: TLS, mode: 'monitor' },
       'mode: expected server: a socket hears only what is sent to it, so only a serial line can be a monitor, got "monitor"',
     ]),
+    ...REFUSED_UNASKED,
     [
       { tcp: {}, framing: 'rtu', units: { 0: 'meter' } },
       'units.0: expected a unit identifier from 1 to 247, a range or *, got "0"',
@@ -155,4 +199,18 @@ describe('the source of a line', () => {
   it('leaves the settings of the old transport behind when another one is named', () => {
     expect(mergedSource(source, { tcp: { port: 502 } })).toEqual({ tcp: { port: 502 }, units: source.units });
   });
+});
+
+it('what a line sends unasked is written as it is read', () => {
+  const unasked = [
+    { bytes: '00 ff', every: 5000, jitter: 1000 },
+    { frame: { unit: 9, pdu: '03 02 00 07' }, before: 'reply' },
+  ];
+  for (const transport of [VIRTUAL, { tcp: {} }, { tls: TLS }]) {
+    const { definition, mistakes } = lineOf({ ...transport, unasked });
+    expect(mistakes).toEqual([]);
+    expect(definition && lineSource(definition)).toMatchObject({ unasked });
+  }
+  const { definition } = lineOf({ ...VIRTUAL, unasked: unasked[0] });
+  expect(definition && lineSource(definition)).toMatchObject({ unasked: unasked.slice(0, 1) });
 });

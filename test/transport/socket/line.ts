@@ -1,5 +1,5 @@
 import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
-import type { TlsFiles } from '../../../src/transport/settings.js';
+import type { TlsFiles, WhenFull } from '../../../src/transport/settings.js';
 import { type SocketLimits, SocketLine } from '../../../src/transport/socket/socket-line.js';
 import { HoldingRegisters } from './holding-registers.js';
 import { RawClient } from './raw-client.js';
@@ -10,6 +10,7 @@ export interface LineSettings extends Partial<SocketLimits> {
   readonly framing?: Framing;
   readonly tls?: TlsFiles;
   readonly maxClients?: number;
+  readonly whenFull?: WhenFull;
   readonly idleTimeoutMs?: number;
 }
 
@@ -27,6 +28,7 @@ export async function openLine({
   framing = SOCKET,
   tls,
   maxClients,
+  whenFull,
   idleTimeoutMs,
   ...limits
 }: LineSettings = {}): Promise<TestLine> {
@@ -36,6 +38,7 @@ export async function openLine({
     ...(host && { host }),
     ...(tls && { files: tls }),
     ...(maxClients && { maxClients }),
+    ...(whenFull && { whenFull }),
     ...(idleTimeoutMs && { idleTimeout: idleTimeoutMs }),
   });
   const line = new SocketLine(settings, framing, device, limits);

@@ -381,3 +381,18 @@ test('without a CA clients need no certificate, and the line says so', async () 
 function close(how: 'end' | 'reset'): ReplyPlan {
   return { kind: 'send', early: false, steps: [{ kind: 'close', waitMs: 0, how }] };
 }
+
+test('with whenFull: ignore, a second client shakes hands and is answered when the first has left, with its role', async () => {
+  await open({ maxClients: 1, whenFull: 'ignore' });
+  const first = connect(operator);
+  first.send(readRequest(1, 0));
+  expect(await first.responsesOf(1)).toHaveLength(1);
+  const second = connect(operator);
+  second.send(readRequest(2, 0));
+  await until(() => rejections().length === 1, 'the second is without room');
+  expect(rejections()).toEqual(['limit: all 1 connections are taken: not answered until one ends']);
+  expect(second.responses).toEqual([]);
+  first.socket.destroy();
+  expect(await second.responsesOf(1)).toHaveLength(1);
+  expect(ofKind('client')).toMatchObject([{ role: 'Operator' }, { role: 'Operator' }]);
+});

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { Misbehaviour } from '../../../config/catalogue.js';
+import type { CatalogueView } from '../../../control/schemas/catalogue.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
@@ -12,7 +12,7 @@ import { rules } from './rules.js';
 
 const entries = resource(
   () => '/catalogue',
-  ({ catalogue }: { readonly catalogue: readonly Misbehaviour[] }) => catalogue,
+  ({ catalogue }: CatalogueView) => catalogue,
 );
 
 /** What real devices do wrong, by what a client sees of it: one is played on a line, or taken back wherever it is played. */

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LineDefinition, UnaskedDefinition } from '../config/configuration.js';
+import type { Framing } from '../protocol/framing.js';
+import type { PlayReport } from '../protocol/play-report.js';
+import type { Step } from '../protocol/reply-plan.js';
+import { t35 } from '../protocol/timing.js';
+import { seededRandom, seedOf } from '../random.js';
+import type { Clock } from '../transport/clock.js';
+import type { LineEvent, LineReply, LineRequest } from '../transport/transport.js';
+
+/** What is needed of the line. */
+interface UnaskedLine {
+  /** The framing as it is now. */
+  readonly framing: () => Framing;
+  /** As `sendUnasked` of a transport; does nothing while the line is not open. */
+  readonly send: (bytes: Uint8Array) => number | undefined;
+  /** Takes what has left before a reply. */
+  readonly sent: (event: Extract<LineEvent, { kind: 'unasked' }>) => void;
+}
+
+/** The shortest time between two attempts, in ms. */
+const SHORTEST_MS = 10;
+
+/**
+ * What a line sends though nobody asked: noise, the frames of a stranger, the requests of a second master. It is only sent:
+ * no device of the line executes it. The same line has the same jitter in each run.
+ */
+export class Unasked {
+  readonly #clock: Clock;
+  readonly #name: string;
+  readonly #line: UnaskedLine;
+  #isStarted = false;
+  #timed: readonly UnaskedDefinition[] = [];
+  #before: readonly UnaskedDefinition[] = [];
+  /** Silence after each frame before a reply, in ms. */
+  #pause = 0;
+  #callOffs: (() => void)[] = [];
+
+  constructor(clock: Clock, name: string, line: UnaskedLine) {
+    this.#clock = clock;
+    this.#name = name;
+    this.#line = line;
+  }
+
+  /** Goes on with what another definition says. Times that have not changed go on, too. */
+  change(definition: LineDefinition): void {
+    const { unasked = [] } = definition;
+    this.#before = unasked.filter(({ before }) => before !== undefined);
+    this.#pause = definition.kind === 'serial' ? (definition.timing.t35 ?? t35(definition.baudRate)) : 0;
+    const timed = unasked.filter(({ every }) => every !== undefined);
+    if (isDeepStrictEqual(timed, this.#timed)) return;
+    this.#timed = timed;
+    if (this.#isStarted) this.start();
+  }
+
+  /** The line is open: times begin. */
+  start(): void {
+    this.stop();
+    this.#isStarted = true;
+    this.#timed.forEach((each, i) => {
+      const random = seededRandom(seedOf(i, this.#name), 0);
+      const { every = SHORTEST_MS, jitter = 0 } = each;
+      const wait = () => Math.max(SHORTEST_MS, every + (2 * random.next() - 1) * jitter);
+      const after = (ms: number) => {
+        this.#callOffs[i] = this.#clock.callAfter(ms, () => {
+          const busyMs = this.#line.send(this.#bytesOf(each));
+          after(busyMs === undefined ? wait() : Math.max(1, busyMs));
+        });
+      };
+      after(wait());
+    });
+  }
+
+  stop(): void {
+    this.#isStarted = false;
+    for (const callOff of this.#callOffs.splice(0)) callOff();
+  }
+
+  /** The reply, with what is sent before it. The reply's own report is about the reply alone. */
+  beforeReply(reply: LineReply, { client, clientId }: LineRequest): LineReply {
+    const { plan } = reply;
+    if (this.#before.length === 0 || plan.kind === 'silence') return reply;
+    const pause = this.#pause;
+    const extra = this.#before.map((each) => this.#bytesOf(each));
+    const steps = [
+      ...extra.map((bytes, i): Step => ({ kind: 'bytes', waitMs: i && pause, bytes, continues: false })),
+      ...plan.steps.map((step, i) => (i === 0 ? { ...step, waitMs: step.waitMs + pause } : step)),
+    ];
+    const played = (report: PlayReport) => {
+      for (const [i, bytes] of extra.entries()) {
+        const { outcome, achievedAt = 0, endedAt = 0 } = report.steps[i] ?? {};
+        if (outcome !== 'achieved') continue;
+        const frame = { bytes, startedAt: achievedAt, receivedAt: endedAt };
+        this.#line.sent({ kind: 'unasked', frame, ...(client !== undefined && { client, clientId }) });
+      }
+      reply.played({ ...report, steps: report.steps.slice(extra.length) });
+    };
+    return { plan: { ...plan, steps }, played };
+  }
+
+  #bytesOf({ bytes, frame }: UnaskedDefinition): Uint8Array {
+    if (bytes) return bytes;
+    const { unit = 0, pdu = new Uint8Array() } = frame ?? {};
+    return this.#line.framing().encode({ transactionId: 0, unitId: unit, pdu });
+  }
+}
