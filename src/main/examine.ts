@@ -1,4 +1,5 @@
 import type { ExaminationWanted, ExamineRequest } from '../config/commands/examine.js';
+import { REAL_WORLD, realWorldChecks } from '../testing/examine/checks/real-world.js';
 import { CHECKS } from '../testing/examine/checks.js';
 import { type ObserverDefinition, readObserver } from '../testing/examine/observer/read-observer.js';
 import { examinationJson } from '../testing/report/examination-json.js';
@@ -41,6 +42,8 @@ function list(): number {
       `${id} (${group}): ${title}\n    ${does}\n    ${matters}\n    ${rule}\n    To mend: ${fix}\n    Source: ${source}`,
     );
   }
+  say(`Only with --checks ${REAL_WORLD}, or with the names of some; modbus-sim catalogue ID explains them:`);
+  for (const { id, group, title } of realWorldChecks()) say(`${id} (${group}): ${title}`);
   return OK;
 }
 

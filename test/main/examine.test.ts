@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { realWorldChecks } from '../../src/testing/examine/checks/real-world.js';
 import { CHECKS } from '../../src/testing/examine/checks.js';
 import { examinationSchema } from '../../src/testing/report/examination-json.js';
 import { dist } from '../support/program.mjs';
@@ -144,7 +145,8 @@ describe.concurrent('modbus-sim examine', () => {
   it('lists all checks', async () => {
     const { code, stdout } = await examine('--list');
     expect(code).toBe(0);
-    for (const { id, group, title } of CHECKS) expect(stdout).toContain(`${id} (${group}): ${title}\n`);
+    for (const { id, group, title } of [...CHECKS, ...realWorldChecks()])
+      expect(stdout).toContain(`${id} (${group}): ${title}\n`);
   });
 
   it.each([

@@ -122,7 +122,11 @@ export const mannersSchema = section({
 }) satisfies z.ZodType<Manners, unknown>;
 
 /** The keys that need connections, each with its path. */
-function needConnections({ connectPause, locksUp, firstReply }: Manners): (readonly (string | number)[])[] {
+export function needConnections({
+  connectPause,
+  locksUp,
+  firstReply,
+}: Manners): (readonly (string | number)[])[] {
   const reconnect = locksUp?.on.findIndex((lock) => typeof lock === 'object') ?? -1;
   return [
     ...(connectPause ? [['connectPause']] : []),

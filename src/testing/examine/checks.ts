@@ -5,11 +5,12 @@ import { connections } from './checks/connections.js';
 import { damaged } from './checks/damaged.js';
 import { exceptions } from './checks/exceptions.js';
 import { oneAtATime } from './checks/one-at-a-time.js';
+import { REAL_WORLD, realWorldChecks } from './checks/real-world.js';
 import { time } from './checks/time.js';
 import { watched } from './checks/watching.js';
 import type { Check } from './trial/check.js';
 
-/** All checks, in the order in which they are shown. */
+/** The checks that are run where none are named, in the order in which they are shown. */
 export const CHECKS: readonly Check[] = [
   ...watched,
   oneAtATime,
@@ -29,11 +30,14 @@ export function checksFor({ definition, bus }: Line, checks = CHECKS): Check[] {
 }
 
 /**
- * The checks that are to be run on a line: the named ones with those that they need, all that fit without names.
+ * The checks that are to be run on a line: the named ones with those that they need, all that fit without names. Those of
+ * the catalogue are run only where they are named.
  * @param names identifiers of checks or names of groups
  * @returns what is wrong with the names, as a sentence
  */
-export function chosenChecks(names: readonly string[], line: Line, checks = CHECKS): Check[] | string {
+export function chosenChecks(names: readonly string[], line: Line, usual = CHECKS): Check[] | string {
+  const isOfCatalogue = names.some((name) => name.startsWith(REAL_WORLD));
+  const checks = isOfCatalogue ? [...usual, ...realWorldChecks()] : usual;
   const fitting = checksFor(line, checks);
   if (names.length === 0) return fitting;
   const chosen = new Set<Check>();
@@ -45,7 +49,9 @@ export function chosenChecks(names: readonly string[], line: Line, checks = CHEC
     const named = ({ id, group }: Check) => id === name || group === name;
     const known = checks.filter(named);
     if (known.length === 0) {
-      return unknownName('check', name, [...new Set(checks.flatMap(({ id, group }) => [id, group]))]);
+      return unknownName('check', name, [
+        ...new Set([...checks.flatMap(({ id, group }) => [id, group]), REAL_WORLD]),
+      ]);
     }
     const found = fitting.filter(named);
     if (found.length === 0) return `check ${name} can't be run on line ${line.name}`;

@@ -19,7 +19,14 @@ export interface ExaminationOrder {
 }
 
 /** The most decisive checks come first, and last those that some clients do not survive. */
-const GROUPS: readonly Check['group'][] = ['watching', 'damaged', 'time', 'exceptions', 'connections'];
+const GROUPS: readonly Check['group'][] = [
+  'watching',
+  'damaged',
+  'time',
+  'exceptions',
+  'connections',
+  'real-world',
+];
 
 /**
  * The order in which checks are run: the most decisive ones first, in the order of the seed, each after those that it

@@ -12,6 +12,7 @@ import type { Found } from './heard/found.js';
 import { isReading, type Question } from './heard/question.js';
 import { watchClient } from './heard/watching.js';
 import type { Check } from './trial/check.js';
+import { EntryPlayer } from './trial/entry-player.js';
 import { Exam, type ExamParts, type Known } from './trial/exam.js';
 import { examinedLine } from './trial/examined-line.js';
 import { Outage } from './trial/outage.js';
@@ -62,6 +63,7 @@ export class Examination {
   /** What has become of the client, as sentences: it has crashed, or is gone. */
   readonly #fates: string[] = [];
   readonly #rules: OwnRules;
+  readonly #player: EntryPlayer;
   readonly #running = new Set<Running>();
   readonly #known: Known = {
     until: 0,
@@ -88,6 +90,7 @@ export class Examination {
     this.#begun = clock.now();
     this.#outage = new Outage(order.line, (text) => this.#end({ verdict: 'error', text }));
     this.#rules = new OwnRules(bench.faults.rules);
+    this.#player = new EntryPlayer(order.line, order.unitId, this.#rules);
     this.#log = new ExchangeLog(() => this.#rules.acted());
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -125,6 +128,7 @@ export class Examination {
     let end = await Promise.race([this.#ended, this.#runAll()]);
     callOff();
     for (const running of this.#running) this.#breakOff(running, end?.text ?? '');
+    this.#player.end();
     this.#rules.removeAll();
     const problem = await this.#outage.end();
     if (problem !== undefined) {
@@ -177,6 +181,7 @@ export class Examination {
       isBeside: false,
       rules: this.#rules,
       outage: this.#outage,
+      player: this.#player,
       onEvent: this.#onEvent,
       note,
       values:
@@ -322,7 +327,9 @@ export class Examination {
   #drop(running: Running): void {
     running.exam.end();
     this.#running.delete(running);
-    if (running.check.beside === undefined) this.#rules.removeAll();
+    if (running.check.beside !== undefined) return;
+    this.#player.end();
+    this.#rules.removeAll();
   }
 
   /** Ends a check from outside: what its trials have shown by then is not lost. */

@@ -16,7 +16,7 @@ export const orderSchema = section({
   checks: bounded(z.array(text('the name of a check or of a group')), MOST_NAMED)
     .optional()
     .describe(
-      'Checks and groups of checks (default: all that fit the line). `GET /api/v1/checks` lists them.',
+      'Checks and groups of checks (default: all that fit the line). `GET /api/v1/checks` lists them. `real-world` plays all entries of `GET /api/v1/catalogue`, `real-world.ID` one of them.',
     ),
   limit: duration(1, DAY_MS)
     .optional()

@@ -3,7 +3,7 @@ import type { Exam } from './exam.js';
 import type { Judged } from './verdict.js';
 
 /** In the order in which they are shown. */
-type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections';
+type Group = 'watching' | 'time' | 'damaged' | 'exceptions' | 'connections' | 'real-world';
 
 /** What a check says about itself. */
 export interface CheckText {

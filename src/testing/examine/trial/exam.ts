@@ -1,9 +1,11 @@
+import type { Misbehaviour } from '../../../config/catalogue.js';
 import type { Random } from '../../../random.js';
 import type { Clock } from '../../../transport/clock.js';
-import { type Exchange, wentWell } from '../heard/exchange.js';
+import { type Exchange, type OwnRule, wentWell } from '../heard/exchange.js';
 import type { ExchangeLog } from '../heard/exchange-log.js';
 import type { Found } from '../heard/found.js';
 import { conditionsOf, type Question } from '../heard/question.js';
+import type { EntryPlayer } from './entry-player.js';
 import type { ExaminedLine } from './examined-line.js';
 import type { Outage } from './outage.js';
 import type { OwnRules } from './own-rules.js';
@@ -72,6 +74,7 @@ export interface ExamParts {
   readonly isBeside: boolean;
   readonly rules: OwnRules;
   readonly outage: Outage;
+  readonly player: EntryPlayer;
   /** All questions that the client asks, as watching has shown them. */
   readonly questions: readonly Question[];
   /** The one that is disturbed. */
@@ -114,7 +117,7 @@ export class Exam {
   suspicion: string | undefined;
   readonly #name: string;
   readonly #waits = new Set<() => void>();
-  #hasClosed = false;
+  #hasMisbehaved = false;
   #isOver = false;
 
   /** @param name of the check */
@@ -139,7 +142,7 @@ export class Exam {
 
   /** The client has met a fault of this check. */
   get hasDisturbed(): boolean {
-    return this.#hasClosed || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
+    return this.#hasMisbehaved || (this.log.spoilt.at(-1)?.seq ?? 0) > this.since;
   }
 
   /** Ends all waiting. */
@@ -231,13 +234,32 @@ export class Exam {
    */
   async outage(ms: number): Promise<number> {
     const { outage, known } = this.parts;
-    this.#hasClosed = true;
+    this.#hasMisbehaved = true;
     known.isDisturbed = true;
     await outage.begin();
     await this.watch(ms);
     const problem = await outage.end();
     known.disturbedUntil = this.log.last;
     return problem === undefined ? this.clock.now() : new Promise(() => {});
+  }
+
+  /**
+   * Lets the devices of the line misbehave as an entry of the catalogue says, until something is found.
+   * @param find called as by `until`, with the rules of the entry
+   */
+  async misbehave(
+    entry: Misbehaviour,
+    find: (rules: readonly OwnRule[]) => true | undefined,
+    limitMs: number,
+  ): Promise<readonly OwnRule[]> {
+    const { player, known } = this.parts;
+    this.#hasMisbehaved = true;
+    known.isDisturbed = true;
+    const rules = player.begin(entry, this.#name, this.random);
+    await this.until(() => find(rules), limitMs);
+    player.end();
+    known.disturbedUntil = this.log.last;
+    return rules;
   }
 
   /** The exchanges of the disturbed question after this sequence number. */

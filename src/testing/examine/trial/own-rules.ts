@@ -9,6 +9,8 @@ interface Wanted {
   readonly seed: number;
   /** See `OwnRule`; they spoil when absent. */
   readonly isSpoiling?: boolean;
+  /** Other keys of a fault rule, such as `schedule`. */
+  readonly more?: object;
 }
 
 interface Held extends OwnRule {
@@ -29,13 +31,12 @@ export class OwnRules {
   }
 
   /** Puts in a rule under a name that nobody else has. @param about the check, for whoever reads the list of rules */
-  put(about: string, { when, faults, seed, isSpoiling = true }: Wanted): OwnRule {
+  put(about: string, { when, faults, seed, isSpoiling = true, more }: Wanted): OwnRule {
     let name = '';
     do name = `examine-${about}-${++this.#number}`;
     while (this.#rules.has(name));
-    const { rule: put } = this.#rules.set(ruleSchema.parse({ name, when, do: faults, seed }), {
-      temporary: true,
-    });
+    const written = { ...more, name, when, ...(faults.length > 0 && { do: faults }), seed };
+    const { rule: put } = this.#rules.set(ruleSchema.parse(written), { temporary: true });
     const rule: Held = { name, faults, isSpoiling, hits: 0, when: put.when };
     this.#held.add(rule);
     return rule;

@@ -1,0 +1,264 @@
+import { type Misbehaviour, readCatalogue } from '../../../config/catalogue.js';
+import { includesNumber } from '../../../faults/condition.js';
+import { durationText } from '../../scenario/words.js';
+import { type Exchange, type OwnRule, repliedUntil } from '../heard/exchange.js';
+import { isReading } from '../heard/question.js';
+import { isBroken } from '../trial/chain.js';
+import type { Check } from '../trial/check.js';
+import { learn } from '../trial/contrast.js';
+import type { Exam } from '../trial/exam.js';
+import { behaviourAfter, continuationOf, LOST, type Reaction, reactionTo } from '../trial/observation.js';
+import {
+  gotText,
+  isAlike,
+  isDropped,
+  isForeign,
+  isLate,
+  isMet,
+  isTrue,
+  latestReplies,
+  type Played,
+} from '../trial/played-entry.js';
+import type { ValueOracle } from '../trial/value-oracle.js';
+import { type Bounds, DECIDES, type Judged, sure, type Trial, verdictOf } from '../trial/verdict.js';
+
+/** The group of these checks, and how their names begin. */
+export const REAL_WORLD = 'real-world';
+
+/** A client meets a misbehaviour so many times, unless it ends before. */
+const ENOUGH = 4;
+/** It is played so long at least, and at most where the client does not meet it, in ms and in poll periods. */
+const SHORTEST_MS = 2_000;
+const SHORTEST_PERIODS = 2;
+const LONGEST_MS = 10_000;
+const LONGEST_PERIODS = 45;
+/** Replies that are late are waited for so long, in ms. */
+const LATE_MS = 5_000;
+/** A repetition comes sooner than this part of a poll period. */
+const BEFORE_ITS_TIME = 0.75;
+/** A value that was seen counts as two trials on the line. */
+const SEEN = 2;
+const BOUNDS: Bounds = { right: 0.8, wrong: 0.8, most: 6 };
+
+const RULE =
+  'Passes when the client goes on right, or asks again, and polls as before afterwards; fails when the observer shows a \
+value that no good reply carried, twice, or when the client stops or does not poll as before; inconclusive when the \
+misbehaviour does not fit the line, never met the client, or brought replies of which the line does not show whether they were taken.';
+
+let known: readonly Check[] | undefined;
+
+/** A check for each entry of the catalogue. They are run only where they are named. */
+export function realWorldChecks(): readonly Check[] {
+  known ??= readCatalogue().map((entry) => ({
+    id: `${REAL_WORLD}.${entry.id}`,
+    group: REAL_WORLD,
+    title: entry.title,
+    what: `the misbehaviour ${entry.id}`,
+    does: `Lets the devices misbehave as was reported of ${entry.devices.join('; ') || 'others'}.`,
+    matters: `Clients saw: ${entry.sees}`,
+    fix: `What a robust client does: ${entry.robust}`,
+    rule: RULE,
+    source: entry.sources.map(({ url }) => url).join(' '),
+    run: (exam) => run(exam, entry),
+  }));
+  return known;
+}
+
+async function run(exam: Exam, entry: Misbehaviour): Promise<Judged> {
+  const why = exam.parts.player.whyNot(entry) ?? whyNever(exam, entry);
+  if (why !== undefined) return sure('unclear', `does not fit: ${why}`);
+  const trials: Trial[] = [];
+  for (;;) {
+    // Another part of the round each time.
+    if (trials.length > 0) await exam.watch(exam.random.next() * exam.periodMs);
+    const trial = await play(exam, entry);
+    trials.push(trial);
+    if (trial.shows === 'wrong') exam.suspicion = trial.text;
+    const judged = verdictOf(trials, BOUNDS);
+    if (judged) return judged;
+  }
+}
+
+/** Why this client can't meet a misbehaviour, as far as its questions show that. */
+function whyNever({ questions, log, parts: { player } }: Exam, entry: Misbehaviour): string | undefined {
+  const { writes, sleeps } = entry.manners ?? {};
+  const functions = [...new Set(questions.map(({ functionCode }) => functionCode))].sort((a, b) => a - b);
+  const rules = player.rulesOf(entry);
+  const isMet = rules.some(({ when }) => functions.some((code) => includesNumber(when.function, code)));
+  if (rules.length > 0 && !isMet)
+    return `it is not about function ${functions.join(', ')}, which the client uses`;
+  if (writes !== undefined && questions.every(isReading))
+    return 'it is about writing, and the client only reads';
+  const times = log.newest().map(({ at }) => at);
+  const longest = Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number)));
+  if (sleeps && longest < sleeps.after) {
+    const most = durationText(Math.round(longest));
+    return `it needs ${durationText(sleeps.after)} without a request, and the client was silent for ${most} at most`;
+  }
+  return undefined;
+}
+
+/** Lets the devices misbehave once, and says what the client did. */
+async function play(exam: Exam, entry: Misbehaviour): Promise<Trial> {
+  const { clock, log, parts, periodMs, values } = exam;
+  // A stale reply carries the value that the register really had.
+  const isStale = parts.player
+    .rulesOf(entry)
+    .some(({ faults }) => faults.some(({ kind }) => kind === 'stale'));
+  const mark = isStale ? undefined : await settle(exam);
+  const isWatched = mark !== undefined;
+  const before = latestReplies(exam);
+  const [since, begun] = [log.last, clock.now()];
+  const met = (rules: readonly OwnRule[]) =>
+    log.after(since).filter((each) => isMet(each, { rules, entry, before }));
+  const counts = parts.player.rulesOf(entry).map(({ when }) => when.count ?? ENOUGH);
+  const enough = entry.manners ? ENOUGH : Math.min(ENOUGH, Math.max(...counts));
+  const shortest = Math.max(SHORTEST_MS, SHORTEST_PERIODS * periodMs);
+  const isEnough = (rules: readonly OwnRule[]) =>
+    (clock.now() - begun >= shortest && met(rules).length >= enough) || undefined;
+  const observer = values && isWatched ? watchValues(exam, values, mark) : undefined;
+  const rules = await exam.misbehave(entry, isEnough, Math.max(LONGEST_MS, LONGEST_PERIODS * periodMs));
+  const { last } = log;
+  const all = met(rules).filter(({ seq }) => seq <= last);
+  await exam.until(() => all.every(({ reply }) => reply) || undefined, LATE_MS);
+  // The reply may have shown that a fault could not act.
+  const acted = all.filter((each) => isMet(each, { rules, entry, before }));
+  for (const each of acted) each.rule ??= { name: entry.id, faults: [], isSpoiling: true };
+  const isBack = await exam.recover();
+  const wrong = await observer?.();
+  const follows = !isBack || !isWatched || (await values?.follows(exam)) === true;
+  values?.rest();
+  const ms = Math.round(clock.now() - begun);
+  return trialOf(exam, acted, { entry, rules, before, since, last, ms, isBack, follows, isWatched, wrong });
+}
+
+/** What became of an entry. */
+interface Outcome extends Played {
+  /** It was played after the one event, until the other one. */
+  readonly since: number;
+  readonly last: number;
+  readonly ms: number;
+  /** The client polls as before. */
+  readonly isBack: boolean;
+  /** The observer shows the values of good replies, or nobody has asked it. */
+  readonly follows: boolean;
+  readonly isWatched: boolean;
+  /** What the observer showed, and no good reply carried. */
+  readonly wrong: string | undefined;
+}
+
+/** What an outcome shows of the client. @param acted the requests that met the misbehaviour */
+async function trialOf(exam: Exam, acted: readonly Exchange[], outcome: Outcome): Promise<Trial> {
+  const { entry, last, isBack, follows, isWatched, wrong } = outcome;
+  const evidence = acted.slice(0, ENOUGH);
+  if (acted.length === 0) {
+    const asked = exam.log.after(outcome.since);
+    const text = `it never acted${whyNotMet(exam, asked, outcome)}`;
+    return { shows: 'unclear', text, evidence: asked.slice(-2), weight: DECIDES };
+  }
+  const got = gotText(acted);
+  if (!isBack || !follows) {
+    const after = exam.log.after(last);
+    const text = isBack
+      ? `stopped: after ${got} the observer did not follow the good replies`
+      : `stopped: after ${got}, ${after.length === 0 ? 'it asked nothing more' : 'it asked, but did not poll as before'}`;
+    const shown = [...evidence, ...after.slice(-2)];
+    const conclusion = `does not recover from ${entry.id}`;
+    return { shows: 'wrong', text, evidence: shown, weight: DECIDES, conclusion };
+  }
+  if (wrong !== undefined) {
+    const text = `took a wrong value: the observer showed ${JSON.stringify(wrong)}, which no good reply carried`;
+    const conclusion = `takes a wrong value after ${entry.id}`;
+    return { shows: 'wrong', text, evidence, weight: SEEN, isOfValues: true, conclusion };
+  }
+  const open = await openQuestion(exam, acted, outcome);
+  if (open !== undefined) {
+    return { shows: 'unclear', text: `${got}: ${open}`, evidence, weight: isWatched ? 1 : DECIDES };
+  }
+  const again = acted.filter((each) => isAskedAgain(exam, each)).length;
+  const how = again > 0 ? `asked again after ${again} of` : 'went on right after';
+  const seen = isWatched ? '; the observer showed no wrong value' : '';
+  const text = `${how} ${got}, and polled as before afterwards${seen}`;
+  return { shows: 'right', text, evidence, weight: DECIDES, isOfValues: isWatched };
+}
+
+function whyNotMet(
+  { log, parts: { player } }: Exam,
+  asked: readonly Exchange[],
+  { entry, since, ms }: Outcome,
+): string {
+  if (player.needsConnections(entry) && !log.clientEvent(since, 'client'))
+    return ': the client did not connect again after its connection was closed';
+  if (asked.some(isDropped)) return ': the client asked on before late replies were sent, so they never were';
+  return ` on the ${asked.length} requests of ${durationText(ms)}`;
+}
+
+/** Gives all good replies the same value. @returns which one; undefined where the observer does not show it */
+async function settle(exam: Exam): Promise<number | undefined> {
+  const { values } = exam;
+  if (!values || (await values.ready(exam)) !== undefined || !values.isFollowing) return undefined;
+  const [mark] = values.threeMarks();
+  if (await values.settles(exam, mark)) return mark;
+  values.rest();
+  return undefined;
+}
+
+/** Looks for a value that no good reply carries. @returns ends it, and resolves with the value, if there was any */
+function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promise<string | undefined> {
+  let isOver = false;
+  const watch = async (): Promise<string | undefined> => {
+    const isLast = isOver;
+    const { kind, text } = await values.watch(exam, { before: mark, sent: mark }, values.patienceMs);
+    if (kind === 'other') return text;
+    return isLast ? undefined : watch();
+  };
+  const seen = watch();
+  return () => {
+    isOver = true;
+    return seen;
+  };
+}
+
+/** Why it is not known whether the client took what it got for a value; undefined where it is known that it did not. */
+async function openQuestion(
+  exam: Exam,
+  acted: readonly Exchange[],
+  { isWatched, ...played }: Outcome,
+): Promise<string | undefined> {
+  const { log, target } = exam;
+  const isOfTarget = ({ question }: Exchange) => question === target.key;
+  // The observer shows the value of one question: a late reply to another one that looks alike, and is taken for its own.
+  const isForTarget = (each: Exchange) =>
+    !isOfTarget(each) && isAlike(each, target) && log.nextOf(each)?.question === target.key;
+  if (acted.some((each) => isForeign(each, played)))
+    return 'the replies were valid, with values of other registers, which no client can see in them';
+  const late = acted.filter((each) => isLate(exam, each));
+  if (late.length > 0 && !(isWatched && late.some(isForTarget)))
+    return 'the line does not show whether it took a late reply for the next one; late-reply tries that';
+  const ofTarget = acted.filter(isOfTarget);
+  const spoilt = (ofTarget.length > 0 ? ofTarget : acted).filter(
+    (each) => !late.includes(each) && !isTrue(each, played),
+  );
+  if (spoilt.length === 0 || (isWatched && ofTarget.length > 0)) return undefined;
+  const missing = ofTarget.length > 0 ? await learn(exam, [LOST]) : undefined;
+  const usual = behaviourAfter(exam, ['good']);
+  const reactions = spoilt.flatMap((each) => {
+    const continuation = continuationOf(exam, each);
+    if (!continuation || !missing || isBroken(missing)) return [];
+    const laterMs = Math.max(0, (repliedUntil(each) ?? each.at) - each.at - usual.replyMs);
+    return [reactionTo(continuation, { usual, missing, laterMs })];
+  });
+  const isThrownAway = ({ kind }: Reaction) => kind === 'again' || kind === 'missing';
+  if (reactions.length >= DECIDES && reactions.every(isThrownAway)) return undefined;
+  const { text = 'it polled on' } = reactions.find((each) => !isThrownAway(each)) ?? {};
+  return `${text}, so the line does not show whether it took them${isWatched ? '' : ', and no observer did'}`;
+}
+
+/** The client repeated the question, or came back over another connection. */
+function isAskedAgain(exam: Exam, exchange: Exchange): boolean {
+  const continuation = continuationOf(exam, exchange);
+  if (!continuation) return false;
+  const { isAnew, next, afterMs } = continuation;
+  const isEarly = exam.questions.length > 1 || afterMs < BEFORE_ITS_TIME * exam.periodMs;
+  return isAnew || (next.question === exchange.question && isEarly);
+}

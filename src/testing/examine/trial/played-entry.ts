@@ -1,0 +1,119 @@
+import type { Misbehaviour } from '../../../config/catalogue.js';
+import type { TableName } from '../../../device/tables.js';
+import { concatBytes } from '../../../protocol/bytes.js';
+import { EXCEPTION_FLAG, FunctionCode } from '../../../protocol/function-code.js';
+import { functionOf } from '../../../protocol/function-table.js';
+import type { FrameEvent, ReplyEvent } from '../../../traffic/event.js';
+import { sentFrames } from '../../../traffic/sent-bytes.js';
+import { type Exchange, type OwnRule, repliedFrom, repliedUntil, transactionOf } from '../heard/exchange.js';
+import type { Question } from '../heard/question.js';
+import type { Exam } from './exam.js';
+
+/** Frames begin with what only this framing has: transaction, protocol and length. */
+const BEFORE_UNIT = { socket: 6, rtu: 0, ascii: 0 };
+/** Their replies repeat the request. */
+const ECHOED: readonly number[] = [FunctionCode.writeSingleCoil, FunctionCode.writeSingleRegister];
+
+/** An entry that is played. */
+export interface Played {
+  readonly entry: Misbehaviour;
+  readonly rules: readonly OwnRule[];
+  /** What the client got from the device before, by question: a PDU, or none. */
+  readonly before: ReadonlyMap<string, Uint8Array | undefined>;
+}
+
+/** Whether the misbehaviour made the answer to this request another one. */
+export function isMet(exchange: Exchange, played: Played): boolean {
+  const { rule, reply, question, request, at } = exchange;
+  if (isDropped(exchange)) return false;
+  if (rule) {
+    const acted = reply?.acted.filter((each) => each.rule === rule.name) ?? [];
+    const isSo = acted.length === 0 || acted.some(({ notAchieved }) => notAchieved === undefined);
+    return played.rules.includes(rule) && rule.faults.length > 0 && isSo;
+  }
+  const { manners } = played.entry;
+  if (!manners || !reply || !played.before.has(question)) return false;
+  const [was, is] = [played.before.get(question), pduOf(reply)];
+  if (is === undefined && reply.plan.kind !== 'silence') return false;
+  if (kindOf(was) !== kindOf(is)) return true;
+  if (kindOf(is) !== 'data') return false;
+  const lateMs = (repliedFrom(exchange) ?? at) - at;
+  return (
+    hasOtherRegisters(played, request) || lateMs >= (manners.firstReply?.slow ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** The reply was to come later, and the client asked on before. */
+export function isDropped({ reply }: Exchange): boolean {
+  return reply?.report.ended === 'superseded' && sentFrames(reply.plan, reply.report).length === 0;
+}
+
+/** Manners that give clients the registers of other addresses or of another table. */
+function hasOtherRegisters(
+  { entry: { manners } }: Pick<Played, 'entry'>,
+  { functionCode }: FrameEvent,
+): boolean {
+  const { table } = functionOf(functionCode) ?? {};
+  const isShared = manners?.sharedMemory?.some((group) => group.indexOf(table as TableName) > 0);
+  return (manners?.addresses !== undefined && table !== undefined) || isShared === true;
+}
+
+/** Nothing in a reply says to which of the two it belongs: they read as much elsewhere. */
+export function isAlike({ request, pdu }: Exchange, target: Question): boolean {
+  const [quantity, other] = [pdu, target.pdu].map((each) => Buffer.from(each.subarray(3)).toString('hex'));
+  return request.unitId === target.unitId && pdu[0] === target.functionCode && quantity === other;
+}
+
+/** The reply came when the client had asked the next question. */
+export function isLate({ log }: Exam, exchange: Exchange): boolean {
+  const next = log.nextOf(exchange);
+  return next !== undefined && (repliedUntil(exchange) ?? 0) > next.at;
+}
+
+/** There was no value to be taken, or the true one: the frame is an exception, or as the device sends it from the unit on. */
+export function isTrue(exchange: Exchange, { before }: Played): boolean {
+  const { reply, request, pdu: asked, question, rule } = exchange;
+  if (!reply) return false;
+  const { framing, plan, report } = reply;
+  const bytes = concatBytes(...sentFrames(plan, report));
+  if (bytes.length === 0 || kindOf(pduOf(reply)).startsWith('exception')) return true;
+  const pdu = ECHOED.includes(request.functionCode) ? asked : before.get(question);
+  if (!pdu || rule?.faults.some((fault) => 'stale' in fault)) return false;
+  const good = framing.encode({ transactionId: transactionOf(exchange), unitId: request.unitId, pdu });
+  const from = BEFORE_UNIT[framing.name];
+  return Buffer.compare(bytes.subarray(from, good.length), good.subarray(from)) === 0;
+}
+
+function pduOf({ framing, plan, report }: ReplyEvent): Uint8Array | undefined {
+  const [frame] = sentFrames(plan, report);
+  return frame && framing.decode(frame)?.pdu;
+}
+
+function kindOf(pdu: Uint8Array | undefined): string {
+  if (!pdu) return 'nothing';
+  const [code = 0, exception] = pdu;
+  return code & EXCEPTION_FLAG ? `exception ${exception ?? 'without a code'}` : 'data';
+}
+
+/** What the client got, in words: `4 requests (3 without a reply, 1 with exception 6)`. */
+export function gotText(acted: readonly Exchange[]): string {
+  const kinds = acted.map(({ reply }) => {
+    const isSent = reply && sentFrames(reply.plan, reply.report).length > 0;
+    const kind = isSent ? kindOf(pduOf(reply)) : 'nothing';
+    if (!isSent) return 'without a reply';
+    return kind.startsWith('exception') ? `with ${kind}` : 'with such a reply';
+  });
+  const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((each) => each === kind).length} ${kind}`);
+  return `${acted.length} ${acted.length === 1 ? 'request' : 'requests'} (${counts.join(', ')})`;
+}
+
+/** The frame is valid, and its values are those of other registers. */
+export function isForeign({ request, reply }: Exchange, played: Played): boolean {
+  return hasOtherRegisters(played, request) && reply !== undefined && kindOf(pduOf(reply)) === 'data';
+}
+
+/** What the client got for its questions, the latest of each. */
+export function latestReplies({ log }: Exam): Played['before'] {
+  const undisturbed = log.newest().filter(({ reply, rule }) => reply && !rule);
+  return new Map(undisturbed.map(({ question, reply }) => [question, reply && pduOf(reply)]));
+}
