@@ -6,6 +6,7 @@ import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
 import { isMapping, section, text } from '../schema/parts.js';
+import { formatProblems } from '../schema/problem.js';
 import type { LineDefinition } from './configuration.js';
 import { nativeLine, TRANSPORTS } from './native/line.js';
 import { type LineSource, lineSource, mergedSource } from './native/line-source.js';
@@ -48,10 +49,14 @@ export function catalogueIds(): string[] {
 
 /** All entries. A file with a mistake throws: it is a part of the program, and a test reads each. */
 export function readCatalogue(): Misbehaviour[] {
-  return catalogueIds().map(read);
+  return catalogueIds().map((id) => {
+    const entry = read(id);
+    if (typeof entry === 'string') throw new Error(entry);
+    return entry;
+  });
 }
 
-/** An entry, or a sentence that says that there is none. */
+/** An entry, or a sentence that says that there is none, or what is wrong with it. */
 export function findMisbehaviour(id: string): Misbehaviour | string {
   const ids = catalogueIds();
   return ids.includes(id) ? read(id) : unknownName('entry of the catalogue', id, ids);
@@ -60,20 +65,32 @@ export function findMisbehaviour(id: string): Misbehaviour | string {
 /** The files are a part of the program, and do not change while it runs. */
 const known = new Map<string, Misbehaviour>();
 
-function read(id: string): Misbehaviour {
+/** @returns the mistakes in the file, as text, where it has any */
+function read(id: string): Misbehaviour | string {
   const before = known.get(id);
   if (before) return before;
+  const name = `catalogue/${id}${ENDING}`;
   const file = readConfigFile(fileURLToPath(new URL(id + ENDING, DIRECTORY)));
+  if (!file.ok) return formatProblems(name, file.problems);
   const findings = new Findings();
-  const at = new At(file.ok ? file.source.value : undefined, findings);
+  const at = new At(file.source.value, findings);
   const entry = at.check(entrySchema);
-  for (const i of entry?.faults.keys() ?? []) at.key('faults').key(i).check(ruleSchema);
+  for (const i of entry?.faults.keys() ?? []) checkRule(at.key('faults').key(i));
   const line = entry?.line && lineSettings(entry.line, at.key('line'));
-  if (!entry || findings.count > 0)
-    throw new Error(`catalogue/${id}${ENDING}: ${JSON.stringify(findings.listed)}`);
+  if (entry && !entry.manners && !line && entry.faults.length === 0)
+    at.wrong('expected manners, faults or line, got none of them');
+  if (!entry || findings.count > 0) return formatProblems(name, file.source.locate(findings.listed));
   const misbehaviour = { id, ...entry, ...(line && { line }) };
   known.set(id, misbehaviour);
   return misbehaviour;
+}
+
+function checkRule(at: At): void {
+  at.check(ruleSchema);
+  for (const key of ['line', 'device']) {
+    const target = at.key('when').key(key);
+    if (target.value !== undefined) target.wrong('whoever uses the entry says which');
+  }
 }
 
 /** The settings as a line has them once it was read: with all durations in ms. Reports what no line of the kind has. */

@@ -27,11 +27,11 @@ describe.each(catalogueIds())('the entry %s', (id) => {
     const entry = findMisbehaviour(id);
     if (typeof entry === 'string') throw new Error(entry);
     const rules = rulesOf(entry, { device: 'meter' });
-    expect(rules.length > 0 || entry.manners !== undefined || entry.line !== undefined).toBe(true);
     for (const rule of rules) {
       expect(usableRule(ruleSchema.parse(rule), { lines: LINES, find: undefined }).ok).toBe(true);
     }
-    expect(readFileSync(`catalogue/${id}.yaml`, 'utf8').split('\n').length).toBeLessThan(41);
+    const lines = readFileSync(`catalogue/${id}.yaml`, 'utf8').split('\n').length - 1;
+    expect(lines, 'lines of the file, at most 39').toBeLessThan(40);
   });
 });
 
