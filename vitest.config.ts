@@ -51,7 +51,7 @@ const FULL = [
   // Thousands of attacks, and hundreds of examinations in virtual time.
   'test/transport/socket/{hostile,udp-hostile}.test.ts',
   'test/device/hostile-requests.test.ts',
-  'test/testing/examine/{attempts,error-rates,error-rates-real,time-out}.test.ts',
+  'test/testing/examine/{attempts,error-rates,error-rates-real,real-world-faultless,time-out}.test.ts',
   ...(withPeers ? ['test/peers/**/*.test.ts'] : []),
 ];
 

@@ -1,52 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { catalogueIds } from '../../../src/config/catalogue.js';
 import { CHECKS, chosenChecks } from '../../../src/testing/examine/checks.js';
-import type { Habits } from './habits.js';
-import { shownLater, WRITES_BACK, written } from './observers.js';
+import { shownLater } from './observers.js';
 import { SEVERAL } from './shapes.js';
 import { examineModel, inVirtualTime, newExamination, untilOver, virtualBench } from './virtual-bench.js';
 
 inVirtualTime();
 
-const SHAPES: Readonly<Record<string, Partial<Habits>>> = {
-  'of one question': {},
-  'that never asks again': { attempts: 1, busyPauseMs: undefined },
-  'that rests long': { periodMs: 3000, timeoutMs: 300 },
-  'of several questions': { questions: SEVERAL, periodMs: 1000 },
-  'that keeps its connection': { questions: SEVERAL, reconnectsOnGivingUp: false },
-  'that connects anew at a bad reply': { atBadReply: 'connects anew' },
-  'on a grid': { rhythm: 'grid', periodMs: 2000 },
-};
-const WITNESSES = {
-  'by nobody': {},
-  'by a page': { observer: shownLater(300) },
-  'by a register': { observer: written, habits: WRITES_BACK },
-} as const;
-/** Their replies are valid and their values are not: a client that takes what is valid takes them. */
-const VALID = ['substituted-block', 'torn-value', 'words-swapped', 'zero-for-a-poll'];
 const only = (...ids: readonly string[]) => ids.map((id) => `real-world.${id}`);
-const LIMIT_MS = 10 * 3_600_000;
 
 describe.each(['serial', 'tcp'] as const)('the real world on %s', (on) => {
-  it.each(Object.keys(SHAPES))('fails no faultless client %s', async (name) => {
-    for (const [seed, witness] of Object.values(WITNESSES).entries()) {
-      const habits = { ...SHAPES[name], ...('habits' in witness && witness.habits), seed };
-      const lateness = (random: { next(): number }) => random.next() * 3;
-      const wanted = { on, habits, lateness, seed, limitMs: LIMIT_MS, checks: ['real-world'] };
-      const { report } = await examineModel({
-        ...wanted,
-        ...('observer' in witness && { observer: witness.observer }),
-      });
-      const allowed = 'observer' in witness ? only(...VALID) : [];
-      expect(report.findings).toHaveLength(catalogueIds().length);
-      expect(
-        report.findings.filter(
-          ({ id, verdict }) => !['pass', 'inconclusive'].includes(verdict) && !allowed.includes(id),
-        ),
-      ).toEqual([]);
-    }
-  });
-
   it('says of each entry what the client did, or why it shows nothing', async () => {
     const { finding } = await examineModel({
       on,
