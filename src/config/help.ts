@@ -8,6 +8,11 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim catalogue [ID]    list what real devices do wrong, or explain one of them with its sources
+  modbus-sim import FILE -o NEW
+                               write a native file from a table of registers or the configuration of a client:
+                               CSV, Telegraf, Home Assistant. Says what was not understood, and exits with 1
+                               when nothing was. --from csv, telegraf or home-assistant: its kind, if the content
+                               does not say; --force: overwrite NEW; without -o it is printed
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
                                changed and what was not; exit 1 if something was not. DIR is its runtime
