@@ -107,13 +107,13 @@ function entryOf(value: ImportedValue, names: Set<string>, notes: Note[]): Entry
     value: initialValue(value, notes),
     ...(write && { write }),
     ...(unit && !isBit && { unit: oneLine(unit) }),
-    ...(keptScale(scale, isBit, location, notes) && { scale }),
+    ...(keptScale(scale, isBit || type === 'string', location, notes) && { scale }),
     ...(description && { description: oneLine(description) }),
   };
 }
 
-function keptScale(scale: number | undefined, isBit: boolean, location: string, notes: Note[]): boolean {
-  if (scale === undefined || scale === 1 || isBit) return false;
+function keptScale(scale: number | undefined, isNoNumber: boolean, location: string, notes: Note[]): boolean {
+  if (scale === undefined || scale === 1 || isNoNumber) return false;
   if (Number.isFinite(scale) && scale !== 0) return true;
   notes.push({ location, message: `scale ${scale} is not kept: expected a number other than 0` });
   return false;

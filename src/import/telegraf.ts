@@ -245,7 +245,8 @@ function tableOf(value: unknown): Table | undefined {
 }
 
 function listOf(value: unknown): Table[] {
-  return (Array.isArray(value) ? value : [value]).flatMap((item) => tableOf(item) ?? []);
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.map(tableOf).filter((item) => item !== undefined);
 }
 
 function textOf(value: unknown): string | undefined {

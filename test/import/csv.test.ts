@@ -252,7 +252,7 @@ describe('a CSV file', () => {
         const loaded = loadNative(writeNative(result, 'x.csv').text, '.');
         expect(loaded.ok ? [] : loaded.problems).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 });
