@@ -89,7 +89,7 @@ export class Collector {
     const last = address + cellsOf(value) - 1;
     if (!Number.isInteger(unit) || unit < 0 || unit > MOST_UNIT) {
       this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
-    } else if (!Number.isInteger(address) || address < 0 || !(last < ADDRESSES)) {
+    } else if (!Number.isInteger(address) || !Number.isInteger(last) || address < 0 || last >= ADDRESSES) {
       this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
     } else if (this.#values === MOST_VALUES) {
       this.note(location, `left out: this file has more than ${MOST_VALUES} values`);

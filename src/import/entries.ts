@@ -34,6 +34,8 @@ export function entriesOf({ values }: ImportedDevice): Entries {
 /** Values that do not overlap: whole registers first, then registers of which the file only names parts. */
 function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedValue[] {
   const owners = new Map<number, ImportedValue>();
+  /** Values that another one of the file writes. */
+  const written = new Set<ImportedValue>();
   const placed: ImportedValue[] = [];
   const place = (value: ImportedValue) => {
     for (const address of addressesOf(value)) owners.set(address, value);
@@ -46,6 +48,7 @@ function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedVal
       place(value);
       continue;
     }
+    if (value.write) written.add(owner);
     const free = addresses.filter((address) => !owners.has(address));
     for (const address of free) place({ ...bare(value), address });
     notes.push({ location: value.location, message: overlapMessage(value, owner, free) });
@@ -63,10 +66,11 @@ function withParts(values: readonly ImportedValue[], notes: Note[]): ImportedVal
       place({ ...bare(first), name: `register_${address}`, description, ...(write && { write }) });
     } else {
       const message = `parts of the register of ${calledOf(owner)}, which is served as a whole: ${description}`;
+      if (all.some((each) => each.write)) written.add(owner);
       notes.push({ location: first.location, message });
     }
   }
-  return placed;
+  return placed.map((value) => (written.has(value) ? { ...value, write: true } : value));
 }
 
 function addressesOf(value: ImportedValue): number[] {

@@ -1,5 +1,6 @@
 import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
+import { importHomeAssistant } from './home-assistant/home-assistant.js';
 import { importTelegraf } from './telegraf.js';
 
 /** The kinds of files that can be imported, as `--from` names them. */
@@ -16,6 +17,12 @@ const KINDS: readonly Kind[] = [
     name: 'telegraf',
     fits: (text) => /^\s*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),
     read: importTelegraf,
+  },
+  {
+    name: 'home-assistant',
+    fits: (text, file) =>
+      /^\s*modbus:/m.test(text) || (/\.ya?ml$/i.test(file) && /^\s*(?:- )?\s*sensors:/m.test(text)),
+    read: importHomeAssistant,
   },
   {
     name: 'csv',

@@ -38,6 +38,6 @@ export function importFile({ file, output, from, force }: ImportCommand): number
     );
   }
   return say(
-    `wrote ${output}: ${values} values of ${summary.length} ${summary.length === 1 ? 'device' : 'devices'}; serve it with modbus-sim --config ${output}`,
+    `wrote ${output}: ${values} ${values === 1 ? 'value' : 'values'} of ${summary.length} ${summary.length === 1 ? 'device' : 'devices'}; serve it with modbus-sim --config ${output}`,
   );
 }
