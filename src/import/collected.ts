@@ -72,7 +72,13 @@ export class Collector {
   readonly notes: Note[] = [];
   #unlisted = 0;
   #values = 0;
+  #hasRefused = false;
   readonly #lines = new Map<string, Map<number, OpenDevice>>();
+
+  /** Whether no more values are taken. */
+  get isFull(): boolean {
+    return this.#values === MOST_VALUES;
+  }
 
   /** Notes what was not understood, or what is not as the file says. */
   note(location: string, message: string): void {
@@ -91,8 +97,10 @@ export class Collector {
       this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
     } else if (!Number.isInteger(address) || !Number.isInteger(last) || address < 0 || last >= ADDRESSES) {
       this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
-    } else if (this.#values === MOST_VALUES) {
-      this.note(location, `left out: this file has more than ${MOST_VALUES} values`);
+    } else if (this.isFull) {
+      if (!this.#hasRefused)
+        this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
+      this.#hasRefused = true;
     } else {
       this.#values += 1;
       this.#deviceOf(line, unit, device).values.push(value);
@@ -118,15 +126,6 @@ export class Collector {
     devices.set(unit, device);
     return device;
   }
-}
-
-/** A number that a file gives as number or as decimal or hexadecimal text; undefined for anything else. */
-export function numberOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return value;
-  if (typeof value === 'bigint') return Number(value);
-  if (typeof value !== 'string' || value.length > 40 || value.trim() === '') return undefined;
-  const number = Number(value);
-  return Number.isNaN(number) ? undefined : number;
 }
 
 /**

@@ -17,7 +17,7 @@ const LONGEST_DESCRIPTION = 200;
 /** The entries of a device. Of values that overlap the first one in the file stays; the registers of the others are served too. */
 export function entriesOf({ values }: ImportedDevice): Entries {
   const notes: Note[] = [];
-  const names = new Set<string>();
+  const names = new Map<string, number>();
   const byTable = new Map<TableName, ImportedValue[]>();
   for (const value of values) {
     const all = byTable.get(value.table);
@@ -94,7 +94,7 @@ function overlapMessage(value: ImportedValue, owner: ImportedValue, free: readon
   return `${calledOf(value)} ${where} ${calledOf(owner)}, which stays${rest}`;
 }
 
-function entryOf(value: ImportedValue, names: Set<string>, notes: Note[]): Entry {
+function entryOf(value: ImportedValue, names: Map<string, number>, notes: Note[]): Entry {
   const { address, type, length, unit, scale, wordOrder, byteOrder, write, location } = value;
   const name = value.name === undefined ? undefined : uniqueName(value.name, names);
   // The text of the file stays where the name had to change.
@@ -132,8 +132,11 @@ function initialValue({ type, value, length = 1, location }: ImportedValue, note
   return usual;
 }
 
-/** A name by the rules of native files, unique in its device: letters, digits and underscores. */
-function uniqueName(text: string, names: Set<string>): string {
+/**
+ * A name by the rules of native files, unique in its device: letters, digits and underscores. `names` has the names so far, and
+ * the last number behind each.
+ */
+function uniqueName(text: string, names: Map<string, number>): string {
   const plain = text
     .slice(0, 4 * LONGEST_NAME)
     .normalize('NFKD')
@@ -145,8 +148,8 @@ function uniqueName(text: string, names: Set<string>): string {
   const begun = /^[A-Za-z]/.test(plain) && plain !== 't' ? plain : `value_${plain}`.replace(/_$/, '');
   const base = begun.slice(0, LONGEST_NAME - 6);
   let name = base;
-  for (let n = 2; names.has(name); n += 1) name = `${base}_${n}`;
-  names.add(name);
+  for (let n = names.get(base) ?? 1; names.has(name); name = `${base}_${n}`) names.set(base, ++n);
+  names.set(name, 1);
   return name;
 }
 

@@ -2,7 +2,8 @@ import { parse } from 'smol-toml';
 import type { TableName } from '../device/tables.js';
 import type { Order, ValueType } from '../registers/cell-type.js';
 import { describeFound, quote } from '../schema/problem.js';
-import { Collector, type Imported, type ImportedValue, numberOf } from './collected.js';
+import { Collector, type Imported, type ImportedValue } from './collected.js';
+import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
 
 /*
  * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and its
@@ -10,17 +11,16 @@ import { Collector, type Imported, type ImportedValue, numberOf } from './collec
  */
 
 const DEEPEST = 64;
-type Table = Readonly<Record<string, unknown>>;
 
 /** Reads a Telegraf configuration. @returns what is wrong with the text, as a sentence */
 export function importTelegraf(text: string): Imported | string {
-  let root: Table;
+  let root: Section;
   try {
     root = parse(text, { maxDepth: DEEPEST, integersAsBigInt: 'asNeeded' });
   } catch (error) {
     return `is no TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`;
   }
-  const plugins = listOf(tableOf(root.inputs)?.modbus);
+  const plugins = sectionsOf(sectionOf(root.inputs)?.modbus);
   if (plugins.length === 0) return 'expected [[inputs.modbus]] of Telegraf';
   const collector = new Collector();
   for (const [i, plugin] of plugins.entries()) readPlugin(plugin, `inputs.modbus[${i}]`, collector);
@@ -36,10 +36,10 @@ interface Scope {
   readonly location: string;
 }
 
-function readPlugin(plugin: Table, location: string, collector: Collector): void {
-  const line = textOf(plugin.controller) ?? '';
-  const device = textOf(plugin.name) ?? '';
-  const style = textOf(plugin.configuration_type) ?? 'register';
+function readPlugin(plugin: Section, location: string, collector: Collector): void {
+  const line = wordOf(plugin.controller) ?? '';
+  const device = wordOf(plugin.name) ?? '';
+  const style = wordOf(plugin.configuration_type) ?? 'register';
   const scope = (unit: unknown, at: string): Scope | undefined => {
     const number = unit === undefined ? 0 : numberOf(unit);
     if (number !== undefined) return { collector, line, device, unit: number, location: at };
@@ -54,7 +54,7 @@ function readPlugin(plugin: Table, location: string, collector: Collector): void
     }
     case 'request':
     case 'metric':
-      for (const [i, group] of listOf(plugin[style]).entries()) {
+      for (const [i, group] of sectionsOf(plugin[style]).entries()) {
         const at = `${location}.${style}[${i}]`;
         const common = scope(group.slave_id, at);
         if (common) readGroup(group, style, common);
@@ -82,10 +82,10 @@ const REGISTER_LISTS: ReadonlyMap<string, TableName> = new Map([
 ]);
 
 /** Fields in lists, one for each table. An address is a list of consecutive registers. */
-function readRegisterStyle(plugin: Table, scope: Scope): void {
+function readRegisterStyle(plugin: Section, scope: Scope): void {
   if (
     [...REGISTER_LISTS.keys()].some((key) =>
-      listOf(plugin[key]).some((field) => field.data_type === 'FLOAT32'),
+      sectionsOf(plugin[key]).some((field) => field.data_type === 'FLOAT32'),
     )
   ) {
     const message =
@@ -93,7 +93,7 @@ function readRegisterStyle(plugin: Table, scope: Scope): void {
     scope.collector.note(scope.location, message);
   }
   for (const [key, table] of REGISTER_LISTS) {
-    for (const [i, field] of listOf(plugin[key]).entries()) {
+    for (const [i, field] of sectionsOf(plugin[key]).entries()) {
       const location = `${scope.location}.${key}[${i}]`;
       const addresses = (Array.isArray(field.address) ? field.address : [field.address]).map(numberOf);
       const [first] = addresses;
@@ -103,9 +103,9 @@ function readRegisterStyle(plugin: Table, scope: Scope): void {
       }
       add(scope, { ...field, address: first }, table, {
         location,
-        type: registerType(textOf(field.data_type) ?? '', addresses.length),
-        typeText: textOf(field.data_type) ?? '',
-        order: orderOf(textOf(field.byte_order) ?? ''),
+        type: registerType(wordOf(field.data_type) ?? '', addresses.length),
+        typeText: wordOf(field.data_type) ?? '',
+        order: orderOf(wordOf(field.byte_order) ?? ''),
         length: addresses.length,
       });
     }
@@ -121,16 +121,16 @@ function registerType(type: string, words: number): string {
 }
 
 /** The fields of a request or a metric, which have one unit and one byte order. */
-function readGroup(group: Table, style: 'request' | 'metric', scope: Scope): void {
-  const order = orderOf(textOf(group.byte_order) || 'ABCD');
-  const optimization = textOf(group.optimization) ?? 'none';
+function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): void {
+  const order = orderOf(wordOf(group.byte_order) || 'ABCD');
+  const optimization = wordOf(group.optimization) ?? 'none';
   if (optimization === 'aggressive' || optimization === 'max_insert') {
     const message = `${quote(optimization)} reads addresses between fields too: manners: {holes: {fill: 0}} answers them`;
     scope.collector.note(`${scope.location}.optimization`, message);
   }
-  for (const [i, field] of listOf(group.fields).entries()) {
+  for (const [i, field] of sectionsOf(group.fields).entries()) {
     const location = `${scope.location}.fields[${i}]`;
-    const register = textOf((style === 'request' ? group : field).register) ?? 'holding';
+    const register = wordOf((style === 'request' ? group : field).register) ?? 'holding';
     const table = GROUP_TABLES.get(register);
     if (table === undefined) {
       scope.collector.note(
@@ -139,7 +139,7 @@ function readGroup(group: Table, style: 'request' | 'metric', scope: Scope): voi
       );
       continue;
     }
-    const type = textOf(field.type) ?? '';
+    const type = wordOf(field.type) ?? '';
     const length = numberOf(field.length);
     add(scope, field, table, { location, type, typeText: type, order, ...(length && { length }) });
   }
@@ -182,7 +182,7 @@ interface Read {
   readonly length?: number;
 }
 
-function add(scope: Scope, field: Table, table: TableName, read: Read): void {
+function add(scope: Scope, field: Section, table: TableName, read: Read): void {
   const { collector, line, unit, device } = scope;
   const { location, type: word, order } = read;
   const address = numberOf(field.address);
@@ -190,7 +190,7 @@ function add(scope: Scope, field: Table, table: TableName, read: Read): void {
     collector.note(location, `${called(field)}: address ${describeFound(field.address)}, expected a number`);
     return;
   }
-  const name = textOf(field.name);
+  const name = wordOf(field.name);
   const base = { table, address, location, ...(name !== undefined && { name }) };
   if (table === 'coils' || table === 'discrete') {
     collector.add(line, unit, device, { ...base, type: 'bit' });
@@ -236,19 +236,6 @@ function orderOf(text: string): { wordOrder: Order; byteOrder: Order } | undefin
   return order && { wordOrder: order[0], byteOrder: order[1] };
 }
 
-function called(field: Table): string {
-  return textOf(field.name) === undefined ? 'a field without a name' : quote(String(field.name));
-}
-
-function tableOf(value: unknown): Table | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Table) : undefined;
-}
-
-function listOf(value: unknown): Table[] {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return items.map(tableOf).filter((item) => item !== undefined);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+function called(field: Section): string {
+  return wordOf(field.name) === undefined ? 'a field without a name' : quote(wordOf(field.name) ?? '');
 }

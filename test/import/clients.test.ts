@@ -1,9 +1,9 @@
-import modbusSerial from 'modbus-serial';
 import { parse as parseToml } from 'smol-toml';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import type { Configuration } from '../../src/config/configuration.js';
 import { onFreePorts } from '../../src/config/free-ports.js';
+import { tcpMaster } from '../api/masters.js';
 import { startSimulator } from '../support/simulator.js';
 import { imported } from './helpers.js';
 
@@ -135,9 +135,7 @@ function homeAssistantReads(text: string): Read[] {
 
 async function readAll(configuration: Configuration, reads: readonly Read[]): Promise<unknown[][]> {
   const simulator = await startSimulator(onFreePorts(configuration));
-  const client = new modbusSerial.default();
-  onTestFinished(() => client.close(() => {}));
-  await client.connectTCP('127.0.0.1', { port: simulator.port('lan') });
+  const client = await tcpMaster(simulator.port('lan'));
   const ask = {
     1: 'readCoils',
     2: 'readDiscreteInputs',

@@ -1,8 +1,8 @@
 import type { TableName } from '../../device/tables.js';
 import type { ValueType } from '../../registers/cell-type.js';
 import { describeFound, type Path, quote } from '../../schema/problem.js';
-import { type Collector, cellsOf, type ImportedValue, middleOf, numberOf } from '../collected.js';
-import { type Section, sectionOf, withMerged, wordOf } from './section.js';
+import { type Collector, cellsOf, type ImportedValue, middleOf } from '../collected.js';
+import { numberOf, type Section, sectionOf, wordOf } from '../parts.js';
 import { type Field, fieldsOf } from './structure.js';
 
 /*
@@ -52,6 +52,10 @@ export class HubReader {
         const entity = sectionOf(item);
         if (entity === undefined) this.#note(path, `${describeFound(item)}: expected an entity`);
         else this.#entity(platform, withMerged(entity), path);
+        // One entity can stand for thousands.
+        if (!this.#collector.isFull) continue;
+        this.#note(path, 'the file has too many values: nothing behind this entity is read');
+        return;
       }
     }
     if (this.#withoutUnit !== undefined) {
@@ -322,4 +326,12 @@ function flagOrWord(table: TableName): { readonly type: ValueType } {
 
 function calledOf(entity: Section): string {
   return wordOf(entity.name) ?? 'value';
+}
+
+/** With what its merge keys of YAML 1.1 name, which Home Assistant follows. */
+function withMerged(entity: Section): Section {
+  const merged = entity['<<'];
+  const parts: readonly unknown[] = Array.isArray(merged) ? merged : [merged];
+  // Without a prototype, so that any name is just a name.
+  return Object.assign(Object.create(null), ...parts.map((part) => sectionOf(part) ?? {}), entity) as Section;
 }

@@ -1,8 +1,8 @@
 import { parseText } from '../../config/text/parse-text.js';
 import { type Path, type Problem, pathText } from '../../schema/problem.js';
 import { Collector, type Imported } from '../collected.js';
+import { type Section, sectionOf } from '../parts.js';
 import { HubReader } from './entities.js';
-import { type Section, sectionOf } from './section.js';
 
 const MOST_VALUES = 300_000;
 
