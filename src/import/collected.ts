@@ -37,7 +37,7 @@ export interface ImportedDevice {
 }
 
 /** One connection of the client that the file is about: its devices are on one line. */
-export interface ImportedLine {
+interface ImportedLine {
   /** Where the client finds its devices, such as `tcp://10.0.0.7:502`; empty when the file does not say. */
   readonly original: string;
   readonly devices: readonly ImportedDevice[];

@@ -3,7 +3,7 @@ import { parseValue } from '../registers/parse-value.js';
 import { cellsOf, type ImportedDevice, type ImportedValue, type Note } from './collected.js';
 
 /** An entry of a native file (docs/configuration.md). */
-export type Entry = Readonly<Record<string, unknown>> & { readonly address: number };
+type Entry = Readonly<Record<string, unknown>> & { readonly address: number };
 
 /** The entries of one device, by table, and what of the file they do not keep. */
 export interface Entries {
