@@ -44,6 +44,12 @@ describe('a CSV file', () => {
     ]);
   });
 
+  it('may be a table of Markdown', () => {
+    const { registers, notes } = imported('| Register Nr | Datatype |\n|---|:---:|\n| 40092 | Float 32 |\n');
+    expect(registers.holding).toMatchObject([{ address: 91, type: 'float32' }]);
+    expect(notes).toEqual([]);
+  });
+
   it('may have quotes, doubled quotes and line ends in a cell', () => {
     const { registers, notes } = imported('name,address\n"a ""b"",\nc",7\nd,x\n');
     expect(registers.holding).toMatchObject([{ address: 7, name: 'a_b_c' }]);

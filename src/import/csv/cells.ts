@@ -30,7 +30,7 @@ export function separatorOf(text: string): Separator | undefined {
 }
 
 /**
- * The rows of a CSV file (RFC 4180), without empty ones. A quote that is never closed ends with its line: the rest of a
+ * The rows of a CSV file (RFC 4180), without empty ones and the ruler of a Markdown table. A quote that is never closed ends with its line: the rest of a
  * file must not vanish in one cell.
  */
 export function rowsOf(text: string, separator: Separator): Row[] {
@@ -51,7 +51,7 @@ export function rowsOf(text: string, separator: Separator): Row[] {
     if (text[at] === '\r') at += 1;
     if (text[at] === '\n') at += 1;
     line += 1;
-    if (cells.some((cell) => cell !== '')) rows.push({ line: begin, cells });
+    if (cells.some((cell) => !/^:?-*:?$/.test(cell))) rows.push({ line: begin, cells });
   }
   return rows;
 }

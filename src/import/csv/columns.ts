@@ -31,7 +31,7 @@ export interface Columns {
 /** Headers without spaces and signs, in lower case. Earlier words of a role go before later ones. */
 const HEADERS: Readonly<Record<Role, string>> = {
   address:
-    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse',
+    'address addr modbusaddress registeraddress startaddress startingaddress startregister register reg registernumber registernr regno registerno addressdec addresshex registeraddresshex registeraddressdec hexaddress dataaddress offset modbusregister adresse registeradresse',
   name: 'name registername parametername parameter tag tagname variable symbol signal signalname point pointname label field quantityname bezeichnung title item',
   type: 'type datatype format dataformat dtype typ datentyp valuetype encoding',
   table:
