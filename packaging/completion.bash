@@ -25,7 +25,7 @@ _modbus_sim() {
       return
       ;;
     --from)
-      mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant esphome' -- "$word")
       return
       ;;
     --log)

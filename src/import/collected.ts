@@ -92,10 +92,13 @@ export class Collector {
    */
   add(line: string, unit: number, device: string, value: ImportedValue): void {
     const { address, location } = value;
-    const last = address + cellsOf(value) - 1;
+    const cells = cellsOf(value);
+    const last = address + cells - 1;
     if (!Number.isInteger(unit) || unit < 0 || unit > MOST_UNIT) {
       this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
-    } else if (!Number.isInteger(address) || !Number.isInteger(last) || address < 0 || last >= ADDRESSES) {
+    } else if (
+      !(Number.isInteger(address) && Number.isInteger(cells) && cells > 0 && address >= 0 && last < ADDRESSES)
+    ) {
       this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
     } else if (this.isFull) {
       if (!this.#hasRefused)

@@ -1,5 +1,6 @@
 import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
+import { importEsphome } from './esphome.js';
 import { importHomeAssistant } from './home-assistant/home-assistant.js';
 import { importTelegraf } from './telegraf.js';
 
@@ -17,6 +18,11 @@ const KINDS: readonly Kind[] = [
     name: 'telegraf',
     fits: (text) => /^\s*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),
     read: importTelegraf,
+  },
+  {
+    name: 'esphome',
+    fits: (text) => /^modbus_controller:/m.test(text),
+    read: importEsphome,
   },
   {
     name: 'home-assistant',

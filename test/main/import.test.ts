@@ -43,7 +43,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, home-assistant, csv',
+      'its content does not say what it is; --from may be telegraf, esphome, home-assistant, csv',
     ],
     [
       'a file that is too large',
