@@ -22,6 +22,7 @@ const PURE = [
   'device',
   'door',
   'faults',
+  'import',
   'library',
   'protocol',
   'reactions',

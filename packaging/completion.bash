@@ -1,12 +1,12 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='catalogue check examine extcap monitor ports reload selftest test'
+  local commands='catalogue check examine extcap import monitor ports reload selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
-    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --help --version'
+    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --from --force --help --version'
   case $previous in
-    check | test | --config | --json_file | --log_file | --junit | --html | --json)
+    check | import | test | -o | --output | --config | --json_file | --log_file | --junit | --html | --json)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
@@ -22,6 +22,10 @@ _modbus_sim() {
       ;;
     --inconclusive)
       mapfile -t COMPREPLY < <(compgen -W 'skipped failure' -- "$word")
+      return
+      ;;
+    --from)
+      mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant esphome' -- "$word")
       return
       ;;
     --log)

@@ -3,6 +3,7 @@ import { type CatalogueCommand, parseCatalogue } from './commands/catalogue.js';
 import { type CheckCommand, parseCheck } from './commands/check.js';
 import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
+import { IMPORT_OPTIONS, type ImportCommand, parseImport } from './commands/import.js';
 import { MONITOR_OPTIONS, type MonitorCommand, parseMonitor } from './commands/monitor.js';
 import { type PortsCommand, parsePorts } from './commands/ports.js';
 import { parseReload, type ReloadCommand } from './commands/reload.js';
@@ -25,6 +26,7 @@ export type Command =
 type NamedCommand =
   | CatalogueCommand
   | CheckCommand
+  | ImportCommand
   | PortsCommand
   | ReloadCommand
   | SelftestCommand
@@ -41,6 +43,7 @@ export const OPTIONS = {
   ...MONITOR_OPTIONS,
   ...TEST_OPTIONS,
   ...EXAMINE_OPTIONS,
+  ...IMPORT_OPTIONS,
 } as const satisfies OptionTable;
 
 type OptionName = keyof typeof OPTIONS;
@@ -54,6 +57,7 @@ interface Named {
 
 const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['check', { options: {}, parse: parseCheck }],
+  ['import', { options: IMPORT_OPTIONS, parse: parseImport }],
   ['catalogue', { options: {}, parse: parseCatalogue }],
   ['ports', { options: {}, parse: parsePorts }],
   ['reload', { options: {}, parse: parseReload }],

@@ -8,6 +8,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim --config FILE     run what a file (YAML or JSON) describes
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim catalogue [ID]    list what real devices do wrong, or explain one of them with its sources
+  modbus-sim import FILE       write a file from a table of registers (CSV) or the configuration of a client:
+                               Telegraf, Home Assistant, ESPHome; says what was not understood, exit 1 if nothing was
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
                                changed and what was not; exit 1 if something was not. DIR is its runtime
@@ -23,6 +25,11 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim extcap --install [DIR]
                                make the lines of a running simulator interfaces of Wireshark;
                                MODBUS_SIM_URL in its environment: default http://127.0.0.1:8080
+
+What import reads and writes
+  -o FILE, --output FILE       where it is written (default: standard output)
+  --force                      overwrite that file
+  --from KIND                  csv, telegraf, home-assistant or esphome, when the content does not say what it is
 
 Which frames monitor prints, and how
   --line NAME, --unit N, --function N

@@ -60,6 +60,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
+  import: {
+    knows: ['device', 'registers', 'schema', 'config'],
+    knowsFiles: ['src/rest/printable.ts'],
+    external: /^(yaml|smol-toml)$/,
+    why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
+  },
   simulator: {
     knows: [
       'protocol',

@@ -14,7 +14,12 @@ export interface SourceText {
 }
 
 export type ParsedText =
-  | { readonly ok: true; readonly source: SourceText }
+  | {
+      readonly ok: true;
+      readonly source: SourceText;
+      /** Where a tag such as `!secret` stands, with `foreignTags`; without, each is a problem. */
+      readonly tags?: readonly Issue[];
+    }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** The most lexemes in a file. The parser keeps some 350 bytes for each of them while it runs. */
@@ -24,20 +29,22 @@ const MOST_LEXEMES = 1_000_000;
  * Parses YAML 1.2, and with it JSON. Never throws: whatever is wrong with the text is a problem with its position. Takes
  * about a millisecond for 1 KiB, so it is not for the side of the lines while these are served.
  * @param mostValues the most values, with aliases followed
+ * @param foreignTags tags of other programs are listed, and what has one is null: nothing that it names is read
  */
-export function parseText(text: string, mostValues?: number): ParsedText {
+export function parseText(text: string, mostValues?: number, foreignTags = false): ParsedText {
   const lines = new LineCounter();
   const tokens = tokensOf(text, lines);
   if (typeof tokens === 'string') return failed(tokens);
   const document = compose(tokens, text.length);
-  const mistakes = [...document.errors, ...document.warnings];
+  const warnings = document.warnings.filter(({ code }) => !foreignTags || code !== 'TAG_RESOLVE_FAILED');
+  const mistakes = [...document.errors, ...warnings];
   if (mistakes.length > 0) return { ok: false, problems: syntaxProblems(text, mistakes, lines) };
-  const reader = new NodeReader(mostValues);
+  const reader = new NodeReader(mostValues, foreignTags);
   const value = reader.read(document.contents, [], 0);
   if (reader.tooMuch) return failed(reader.tooMuch);
   const locator = new Locator(document.contents, reader.targets, lines);
   if (reader.issues.length > 0) return { ok: false, problems: locator.locate(reader.issues) };
-  return { ok: true, source: { value, locate: (issues) => locator.locate(issues) } };
+  return { ok: true, source: { value, locate: (issues) => locator.locate(issues) }, tags: reader.tags };
 }
 
 const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;

@@ -6,7 +6,7 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Reads and parses a configuration file. Never throws: a file that can't be read is a problem of one line. */
 export function readConfigFile(path: string): ParsedText {
-  const text = readText(path);
+  const text = readText(path, LARGEST_BYTES);
   return text.ok ? parseText(text.text) : { ok: false, problems: [{ path: '', message: text.message }] };
 }
 
@@ -14,17 +14,16 @@ type ReadText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string };
 
-function readText(path: string): ReadText {
+/** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
+export function readText(path: string, most: number): ReadText {
   let bytes: Buffer;
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) return { ok: false, message: 'is a directory, expected a file' };
     // Reading from a pipe or a device could wait or go on for ever.
     if (!stat.isFile()) return { ok: false, message: 'is not a regular file' };
-    bytes = readAtMost(path, LARGEST_BYTES + 1);
-    if (bytes.length > LARGEST_BYTES) {
-      return { ok: false, message: `is too large: more than ${LARGEST_BYTES} bytes` };
-    }
+    bytes = readAtMost(path, most + 1);
+    if (bytes.length > most) return { ok: false, message: `is too large: more than ${most} bytes` };
   } catch (error) {
     return { ok: false, message: reasonOf(error) };
   }

@@ -8,15 +8,22 @@ const MOST_VALUES = 2_000_000;
 /** Turns nodes into data. Aliases are followed within a budget: a short file can stand for a huge one. */
 export class NodeReader {
   readonly issues: Issue[] = [];
+  /** Where tags of other programs stand, such as `!secret`. */
+  readonly tags: Issue[] = [];
   readonly targets = new Map<Alias, Node>();
   tooMuch: string | undefined;
   readonly #anchors = new Map<string, Node>();
   readonly #mostValues: number;
+  readonly #foreignTags: boolean;
   #values = 0;
 
-  /** @param mostValues the most nodes with aliases followed */
-  constructor(mostValues: number = MOST_VALUES) {
+  /**
+   * @param mostValues the most nodes with aliases followed
+   * @param foreignTags what has a tag of another program is null
+   */
+  constructor(mostValues: number = MOST_VALUES, foreignTags = false) {
     this.#mostValues = mostValues;
+    this.#foreignTags = foreignTags;
   }
 
   read(node: Node | null, path: Path, depth: number): unknown {
@@ -28,6 +35,10 @@ export class NodeReader {
     if (this.tooMuch || node === null) return null;
     if (isAlias(node)) return this.#follow(node, path, depth);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (this.#foreignTags && node.tag?.startsWith('!')) {
+      this.tags.push({ path, message: `${quote(node.tag)} is not followed` });
+      return null;
+    }
     if (isMap(node)) return this.#readMap(node, path, depth);
     if (isSeq(node))
       return node.items.map((item, i) => this.read(item as Node | null, [...path, i], depth + 1));

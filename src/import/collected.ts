@@ -1,0 +1,149 @@
+import type { TableName } from '../device/tables.js';
+import { CELLS_PER_VALUE, type Order, type ValueType } from '../registers/cell-type.js';
+
+/** A value of a file that somebody else has written. Its address is 0-based, as on the wire. */
+export interface ImportedValue {
+  readonly table: TableName;
+  readonly address: number;
+  /** `bit` in coils and discrete inputs. */
+  readonly type: ValueType;
+  /** Registers of a string. */
+  readonly length?: number;
+  /** What of the register it is, such as `bit 3` or `low byte`; absent for whole registers. */
+  readonly part?: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly unit?: string;
+  readonly scale?: number;
+  readonly wordOrder?: Order;
+  readonly byteOrder?: Order;
+  readonly write?: boolean;
+  /** As stored, before `scale`. */
+  readonly value?: number | string;
+  /** Where the file has it: `line 12` or `inputs.modbus[0].coils[2]`. */
+  readonly location: string;
+}
+
+/** What was not understood, or not as it stands. */
+export interface Note {
+  readonly location: string;
+  readonly message: string;
+}
+
+export interface ImportedDevice {
+  readonly unit: number;
+  readonly name: string;
+  readonly values: readonly ImportedValue[];
+}
+
+/** One connection of the client that the file is about: its devices are on one line. */
+interface ImportedLine {
+  /** Where the client finds its devices, such as `tcp://10.0.0.7:502`; empty when the file does not say. */
+  readonly original: string;
+  readonly devices: readonly ImportedDevice[];
+}
+
+export interface Imported {
+  /** What the file is, in words. */
+  readonly what: string;
+  /** How it was read, a line each. */
+  readonly preview: readonly string[];
+  readonly lines: readonly ImportedLine[];
+  readonly notes: readonly Note[];
+}
+
+const ADDRESSES = 65_536;
+/** A file that `check` takes has at most a million lexemes (config/text/parse-text.ts); an entry takes some sixty. */
+const MOST_VALUES = 10_000;
+const MOST_NOTES = 500;
+const MOST_UNIT = 255;
+
+/** The registers that a value takes. */
+export function cellsOf({ type, length = 1 }: Pick<ImportedValue, 'type' | 'length'>): number {
+  return type === 'string' ? length : CELLS_PER_VALUE[type];
+}
+
+interface OpenDevice extends ImportedDevice {
+  readonly values: ImportedValue[];
+}
+
+/** Collects what a reader understands of a file, and notes what it does not. */
+export class Collector {
+  readonly notes: Note[] = [];
+  #unlisted = 0;
+  #values = 0;
+  #hasRefused = false;
+  readonly #lines = new Map<string, Map<number, OpenDevice>>();
+
+  /** Whether no more values are taken. */
+  get isFull(): boolean {
+    return this.#values === MOST_VALUES;
+  }
+
+  /** Notes what was not understood, or what is not as the file says. */
+  note(location: string, message: string): void {
+    if (this.notes.length < MOST_NOTES) this.notes.push({ location, message });
+    else this.#unlisted += 1;
+  }
+
+  /**
+   * Takes a value of the device with a unit identifier on a line. `device` is its name, of which the first counts.
+   * A value at an impossible address is noted and left out.
+   */
+  add(line: string, unit: number, device: string, value: ImportedValue): void {
+    const { address, location } = value;
+    const cells = cellsOf(value);
+    const last = address + cells - 1;
+    if (!Number.isInteger(unit) || unit < 0 || unit > MOST_UNIT) {
+      this.note(location, `unit ${unit}: expected 0 to ${MOST_UNIT}`);
+    } else if (
+      !(Number.isInteger(address) && Number.isInteger(cells) && cells > 0 && address >= 0 && last < ADDRESSES)
+    ) {
+      this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
+    } else if (this.isFull) {
+      if (!this.#hasRefused)
+        this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
+      this.#hasRefused = true;
+    } else {
+      this.#values += 1;
+      this.#deviceOf(line, unit, device).values.push(value);
+    }
+  }
+
+  /** What was collected. */
+  end(what: string, preview: readonly string[] = []): Imported {
+    const rest = this.#unlisted;
+    const last = rest > 0 ? [{ location: 'and', message: `${rest} more that are not listed` }] : [];
+    return {
+      what,
+      preview,
+      lines: [...this.#lines].map(([original, devices]) => ({ original, devices: [...devices.values()] })),
+      notes: [...this.notes, ...last],
+    };
+  }
+
+  #deviceOf(line: string, unit: number, name: string): OpenDevice {
+    const devices = this.#lines.get(line) ?? new Map<number, OpenDevice>();
+    this.#lines.set(line, devices);
+    const device = devices.get(unit) ?? { unit, name, values: [] };
+    devices.set(unit, device);
+    return device;
+  }
+}
+
+/**
+ * A constant in the middle of limits, as it is stored: for a value that is `stored × scale + offset`. 0 without both
+ * limits, and where rounding leaves the type.
+ */
+export function middleOf(
+  type: ValueType,
+  min: number | undefined,
+  max: number | undefined,
+  scale = 1,
+  offset = 0,
+): number | undefined {
+  if (min === undefined || max === undefined || !(min <= max) || type === 'string') return undefined;
+  const stored = ((min + max) / 2 - offset) / scale;
+  if (!Number.isFinite(stored)) return undefined;
+  return type === 'float32' || type === 'float64' ? Number(stored.toPrecision(7)) : Math.round(stored);
+}

@@ -1,0 +1,87 @@
+import type { TableName } from '../../device/tables.js';
+
+/** An address as a file has it. */
+export interface WrittenAddress {
+  readonly number: number;
+  /** It has a decimal form with five or six digits, as numbers of registers in manuals have. */
+  readonly isLong: boolean;
+  /** Registers that a range takes: `100-101`. */
+  readonly words?: number;
+  /** Of `100.3` or `100:3`. */
+  readonly bit?: number;
+}
+
+/** How all addresses of a file are to be read. */
+export interface AddressStyle {
+  /** Hexadecimal without a sign of it. */
+  readonly isHex: boolean;
+  /** 40001 is holding register 0, 30001 input register 0, and so on. */
+  readonly areNumbers: boolean;
+}
+
+const PATTERN = /^(0x)?([0-9a-f]+)(h)?(?:\s*(?:-|–|\.\.|to)\s*(?:0x)?([0-9a-f]+)h?)?(?:[.:](\d{1,2}))?$/i;
+
+/** Whether a column has hexadecimal addresses: its header says so, or some have letters and all can be read so. */
+export function areHex(header: string, cells: readonly string[]): boolean {
+  if (/hex/i.test(header)) return true;
+  const bare = cells.filter((cell) => !/^0x|h$/i.test(cell));
+  return (
+    bare.some((cell) => /^\d*[a-f][0-9a-f]*$/i.test(cell)) &&
+    bare.every((cell) => /^[0-9a-f]{1,5}$/i.test(cell))
+  );
+}
+
+/** @returns undefined when the text is no address */
+export function writtenAddress(text: string, isHex: boolean): WrittenAddress | undefined {
+  const match = text.length > 40 ? null : PATTERN.exec(text.trim());
+  if (!match) return undefined;
+  const [, prefix, digits = '', suffix, end, bit] = match;
+  const base = isHex || prefix || suffix ? 16 : 10;
+  if (base === 10 && !/^\d+$/.test(digits + (end ?? ''))) return undefined;
+  const number = Number.parseInt(digits, base);
+  const last = end === undefined ? undefined : Number.parseInt(end, base);
+  if (last !== undefined && last < number) return undefined;
+  return {
+    number,
+    isLong: base === 10 && (digits.length === 5 || digits.length === 6),
+    ...(last !== undefined && { words: last - number + 1 }),
+    ...(bit !== undefined && { bit: Number(bit) }),
+  };
+}
+
+const TABLE_OF_DIGIT: Readonly<Record<string, TableName>> = {
+  0: 'coils',
+  1: 'discrete',
+  3: 'input',
+  4: 'holding',
+};
+const DIGIT_OF_TABLE: Readonly<Record<TableName, number>> = { coils: 0, discrete: 1, input: 3, holding: 4 };
+
+/** The table and the address that a register number of five or six digits means: 40001 is holding register 0. */
+export function numbered({
+  number,
+  isLong,
+}: WrittenAddress): { table: TableName; address: number } | undefined {
+  if (!isLong) return undefined;
+  const span = number >= 100_000 ? 100_000 : 10_000;
+  const table = TABLE_OF_DIGIT[Math.floor(number / span)];
+  const address = (number % span) - 1;
+  return table === undefined || address < 0 || address > 65_535 ? undefined : { table, address };
+}
+
+/**
+ * Whether the addresses of a file are register numbers: each is one, of the table that its row says if it says one. One
+ * address that can't be, such as 40000 or 12, and they are addresses.
+ */
+export function areNumbers(
+  all: readonly { address: WrittenAddress; table: TableName | undefined }[],
+): boolean {
+  const tables = all.map(({ address, table }) => {
+    const meant = numbered(address);
+    return (
+      meant !== undefined && (table === undefined || table === meant.table) && DIGIT_OF_TABLE[meant.table]
+    );
+  });
+  // Numbers of coils alone could be any addresses with zeros before them.
+  return all.length > 0 && tables.every((digit) => digit !== false) && tables.some((digit) => digit !== 0);
+}

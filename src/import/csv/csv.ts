@@ -1,0 +1,277 @@
+import type { TableName } from '../../device/tables.js';
+import { quote } from '../../schema/problem.js';
+import { Collector, type Imported, type ImportedValue, middleOf } from '../collected.js';
+import { type DataType, dataTypeOf, orderOf } from '../data-types.js';
+import {
+  type AddressStyle,
+  areHex,
+  areNumbers,
+  numbered,
+  type WrittenAddress,
+  writtenAddress,
+} from './addresses.js';
+import { type Row, rowsOf, type Separator, separatorOf } from './cells.js';
+import { type Columns, findColumns, type Role } from './columns.js';
+import { accessOf, decimalOf, scaleOf, type TableWord, tableOf } from './words.js';
+
+const SEPARATOR_NAMES: Readonly<Record<Separator, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+};
+
+/** Reads a table of registers. @returns what the file lacks, as a sentence */
+export function importCsv(text: string, device: string): Imported | string {
+  const separator = separatorOf(text);
+  const rows = separator === undefined ? [] : rowsOf(text, separator);
+  const columns = findColumns(rows);
+  if (separator === undefined || columns === undefined) {
+    return 'expected a CSV file whose header has a column "address" and one more, such as "name" or "type"';
+  }
+  const { header } = columns;
+  const reader = new CsvReader(columns, rows.slice(rows.indexOf(header) + 1));
+  const lines = reader.read(device);
+  const what = `CSV, separated by ${SEPARATOR_NAMES[separator]}, header in line ${header.line}`;
+  return reader.collector.end(what, lines);
+}
+
+/** A row of which the address is understood. */
+interface Placed {
+  readonly row: Row;
+  readonly address: WrittenAddress;
+  readonly word: TableWord | undefined;
+}
+
+class CsvReader {
+  readonly collector = new Collector();
+  readonly #columns: Columns;
+  readonly #rows: readonly Row[];
+
+  constructor(columns: Columns, rows: readonly Row[]) {
+    this.#columns = columns;
+    this.#rows = rows;
+  }
+
+  /** Takes all rows. @returns how the columns were understood */
+  read(device: string): string[] {
+    const isHex = areHex(
+      this.#headerOf('address') ?? '',
+      this.#rows.map((row) => this.#cell(row, 'address')).filter((cell) => cell !== ''),
+    );
+    const placed = this.#rows.flatMap((row) => this.#placed(row, isHex));
+    const style = {
+      isHex,
+      areNumbers: areNumbers(placed.map(({ address, word }) => ({ address, table: word?.table }))),
+    };
+    for (const each of placed) this.#take(each, style, device);
+    return this.#preview(style);
+  }
+
+  #headerOf(role: Role): string | undefined {
+    const column = this.#columns.of.get(role);
+    return column === undefined ? undefined : this.#columns.header.cells[column];
+  }
+
+  #cell(row: Row, role: Role): string {
+    const column = this.#columns.of.get(role);
+    return column === undefined ? '' : (row.cells[column] ?? '');
+  }
+
+  #note(row: Row, message: string): void {
+    this.collector.note(`line ${row.line}`, message);
+  }
+
+  #placed(row: Row, isHex: boolean): Placed[] {
+    const text = this.#cell(row, 'address');
+    const address = writtenAddress(text, isHex);
+    if (address === undefined) {
+      // A title between groups of registers has one cell.
+      const isTitle = row.cells.filter((cell) => cell !== '').length === 1;
+      const shown = isTitle ? (row.cells.find((cell) => cell !== '') ?? '') : text;
+      this.#note(
+        row,
+        isTitle ? `not a register: ${quote(shown)}` : `address ${quote(shown)}: expected a number`,
+      );
+      return [];
+    }
+    const table = this.#cell(row, 'table');
+    const word = tableOf(table);
+    if (table !== '' && word === undefined) this.#note(row, `table ${quote(table)}: not known`);
+    return [{ row, address, word }];
+  }
+
+  #take({ row, address: written, word }: Placed, style: AddressStyle, device: string): void {
+    const number = style.areNumbers ? numbered(written) : undefined;
+    const address = number?.address ?? written.number;
+    const bit = written.bit ?? this.#number(row, 'bit');
+    const words = written.words ?? this.#words(row);
+    const text = this.#cell(row, 'type');
+    const data = text === '' ? untyped(words) : dataTypeOf(text, words);
+    if (data === undefined) {
+      const registers = words === undefined ? '' : ` of ${words} registers`;
+      this.#note(row, `type ${quote(text)}${registers}: not known, so ${this.#called(row)} is left out`);
+      return;
+    }
+    if (data.assumed) this.#note(row, `type ${quote(text)} ${data.assumed}`);
+    const isBit = data.type === 'bit' && bit === undefined;
+    const table = number?.table ?? word?.table ?? (isBit ? 'coils' : 'holding');
+    const value = this.#value(row, table, address, data, words);
+    const unit = this.#number(row, 'slave') ?? 1;
+    const write = this.#isWritable(row, word?.write ?? false, table);
+    const isInBits = table === 'coils' || table === 'discrete';
+    // A bit of a register: the register is what has an address.
+    const part = isInBits || (bit === undefined && data.type !== 'bit') ? undefined : `bit ${bit ?? 0}`;
+    if (part !== undefined && bit === undefined) {
+      this.#note(row, `${this.#called(row)} is a bit of a register, and no column says which: bit 0`);
+    }
+    this.collector.add('', unit, device, {
+      ...value,
+      ...(part !== undefined && { part, type: 'uint16' as const }),
+      ...(isInBits && { type: 'bit' as const }),
+      ...(write && { write }),
+    });
+  }
+
+  #value(
+    row: Row,
+    table: TableName,
+    address: number,
+    data: DataType,
+    words: number | undefined,
+  ): ImportedValue {
+    const length = data.type === 'string' ? this.#stringLength(row, data, words) : undefined;
+    const order = orderOf(this.#cell(row, 'order'));
+    if (this.#cell(row, 'order') !== '' && order === undefined) {
+      this.#note(row, `order ${quote(this.#cell(row, 'order'))}: not known`);
+    }
+    const scale = this.#scale(row);
+    const [min, max] = [decimalOf(this.#cell(row, 'min')), decimalOf(this.#cell(row, 'max'))];
+    const value = this.#initial(row, data) ?? middleOf(data.type, min, max, scale);
+    const text = (role: Role) => this.#cell(row, role) || undefined;
+    const [name, unit, description] = [text('name'), text('unit'), text('description')];
+    return {
+      table,
+      address,
+      type: data.type,
+      location: `line ${row.line}`,
+      ...(order ?? {
+        ...(data.wordOrder && { wordOrder: data.wordOrder }),
+        ...(data.byteOrder && { byteOrder: data.byteOrder }),
+      }),
+      ...(length !== undefined && { length }),
+      ...(name !== undefined && { name }),
+      ...(unit !== undefined && !/^[-–/]+$/.test(unit) && { unit }),
+      ...(description !== undefined && { description }),
+      ...(scale !== undefined && { scale }),
+      ...(value !== undefined && { value }),
+    };
+  }
+
+  #called(row: Row): string {
+    return this.#cell(row, 'name') ? quote(this.#cell(row, 'name')) : 'this row';
+  }
+
+  /** Registers that the file says a value takes. */
+  #words(row: Row): number | undefined {
+    const words = this.#number(row, 'words');
+    const bytes = this.#number(row, 'bytes');
+    return words ?? (bytes === undefined ? undefined : Math.ceil(bytes / 2));
+  }
+
+  #stringLength(row: Row, data: DataType, words: number | undefined): number {
+    if (words === undefined && data.length === undefined)
+      this.#note(row, 'a string without a length: 1 register');
+    return Math.max(1, words ?? data.length ?? 1);
+  }
+
+  #number(row: Row, role: Role): number | undefined {
+    const text = this.#cell(row, role);
+    if (text === '') return undefined;
+    const number = decimalOf(text);
+    if (number !== undefined && Number.isInteger(number) && number >= 0) return number;
+    this.#note(row, `${role} ${quote(text)}: expected a whole number`);
+    return undefined;
+  }
+
+  #scale(row: Row): number | undefined {
+    const text = this.#cell(row, 'scale');
+    const divisor = this.#cell(row, 'divisor');
+    const decimals = this.#cell(row, 'decimals');
+    const parsed =
+      text !== ''
+        ? scaleOf(text)
+        : divisor !== ''
+          ? inverse(scaleOf(divisor))
+          : decimals !== ''
+            ? power(decimalOf(decimals))
+            : 1;
+    if (parsed === undefined && !/^[-–]+$/.test(text + divisor + decimals)) {
+      this.#note(row, `scale ${quote(text || divisor || decimals)}: not known`);
+    }
+    return parsed === undefined || parsed === 1 ? undefined : parsed;
+  }
+
+  /** As the file has it: before `scale`. */
+  #initial(row: Row, { type }: DataType): number | string | undefined {
+    const text = this.#cell(row, 'value');
+    if (text === '') return undefined;
+    if (type === 'string') return text;
+    const value = /^0x[0-9a-f]{1,16}$/i.test(text) ? text : decimalOf(text);
+    if (value === undefined) this.#note(row, `value ${quote(text)}: expected a number`);
+    return value;
+  }
+
+  #isWritable(row: Row, byFunction: boolean, table: TableName): boolean {
+    const text = this.#cell(row, 'access');
+    const access = text === '' ? byFunction : accessOf(text);
+    if (access === undefined)
+      this.#note(row, `access ${quote(text)}: not known, so clients may only read it`);
+    // Clients have no function that writes these two tables.
+    return access === true && table !== 'discrete' && table !== 'input';
+  }
+
+  #preview(style: AddressStyle): string[] {
+    const meaning: Partial<Record<Role, string>> = {
+      address: style.areNumbers
+        ? 'register numbers: 40001 is holding register 0, 30001 input register 0, 10001 discrete input 0'
+        : `${style.isHex ? 'hexadecimal, ' : ''}0-based, as on the wire`,
+      scale: 'value = stored × this',
+      divisor: 'value = stored ÷ this',
+      decimals: 'decimals of the value',
+      value: 'as stored, before the scale',
+      words: 'registers',
+      slave: 'the unit identifier',
+      unit: 'the unit of the value',
+    };
+    const used = [...this.#columns.of].map(([role, column]) => {
+      const said = meaning[role];
+      return `column ${quote(this.#columns.header.cells[column] ?? '')}: ${role}${said ? `, ${said}` : ''}`;
+    });
+    const columns = [...this.#columns.of.values()];
+    const unused = this.#columns.header.cells.filter((cell, i) => cell !== '' && !columns.includes(i));
+    const defaults = [
+      ...(this.#columns.of.has('table') || style.areNumbers
+        ? []
+        : ['no column says the table: holding registers, and coils for bits']),
+      ...(this.#columns.of.has('type') ? [] : ['no column says the type: uint16']),
+    ];
+    return [...used, ...unused.map((cell) => `column ${quote(cell)}: not used`), ...defaults];
+  }
+}
+
+/** What a row without a type has: whole registers. */
+function untyped(words: number | undefined): DataType | undefined {
+  if (words === undefined || words === 1) return { type: 'uint16' };
+  return words === 2 ? { type: 'uint32' } : words === 4 ? { type: 'uint64' } : undefined;
+}
+
+function inverse(divisor: number | undefined): number | undefined {
+  return divisor ? Number((1 / divisor).toPrecision(12)) : undefined;
+}
+
+function power(decimals: number | undefined): number | undefined {
+  return decimals !== undefined && Number.isInteger(decimals) && decimals >= 0 && decimals < 10
+    ? Number(`1e-${decimals}`)
+    : undefined;
+}

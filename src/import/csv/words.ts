@@ -1,0 +1,81 @@
+import type { TableName } from '../../device/tables.js';
+
+/** A table in words, and whether clients may write it by the functions that are named. */
+export interface TableWord {
+  readonly table: TableName;
+  readonly write: boolean;
+}
+
+const TABLE_OF_FUNCTION: Readonly<Record<number, TableWord>> = {
+  1: { table: 'coils', write: false },
+  2: { table: 'discrete', write: false },
+  3: { table: 'holding', write: false },
+  4: { table: 'input', write: false },
+  5: { table: 'coils', write: true },
+  6: { table: 'holding', write: true },
+  15: { table: 'coils', write: true },
+  16: { table: 'holding', write: true },
+  22: { table: 'holding', write: true },
+  23: { table: 'holding', write: true },
+};
+
+const TABLE_WORDS: readonly (readonly [RegExp, TableName])[] = [
+  [/^(?:coils?|coilstatus|0x|co|digitaloutputs?)$/, 'coils'],
+  [/^(?:discrete|discreteinputs?|discretes|inputstatus|1x|di|contacts?|digitalinputs?)$/, 'discrete'],
+  [/^(?:inputs?|inputregisters?|inputreg|3x|ir|analoginputs?)$/, 'input'],
+  [/^(?:holdings?|holdingregisters?|holdingreg|4x|hr|analogoutputs?)$/, 'holding'],
+];
+
+/** The table that a word or function codes say: `input register`, `FC03`, `3, 6, 16`, `0x04`. */
+export function tableOf(text: string): TableWord | undefined {
+  const word = text
+    .slice(0, 60)
+    .toLowerCase()
+    .replace(/[\s_.-]+/g, '');
+  for (const [words, table] of TABLE_WORDS) if (words.test(word)) return { table, write: false };
+  const codes = text.slice(0, 60).match(/\d+/g)?.map(Number) ?? [];
+  if (codes.length === 0 || !/^(?:fc|fn|f|function|code|0x|read|write|r|w|[\d\s,;/&+:()x-])+$/i.test(text))
+    return undefined;
+  const known = codes
+    .filter((code) => code !== 0 || codes.length === 1)
+    .map((code) => TABLE_OF_FUNCTION[code]);
+  const [first] = known;
+  if (first === undefined || known.some((each) => each?.table !== first.table)) return undefined;
+  return { table: first.table, write: known.some((each) => each?.write) };
+}
+
+/** Whether clients may write it; undefined when the text does not say. */
+export function accessOf(text: string): boolean | undefined {
+  const word = text
+    .slice(0, 40)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '');
+  if (/^(?:r|ro|read|readonly|no|false|0|input|lesen)$/.test(word)) return false;
+  return /^(?:w|wo|rw|wr|write|writeonly|readwrite|writeable|writable|yes|true|1|setting|schreiben|lesenschreiben)$/.test(
+    word,
+  )
+    ? true
+    : undefined;
+}
+
+/** A number with point or comma; undefined for other text. Thousands are not separated. */
+export function decimalOf(text: string): number | undefined {
+  const match = /^[+-]?(?:\d{1,15}(?:[.,]\d{0,15})?|[.,]\d{1,15})(?:e[+-]?\d{1,3})?$/i.exec(text.trim());
+  return match ? Number(match[0].replace(',', '.')) : undefined;
+}
+
+/** The factor that a text says: `0.1`, `0,1`, `x10`, `*0.01`, `/10`, `1/100`, `10^-2`. */
+export function scaleOf(text: string): number | undefined {
+  const short = text.slice(0, 40).replace(/\s+/g, '');
+  const power = /^10(?:\^|\*\*)([+-]?\d{1,2})$/.exec(short);
+  if (power) return Number(`1e${power[1]}`);
+  const fraction = /^([\d.,]*)[/÷:]([\d.,]+)$/.exec(short);
+  if (fraction) {
+    const [above, below] = [
+      fraction[1] === '' ? 1 : decimalOf(fraction[1] ?? ''),
+      decimalOf(fraction[2] ?? ''),
+    ];
+    return above !== undefined && below ? above / below : undefined;
+  }
+  return decimalOf(short.replace(/^[x*×·]/i, ''));
+}

@@ -1,0 +1,119 @@
+import type { Order, ValueType } from '../registers/cell-type.js';
+
+/** What a data type in words means. */
+export interface DataType {
+  readonly type: ValueType;
+  /** Registers of a string that its name gives, as in `string(16)`. */
+  readonly length?: number;
+  readonly wordOrder?: Order;
+  readonly byteOrder?: Order;
+  /** What had to be assumed, in words. */
+  readonly assumed?: string;
+}
+
+const SIZED = { 1: 16, 2: 32, 4: 64 } as const;
+type Words = keyof typeof SIZED;
+
+/** Words of programming languages, IEC 61131-3, SunSpec and manuals; without spaces, underscores and hyphens. */
+const EXACT: ReadonlyMap<string, ValueType> = new Map(
+  Object.entries({
+    uint16: 'u16 ushort word uword unsigned16 unsignedshort unsignedint16 uint16t enum16 acc16 count',
+    int16: 'i16 s16 short sword signed16 signedshort signedint16 int16t sunssf pad',
+    uint32: 'u32 udint dword udword unsigned32 unsignedint32 uint32t enum32 bitfield32 acc32',
+    int32: 'i32 s32 dint sdword signed32 signedint32 int32t',
+    uint64: 'u64 ulint lword qword uqword unsigned64 unsignedint64 uint64t enum64 bitfield64 acc64',
+    int64: 'i64 s64 lint sqword signed64 signedint64 int64t',
+    float32: 'f32 real single float4 fp32 ieee754 ieee float32ieee real32 singlefloat',
+    float64: 'f64 lreal double fp64 float64ieee real64',
+    bits: 'bitfield16 bitfield bitmap bitmap16 flags',
+    bit: 'bool boolean coil flag binary',
+  }).flatMap(([type, words]) =>
+    [type, ...words.split(' ')].map((word) => [word, type as ValueType] as const),
+  ),
+);
+
+/** Words that say no size: by the number of registers. */
+const UNSIZED: ReadonlyMap<string, 'uint' | 'int' | 'float'> = new Map([
+  ['uint', 'uint'],
+  ['unsigned', 'uint'],
+  ['unsignedint', 'uint'],
+  ['unsignedinteger', 'uint'],
+  ['ulong', 'uint'],
+  ['enum', 'uint'],
+  ['hex', 'uint'],
+  ['int', 'int'],
+  ['integer', 'int'],
+  ['signed', 'int'],
+  ['signedint', 'int'],
+  ['long', 'int'],
+  ['float', 'float'],
+]);
+
+const TEXTS = /^(?:string|str|ascii|text|char|chars|utf8)[([]?(\d{1,5})?[)\]]?$/;
+
+/** Orders behind a type: the letters of the bytes on the wire, or in words. */
+const ORDERS: ReadonlyMap<string, { readonly wordOrder: Order; readonly byteOrder: Order }> = new Map(
+  (
+    [
+      ['big', 'big', 'ab abcd abcdefgh be big bigendian msw mswfirst highwordfirst mswbe'],
+      [
+        'little',
+        'big',
+        'cdab ghefcdab lsw lswfirst lowwordfirst wordswap swapped sw r lswbe littleendianbyteswap',
+      ],
+      ['big', 'little', 'badc badcfehg byteswap mswle bigendianbyteswap'],
+      ['little', 'little', 'ba dcba hgfedcba le little littleendian lswle'],
+    ] as const
+  ).flatMap(([wordOrder, byteOrder, words]) =>
+    words.split(' ').map((word) => [word, { wordOrder, byteOrder }] as const),
+  ),
+);
+
+/** The order of words and bytes that a text says; undefined when it is not known. */
+export function orderOf(text: string): { readonly wordOrder: Order; readonly byteOrder: Order } | undefined {
+  return ORDERS.get(plain(text));
+}
+
+/**
+ * The type that a text says. @param words how many registers the file says the value takes, if it does
+ * @returns undefined when it is not known
+ */
+export function dataTypeOf(text: string, words: number | undefined): DataType | undefined {
+  const word = plain(text);
+  const whole = typeOf(word, words);
+  if (whole) return whole;
+  const [head, tail] = splitOrder(text);
+  const order = tail === undefined ? undefined : orderOf(tail);
+  const type = order && head !== undefined ? typeOf(plain(head), words) : undefined;
+  return type && order && { ...type, ...order };
+}
+
+/** `uint32_le` and `float (CDAB)` into type and order. */
+function splitOrder(text: string): readonly [string | undefined, string | undefined] {
+  const match = /^\s*([A-Za-z]+ ?\d{0,2})[\s_,(-]+([A-Za-z -]+)\)?\s*$/.exec(text.slice(0, 60));
+  return [match?.[1], match?.[2]];
+}
+
+function typeOf(word: string, words: number | undefined): DataType | undefined {
+  const exact = EXACT.get(word);
+  if (exact !== undefined) return { type: exact };
+  const string = TEXTS.exec(word);
+  if (string) {
+    const characters = string[1] === undefined ? undefined : Number(string[1]);
+    return { type: 'string', ...(characters && { length: Math.ceil(characters / 2) }) };
+  }
+  const family = UNSIZED.get(word);
+  if (family === undefined) return undefined;
+  const usual = family === 'float' || word.endsWith('long') ? 2 : 1;
+  const size = words ?? usual;
+  if (!(size in SIZED) || (family === 'float' && size === 1)) return undefined;
+  const type = `${family}${SIZED[size as Words]}` as ValueType;
+  return words === undefined ? { type, assumed: `has no size, taken as ${type}` } : { type };
+}
+
+function plain(text: string): string {
+  return text
+    .slice(0, 60)
+    .toLowerCase()
+    .replace(/[\s_.-]+/g, '');
+}

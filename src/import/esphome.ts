@@ -1,0 +1,139 @@
+import { parseText } from '../config/text/parse-text.js';
+import type { TableName } from '../device/tables.js';
+import type { Order, ValueType } from '../registers/cell-type.js';
+import { describeFound, type Path, pathText, quote } from '../schema/problem.js';
+import { Collector, type Imported, type ImportedValue } from './collected.js';
+import { numberOf, type Section, sectionsOf, wordOf } from './parts.js';
+
+/*
+ * The component modbus_controller of ESPHome, as its documentation and its __init__.py have it. A controller is a device with a
+ * unit identifier; entities of the platform `modbus_controller` read and write its registers.
+ */
+
+const MOST_VALUES = 300_000;
+const PLATFORMS = ['sensor', 'binary_sensor', 'text_sensor', 'number', 'select', 'switch', 'output'] as const;
+const WRITTEN: ReadonlySet<string> = new Set(['number', 'select', 'switch', 'output']);
+
+const TABLES: ReadonlyMap<string, TableName> = new Map([
+  ['holding', 'holding'],
+  ['read', 'input'],
+  ['coil', 'coils'],
+  ['discrete_input', 'discrete'],
+]);
+
+const TYPES: ReadonlyMap<string, ValueType> = new Map([
+  ['U_WORD', 'uint16'],
+  ['S_WORD', 'int16'],
+  ['U_DWORD', 'uint32'],
+  ['S_DWORD', 'int32'],
+  ['U_QWORD', 'uint64'],
+  ['S_QWORD', 'int64'],
+  ['FP32', 'float32'],
+]);
+
+/** Reads an ESPHome configuration. @returns what is wrong with the text, as a sentence */
+export function importEsphome(text: string): Imported | string {
+  const parsed = parseText(text, MOST_VALUES, true);
+  if (!parsed.ok) return `is no YAML: ${parsed.problems[0]?.message ?? ''}`;
+  const { value, locate } = parsed.source;
+  const [root] = sectionsOf(value);
+  if (root?.modbus_controller === undefined) return 'expected modbus_controller: of ESPHome';
+  const collector = new Collector();
+  const locationOf = (path: Path) => {
+    const line = locate([{ path, message: '' }])[0]?.line;
+    return line === undefined ? pathText(path) : `line ${line}`;
+  };
+  const units = new Map<string, unknown>();
+  for (const { id, address } of sectionsOf(root.modbus_controller)) units.set(wordOf(id) ?? '', address ?? 1);
+  for (const platform of PLATFORMS) {
+    const list = root[platform];
+    const items: readonly unknown[] = Array.isArray(list) ? list : [list];
+    for (const [i, item] of items.entries()) {
+      const [entity] = sectionsOf(item);
+      if (entity?.platform !== 'modbus_controller') continue;
+      const location = locationOf([platform, i]);
+      const problem = addEntity(entity, platform, units, collector, location);
+      if (problem !== undefined) collector.note(location, `${quote(nameOf(entity))}: ${problem}`);
+    }
+  }
+  return collector.end('ESPHome modbus_controller');
+}
+
+/** Adds an entity. @returns why it is left out, as a sentence */
+function addEntity(
+  entity: Section,
+  platform: string,
+  units: ReadonlyMap<string, unknown>,
+  collector: Collector,
+  location: string,
+): string | undefined {
+  const name = nameOf(entity);
+  // With one controller, entities need not name it.
+  const id = wordOf(entity.modbus_controller_id) ?? [...units.keys()][0] ?? '';
+  const unit = numberOf(units.get(id));
+  if (unit === undefined) return `the address of controller ${quote(id)} is not known`;
+  const start = numberOf(entity.address);
+  if (start === undefined) return `address ${describeFound(entity.address)}, expected a number`;
+  const word = wordOf(entity.register_type) ?? (WRITTEN.has(platform) ? 'holding' : '');
+  const table = TABLES.get(word);
+  if (table === undefined) return `register_type ${quote(word)} is not known`;
+  const isBit = table === 'coils' || table === 'discrete';
+  const offset = numberOf(entity.offset ?? entity.byte_offset) ?? 0;
+  if (!isBit && offset % 2 !== 0) return `offset ${offset} begins inside a register`;
+  const what = isBit ? { type: 'bit' as const } : registersOf(entity, platform);
+  if (typeof what === 'string') return what;
+  if (entity.lambda !== undefined) collector.note(location, `${quote(name)}: its lambda is not followed`);
+  const scale = scaleOf(entity);
+  const unitText = wordOf(entity.unit_of_measurement);
+  collector.add('', unit, id, {
+    table,
+    // The offset counts bytes of registers, and coils.
+    address: start + (isBit ? offset : offset / 2),
+    location,
+    ...what,
+    ...(name !== '' && { name }),
+    ...(WRITTEN.has(platform) && { write: true }),
+    ...(scale !== undefined && { scale }),
+    ...(unitText !== undefined && { unit: unitText }),
+  });
+  return undefined;
+}
+
+function nameOf(entity: Section): string {
+  return wordOf(entity.name) ?? wordOf(entity.id) ?? '';
+}
+
+type Registers = Pick<ImportedValue, 'type'> & { length?: number; wordOrder?: Order; part?: string };
+
+/** What the registers of an entity hold. @returns what is not known, as a sentence */
+function registersOf(entity: Section, platform: string): Registers | string {
+  const count = numberOf(entity.register_count);
+  if (platform === 'text_sensor') {
+    return {
+      type: 'string',
+      length: count ?? Math.max(1, Math.ceil((numberOf(entity.response_size) ?? 2) / 2)),
+    };
+  }
+  const bitmask = numberOf(entity.bitmask);
+  if (platform === 'binary_sensor' || platform === 'switch') {
+    return bitmask === undefined ? { type: 'uint16' } : { type: 'uint16', part: `bitmask ${hex(bitmask)}` };
+  }
+  const text = wordOf(entity.value_type) ?? 'U_WORD';
+  const isReversed = text.endsWith('_R');
+  const type = TYPES.get(isReversed ? text.slice(0, -2) : text);
+  if (type === undefined) return `value_type ${quote(text)} is not known`;
+  if (bitmask !== undefined && type.endsWith('16')) return { type, part: `bitmask ${hex(bitmask)}` };
+  return { type, ...(isReversed && { wordOrder: 'little' as const }) };
+}
+
+/** The factor of the filters of a sensor; of a number, what its value is multiplied by before it is written. */
+function scaleOf(entity: Section): number | undefined {
+  const filters = sectionsOf(entity.filters).flatMap(({ multiply }) => numberOf(multiply) ?? []);
+  const multiply = numberOf(entity.multiply);
+  if (filters.length > 0) return Number(filters.reduce((product, each) => product * each, 1).toPrecision(12));
+  return multiply ? Number((1 / multiply).toPrecision(12)) : undefined;
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`;
+}

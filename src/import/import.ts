@@ -1,0 +1,55 @@
+import type { Imported } from './collected.js';
+import { importCsv } from './csv/csv.js';
+import { importEsphome } from './esphome.js';
+import { importHomeAssistant } from './home-assistant/home-assistant.js';
+import { importTelegraf } from './telegraf.js';
+
+/** The kinds of files that can be imported, as `--from` names them. */
+interface Kind {
+  readonly name: string;
+  /** Whether a text looks like one of this kind. */
+  fits(text: string, file: string): boolean;
+  /** @param device the name of a device that has none. @returns what is wrong with the text, as a sentence */
+  read(text: string, device: string): Imported | string;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'telegraf',
+    fits: (text) => /^\s*\[\[\s*inputs\.modbus(?:\.\w+)?\s*\]\]/m.test(text),
+    read: importTelegraf,
+  },
+  {
+    name: 'esphome',
+    fits: (text) => /^modbus_controller:/m.test(text),
+    read: importEsphome,
+  },
+  {
+    name: 'home-assistant',
+    fits: (text, file) =>
+      /^\s*modbus:/m.test(text) || (/\.ya?ml$/i.test(file) && /^\s*(?:- )?\s*sensors:/m.test(text)),
+    read: importHomeAssistant,
+  },
+  {
+    name: 'csv',
+    fits: (_, file) => /\.(?:csv|tsv|txt)$/i.test(file),
+    read: importCsv,
+  },
+];
+
+/** Reads a file that others have written. @param from its kind; without it, its content says. @returns what is wrong, as a sentence */
+export function importText(text: string, file: string, from: string | undefined): Imported | string {
+  const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
+  const name = (file.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
+  if (kind === undefined) {
+    return `its content does not say what it is; --from may be ${KINDS.map((each) => each.name).join(', ')}`;
+  }
+  const imported = kind.read(text, name);
+  if (typeof imported === 'string') return imported;
+  return imported.lines.length > 0 ? imported : `no registers found; ${noteList(imported)}`;
+}
+
+function noteList({ what, notes }: Imported): string {
+  const [first] = notes;
+  return first === undefined ? `read as ${what}` : `read as ${what}; ${first.location}: ${first.message}`;
+}

@@ -1,0 +1,241 @@
+import { parse } from 'smol-toml';
+import type { TableName } from '../device/tables.js';
+import type { Order, ValueType } from '../registers/cell-type.js';
+import { describeFound, quote } from '../schema/problem.js';
+import { Collector, type Imported, type ImportedValue } from './collected.js';
+import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+
+/*
+ * The configuration of Telegraf's plugin inputs.modbus in its three styles, as the plugin's documentation and its
+ * configuration_register.go, configuration_request.go and configuration_metric.go have them.
+ */
+
+const DEEPEST = 64;
+
+/** Reads a Telegraf configuration. @returns what is wrong with the text, as a sentence */
+export function importTelegraf(text: string): Imported | string {
+  let root: Section;
+  try {
+    root = parse(text, { maxDepth: DEEPEST, integersAsBigInt: 'asNeeded' });
+  } catch (error) {
+    return `is no TOML: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`;
+  }
+  const plugins = sectionsOf(sectionOf(root.inputs)?.modbus);
+  if (plugins.length === 0) return 'expected [[inputs.modbus]] of Telegraf';
+  const collector = new Collector();
+  for (const [i, plugin] of plugins.entries()) readPlugin(plugin, `inputs.modbus[${i}]`, collector);
+  return collector.end('Telegraf inputs.modbus', []);
+}
+
+/** What the fields of a list have in common. */
+interface Scope {
+  readonly collector: Collector;
+  readonly line: string;
+  readonly device: string;
+  readonly unit: number;
+  readonly location: string;
+}
+
+function readPlugin(plugin: Section, location: string, collector: Collector): void {
+  const line = wordOf(plugin.controller) ?? '';
+  const device = wordOf(plugin.name) ?? '';
+  const style = wordOf(plugin.configuration_type) ?? 'register';
+  const scope = (unit: unknown, at: string): Scope | undefined => {
+    const number = unit === undefined ? 0 : numberOf(unit);
+    if (number !== undefined) return { collector, line, device, unit: number, location: at };
+    collector.note(`${at}.slave_id`, `${describeFound(unit)}: expected a number`);
+    return undefined;
+  };
+  switch (style) {
+    case 'register': {
+      const common = scope(plugin.slave_id, location);
+      if (common) readRegisterStyle(plugin, common);
+      break;
+    }
+    case 'request':
+    case 'metric':
+      for (const [i, group] of sectionsOf(plugin[style]).entries()) {
+        const at = `${location}.${style}[${i}]`;
+        const common = scope(group.slave_id, at);
+        if (common) readGroup(group, style, common);
+      }
+      break;
+    default:
+      collector.note(
+        `${location}.configuration_type`,
+        `${quote(style)}: expected register, request or metric`,
+      );
+  }
+  for (const other of ['request', 'metric', ...REGISTER_LISTS.keys()]) {
+    const isUsed = style === 'register' ? REGISTER_LISTS.has(other) : other === style;
+    if (plugin[other] !== undefined && !isUsed) {
+      collector.note(`${location}.${other}`, `Telegraf does not use it with configuration_type "${style}"`);
+    }
+  }
+}
+
+const REGISTER_LISTS: ReadonlyMap<string, TableName> = new Map([
+  ['coils', 'coils'],
+  ['discrete_inputs', 'discrete'],
+  ['holding_registers', 'holding'],
+  ['input_registers', 'input'],
+]);
+
+/** Fields in lists, one for each table. An address is a list of consecutive registers. */
+function readRegisterStyle(plugin: Section, scope: Scope): void {
+  if (
+    [...REGISTER_LISTS.keys()].some((key) =>
+      sectionsOf(plugin[key]).some((field) => field.data_type === 'FLOAT32'),
+    )
+  ) {
+    const message =
+      'data_type FLOAT32 is an unsigned integer to Telegraf, and so it is here; FLOAT32-IEEE is the float';
+    scope.collector.note(scope.location, message);
+  }
+  for (const [key, table] of REGISTER_LISTS) {
+    for (const [i, field] of sectionsOf(plugin[key]).entries()) {
+      const location = `${scope.location}.${key}[${i}]`;
+      const addresses = (Array.isArray(field.address) ? field.address : [field.address]).map(numberOf);
+      const [first] = addresses;
+      if (first === undefined || addresses.some((each, n) => each !== first + n)) {
+        scope.collector.note(location, `${called(field)}: expected consecutive addresses`);
+        continue;
+      }
+      add(scope, { ...field, address: first }, table, {
+        location,
+        type: registerType(wordOf(field.data_type) ?? '', addresses.length),
+        typeText: wordOf(field.data_type) ?? '',
+        order: orderOf(wordOf(field.byte_order) ?? ''),
+        length: addresses.length,
+      });
+    }
+  }
+}
+
+/** Names of types that only this style has; the size is that of the list of addresses. */
+function registerType(type: string, words: number): string {
+  const bits = 16 * words;
+  if (type === 'FIXED') return `INT${bits}`;
+  if (type === 'UFIXED' || type === 'FLOAT32') return `UINT${bits}`;
+  return type.replace(/-IEEE$/, '');
+}
+
+/** The fields of a request or a metric, which have one unit and one byte order. */
+function readGroup(group: Section, style: 'request' | 'metric', scope: Scope): void {
+  const order = orderOf(wordOf(group.byte_order) || 'ABCD');
+  const optimization = wordOf(group.optimization) ?? 'none';
+  if (optimization === 'aggressive' || optimization === 'max_insert') {
+    const message = `${quote(optimization)} reads addresses between fields too: manners: {holes: {fill: 0}} answers them`;
+    scope.collector.note(`${scope.location}.optimization`, message);
+  }
+  for (const [i, field] of sectionsOf(group.fields).entries()) {
+    const location = `${scope.location}.fields[${i}]`;
+    const register = wordOf((style === 'request' ? group : field).register) ?? 'holding';
+    const table = GROUP_TABLES.get(register);
+    if (table === undefined) {
+      scope.collector.note(
+        location,
+        `register ${quote(register)}: expected coil, discrete, holding or input`,
+      );
+      continue;
+    }
+    const type = wordOf(field.type) ?? '';
+    const length = numberOf(field.length);
+    add(scope, field, table, { location, type, typeText: type, order, ...(length && { length }) });
+  }
+}
+
+const GROUP_TABLES: ReadonlyMap<string, TableName> = new Map([
+  ['coil', 'coils'],
+  ['discrete', 'discrete'],
+  ['holding', 'holding'],
+  ['input', 'input'],
+]);
+
+const TYPES: ReadonlyMap<string, ValueType> = new Map([
+  ['INT16', 'int16'],
+  ['UINT16', 'uint16'],
+  ['INT32', 'int32'],
+  ['UINT32', 'uint32'],
+  ['INT64', 'int64'],
+  ['UINT64', 'uint64'],
+  ['FLOAT32', 'float32'],
+  ['FLOAT64', 'float64'],
+  ['STRING', 'string'],
+]);
+
+/** Types of a part of a register. */
+const PARTS: ReadonlyMap<string, string> = new Map([
+  ['INT8L', 'low byte, signed'],
+  ['INT8H', 'high byte, signed'],
+  ['UINT8L', 'low byte'],
+  ['UINT8H', 'high byte'],
+  ['FLOAT16', 'a float of 16 bits'],
+]);
+
+interface Read {
+  readonly location: string;
+  /** As in the other two styles; `typeText` is what the file says. */
+  readonly type: string;
+  readonly typeText: string;
+  readonly order: { readonly wordOrder: Order; readonly byteOrder: Order } | undefined;
+  readonly length?: number;
+}
+
+function add(scope: Scope, field: Section, table: TableName, read: Read): void {
+  const { collector, line, unit, device } = scope;
+  const { location, type: word, order } = read;
+  const address = numberOf(field.address);
+  if (address === undefined) {
+    collector.note(location, `${called(field)}: address ${describeFound(field.address)}, expected a number`);
+    return;
+  }
+  const name = wordOf(field.name);
+  const base = { table, address, location, ...(name !== undefined && { name }) };
+  if (table === 'coils' || table === 'discrete') {
+    collector.add(line, unit, device, { ...base, type: 'bit' });
+    return;
+  }
+  const part = word === 'BIT' ? `bit ${numberOf(field.bit) ?? 0}` : PARTS.get(word);
+  const type = part === undefined ? TYPES.get(word) : 'uint16';
+  if (type === undefined) {
+    collector.note(location, `${called(field)}: type ${quote(read.typeText)} is not known`);
+    return;
+  }
+  if (order === undefined) {
+    collector.note(location, `${called(field)}: its byte order is not known, so the high byte comes first`);
+  }
+  const scale = numberOf(field.scale);
+  const value: ImportedValue = {
+    ...base,
+    type,
+    ...order,
+    ...(type === 'string' && { length: Math.max(1, read.length ?? 1) }),
+    ...(part !== undefined && { part }),
+    // 0 is no scale in Telegraf.
+    ...(scale !== undefined && scale !== 0 && type !== 'string' && { scale }),
+  };
+  collector.add(line, unit, device, value);
+}
+
+const ORDERS: ReadonlyMap<string, readonly [wordOrder: Order, byteOrder: Order]> = new Map(
+  (
+    [
+      ['big', 'big', 'AB ABCD ABCDEFGH MSW-BE MSW'],
+      ['little', 'little', 'BA DCBA HGFEDCBA LSW-LE LSW'],
+      ['big', 'little', 'BADC BADCFEHG MSW-LE'],
+      ['little', 'big', 'CDAB GHEFCDAB LSW-BE'],
+    ] as const
+  ).flatMap(([wordOrder, byteOrder, words]) =>
+    words.split(' ').map((word) => [word, [wordOrder, byteOrder]] as const),
+  ),
+);
+
+function orderOf(text: string): { wordOrder: Order; byteOrder: Order } | undefined {
+  const order = ORDERS.get(text);
+  return order && { wordOrder: order[0], byteOrder: order[1] };
+}
+
+function called(field: Section): string {
+  return wordOf(field.name) === undefined ? 'a field without a name' : quote(wordOf(field.name) ?? '');
+}

@@ -1,0 +1,36 @@
+import { parse } from 'yaml';
+import { loadNative } from '../../src/config/load.js';
+import { importText } from '../../src/import/import.js';
+import { noteText, writeNative } from '../../src/import/write.js';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** A written file as a reader of YAML sees it. */
+interface NativeFile {
+  readonly devices: Readonly<
+    Record<string, { readonly registers: Readonly<Record<string, readonly Entry[]>> }>
+  >;
+  readonly lines: Readonly<
+    Record<string, { readonly tcp: { port: number }; readonly units: Readonly<Record<string, string>> }>
+  >;
+}
+
+/** What an import gives; the written file has no mistakes. */
+export function imported(text: string, file = 'meter.csv', from?: string) {
+  const result = importText(text, file, from);
+  if (typeof result === 'string') throw new Error(result);
+  const written = writeNative(result, file);
+  const loaded = loadNative(written.text, '.');
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const data = parse(written.text) as NativeFile;
+  const [device] = Object.values(data.devices);
+  return {
+    text: written.text,
+    preview: result.preview,
+    data,
+    /** The tables of the first device. */
+    registers: device?.registers ?? {},
+    notes: written.notes.map(noteText),
+    configuration: loaded.configuration,
+  };
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+const MAP = 'address,name,type\n0,a,uint16\n1,b,BCD\n';
+
+describe('modbus-sim import', () => {
+  it('writes a file that check takes, and says what it did not understand', async () => {
+    const directory = newDirectory();
+    const [source, target] = [newFile(MAP, 'meter.csv'), join(directory, 'device.yaml')];
+    const { code, stdout, stderr } = await run(['import', source, '-o', target], directory);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      `wrote ${target}: 1 value of 1 device; serve it with modbus-sim --config ${target}\n`,
+    );
+    expect(stderr).toContain(`${source}: line 3: type "BCD": not known, so "b" is left out`);
+    expect(await run(['check', target], directory)).toMatchObject({ code: 0 });
+  });
+
+  it('prints the file without -o', async () => {
+    const { code, stdout } = await run(['import', newFile(MAP, 'meter.csv')], newDirectory());
+    expect(code).toBe(0);
+    expect(stdout).toContain('\ndevices:\n  meter:\n    registers:\n');
+  });
+
+  it('overwrites a file with --force only', async () => {
+    const directory = newDirectory();
+    const [source, target] = [newFile(MAP, 'meter.csv'), join(directory, 'device.yaml')];
+    writeFileSync(target, 'precious');
+    const refused = await run(['import', source, '--output', target], directory);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain(`${target}: exists; --force overwrites it`);
+    expect(readFileSync(target, 'utf8')).toBe('precious');
+    expect(await run(['import', source, '-o', target, '--force'], directory)).toMatchObject({ code: 0 });
+    expect(readFileSync(target, 'utf8')).toContain('devices:');
+  });
+
+  it.each([
+    [
+      'what is no table',
+      'hello\n',
+      'x.md',
+      'its content does not say what it is; --from may be telegraf, esphome, home-assistant, csv',
+    ],
+    [
+      'a file that is too large',
+      'a'.repeat(4 * 1024 * 1024 + 1),
+      'x.csv',
+      'is too large: more than 4194304 bytes',
+    ],
+    ['a table without registers', 'address,name\nx,y\n', 'x.csv', 'no registers found'],
+  ])('refuses %s, and writes nothing', async (_, content, name, sentence) => {
+    const directory = newDirectory();
+    const target = join(directory, 'device.yaml');
+    const { code, stderr } = await run(['import', newFile(content, name), '-o', target], directory);
+    expect(code).toBe(1);
+    expect(stderr).toContain(sentence);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('refuses a kind that it does not know, and a directory', async () => {
+    const directory = newDirectory();
+    expect((await run(['import', newFile(MAP), '--from', 'xml'], directory)).stderr).toContain(
+      '--from may be',
+    );
+    expect((await run(['import', directory], directory)).stderr).toContain('is a directory, expected a file');
+  });
+});
