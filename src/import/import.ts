@@ -1,3 +1,4 @@
+import { unknownName } from '../schema/nearest.js';
 import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';
@@ -42,7 +43,9 @@ export function importText(text: string, file: string, from: string | undefined)
   const kind = KINDS.find(({ name, fits }) => (from === undefined ? fits(text, file) : name === from));
   const name = (file.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '') || 'device';
   if (kind === undefined) {
-    return `its content does not say what it is; --from may be ${KINDS.map((each) => each.name).join(', ')}`;
+    const kinds = KINDS.map((each) => each.name);
+    if (from !== undefined) return unknownName('kind of file', from, kinds);
+    return `its content does not say what it is; --from may be ${kinds.join(', ')}`;
   }
   const imported = kind.read(text, name);
   if (typeof imported === 'string') return imported;

@@ -64,7 +64,7 @@ describe('modbus-sim import', () => {
   it('refuses a kind that it does not know, and a directory', async () => {
     const directory = newDirectory();
     expect((await run(['import', newFile(MAP), '--from', 'xml'], directory)).stderr).toContain(
-      '--from may be',
+      'unknown kind of file "xml" (known: telegraf, esphome, home-assistant, csv)',
     );
     expect((await run(['import', directory], directory)).stderr).toContain('is a directory, expected a file');
   });
