@@ -20,6 +20,7 @@ import './traffic.css';
 export function TrafficView() {
   const { query } = route.value;
   const filterText = filterIn(query).toString();
+  const run = useRef(restarts.peek());
   const feed = useMemo(() => new Feed(new URLSearchParams(filterText)), [filterText, restarts.value]);
   const model = useMemo(() => new StripModel(), []);
   const selected = useSignal<Event | undefined>(undefined);
@@ -56,8 +57,11 @@ export function TrafficView() {
     // What was read is kept over a break: the feed goes on by itself.
     if (feed.isEmpty.peek() !== undefined) return;
     const at = Number(route.peek().query.get('at'));
-    if (at > 0) void goToEvent(at);
+    // Events of a simulator that was started anew have other numbers than those of the one before.
+    if (run.current !== restarts.peek()) follow();
+    else if (at > 0) void goToEvent(at);
     else void feed.follow();
+    run.current = restarts.peek();
   }, [feed, comebacks.value]);
   useEffect(() => () => feed.end(), [feed]);
 
