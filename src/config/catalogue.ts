@@ -65,7 +65,7 @@ export function findMisbehaviour(id: string): Misbehaviour | string {
 /** The files are a part of the program, and do not change while it runs. */
 const known = new Map<string, Misbehaviour>();
 
-/** @returns the mistakes in the file, as text, where it has any */
+/** @returns the mistakes, as text, of a file that is not right */
 function read(id: string): Misbehaviour | string {
   const before = known.get(id);
   if (before) return before;

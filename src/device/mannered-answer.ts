@@ -70,8 +70,9 @@ export function manneredAnswer(
   if (!(request instanceof Uint8Array))
     return request === 'silence' ? undefined : exceptionResponse(code, request);
   const response = answer(request);
-  // Only a hole, or an address behind the last one, makes a read an exception 02.
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
+  // Only a hole, or an address behind the last one, makes a read an exception 02. The byte count of data may be 2, too.
+  if (response[0] === code) return response;
   const read = readWithHoles(holes, tables, request);
   return read === 'no holes' ? response : read;
 }

@@ -203,7 +203,7 @@ async function settle(exam: Exam): Promise<number | undefined> {
   return undefined;
 }
 
-/** Looks for a value that no good reply carries. @returns ends it, and resolves with the value, if there was any */
+/** Looks for a value that no good reply carries. @returns ends it, and resolves with the value, or undefined */
 function watchValues(exam: Exam, values: ValueOracle, mark: number): () => Promise<string | undefined> {
   let isOver = false;
   const watch = async (): Promise<string | undefined> => {
