@@ -56,6 +56,8 @@ const ADDRESSES = 65_536;
 /** A file that `check` takes has at most a million lexemes (config/text/parse-text.ts); an entry takes some sixty. */
 const MOST_VALUES = 10_000;
 const MOST_NOTES = 500;
+/** As many registers as one request reads (Application Protocol V1.1b3, 6.3): no client has a longer value. */
+const MOST_CELLS = 125;
 const MOST_UNIT = 255;
 
 /** The registers that a value takes. */
@@ -100,6 +102,8 @@ export class Collector {
       !(Number.isInteger(address) && Number.isInteger(cells) && cells > 0 && address >= 0 && last < ADDRESSES)
     ) {
       this.note(location, `addresses ${address} to ${last}: expected 0 to ${ADDRESSES - 1}`);
+    } else if (cells > MOST_CELLS) {
+      this.note(location, `${cells} registers: expected at most ${MOST_CELLS}, as many as one request reads`);
     } else if (this.isFull) {
       if (!this.#hasRefused)
         this.note(location, `this value and the rest are left out: more than ${MOST_VALUES}`);
