@@ -1,18 +1,20 @@
 import type { Connection, Moment } from '../device/conduct.js';
 import type { Device } from '../device/device.js';
 import type { Activity } from '../device/diagnostics.js';
+import type { RealDevice, RealOutcome } from '../device/real.js';
 import { refusedAddresses } from '../device/refused-addresses.js';
 import type { FaultLine } from '../faults/ability.js';
 import { type ActedFault, applyFaults, prevents } from '../faults/apply.js';
 import { startWorkTime } from '../faults/budget.js';
 import type { Circumstances } from '../faults/condition.js';
-import type { FaultRules } from '../faults/rules.js';
+import type { ActingRule, FaultRules } from '../faults/rules.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { addressRanges, exceptionResponse, type RefusedRange } from '../protocol/pdu.js';
 import { plainReply, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import { BROADCAST } from '../protocol/rtu.js';
+import { type Answer, LaterAnswer } from './answer.js';
 import { type Executed, Station } from './station.js';
 
 /** A request, independent of the transport that carried it. */
@@ -25,18 +27,6 @@ export interface BusRequest {
   readonly clientId: number;
   /** The address of the client; a serial line has none. */
   readonly client?: string;
-}
-
-/** The reply plan for a request, and the faults that shaped the plan. */
-export interface Answer {
-  readonly plan: ReplyPlan;
-  readonly acted: readonly ActedFault[];
-  /** The framing of the reply. */
-  readonly framing: Framing;
-  /** The framing after this reply. Set only when the request changed the delimiter of an ASCII line. */
-  readonly next: Framing | undefined;
-  /** The addresses that are the reason of exception 02; absent for other answers and other reasons. */
-  readonly refused?: RefusedRange;
 }
 
 /** The device that answers for each unit identifier; `*` stands for every identifier that is not listed. */
@@ -123,10 +113,10 @@ export class Bus {
 
   /**
    * Answers a request. A broadcast is executed without a reply. Undefined when no device of this line has the unit
-   * identifier and another device on the bus may answer.
+   * identifier and another device on the bus may answer. The answer of a real device may come later.
    * @param moment for devices that mind the time; without it, they do not
    */
-  answer(request: BusRequest, moment?: Moment): Answer | undefined {
+  answer(request: BusRequest, moment?: Moment): Answer | LaterAnswer | undefined {
     const framing = this.#framing;
     if (request.unitId === BROADCAST && framing.broadcasts) return this.#broadcast(request, moment);
     const station = this.#stationOf(request.unitId);
@@ -134,6 +124,8 @@ export class Bus {
     if (!station.hasPower) return this.#answerOf(silence('the device has no power, or boots'));
     const unheard = moment && station.device.conduct?.whyUnheard(moment);
     if (unheard !== undefined) return this.#answerOf(silence(unheard));
+    const { real } = station.device;
+    if (real) return this.#realAnswer(real, station, request, moment);
     if (this.#faults.isEmpty) {
       const plan = this.#trueReply(station, request, moment);
       return this.#answerOf(plan, NO_FAULTS, station.framing);
@@ -212,16 +204,26 @@ export class Bus {
   }
 
   #trueReply(station: Station, request: BusRequest, moment: Moment | undefined): ReplyPlan {
-    const { unitId, pdu, transactionId, clientId, client } = request;
+    const { pdu, client } = request;
     station.device.writer = { by: 'line', line: this.#line.name, client };
     const response = station.process(pdu, this.#framing);
     if (!response) return silence(station.whySilent);
     if (response[1] === ExceptionCode.illegalDataAddress && (response[0] as number) & EXCEPTION_FLAG) {
       this.#refused = refusedAddresses(station.device.servedTables, pdu);
     }
-    const reply = this.#framing.encode({ transactionId, unitId, pdu: response });
+    return this.#replyOf(response, station.device, request, this.#framing, moment);
+  }
+
+  #replyOf(
+    pdu: Uint8Array,
+    device: Device,
+    { unitId, transactionId, clientId }: BusRequest,
+    framing: Framing,
+    moment: Moment | undefined,
+  ): ReplyPlan {
+    const reply = framing.encode({ transactionId, unitId, pdu });
     this.#lastReplies.set(clientId, reply);
-    return plainReply(reply, moment && station.device.conduct?.answered(response, moment));
+    return plainReply(reply, moment && device.conduct?.answered(pdu, moment));
   }
 
   #faultyAnswer(
@@ -229,35 +231,87 @@ export class Bus {
     request: BusRequest,
     moment: Moment | undefined,
   ): Pick<Answer, 'plan' | 'acted'> {
-    const { unitId, pdu, transactionId, clientId } = request;
-    const framing = this.#framing;
-    const { characterTime } = this.#line;
-    const facts = {
+    const acting = this.#acting(station, request, moment);
+    if (acting.length === 0) return { plan: this.#trueReply(station, request, moment), acted: NO_FAULTS };
+    const previousReply = this.#lastReplies.get(request.clientId);
+    const reply = prevents(acting) ? undefined : this.#trueReply(station, request, moment);
+    return this.#applied(acting, reply, previousReply, station, request, this.#framing);
+  }
+
+  /** The rules that act on the reply to a request. Call it once for each request, in their order: rules count. */
+  #acting({ device }: Station, { unitId, pdu }: BusRequest, moment: Moment | undefined): ActingRule[] {
+    return this.#faults.match({
       line: this.#line,
       unitId,
-      device: station.device.name,
+      device: device.name,
       functionCode: pdu[0] as number,
       ranges: addressRanges(pdu),
       circumstances: moment && circumstancesOf(moment),
-      stored: station.device.stored,
-      starts: station.device.starts,
-    };
-    const acting = this.#faults.match(facts);
-    if (acting.length === 0) return { plan: this.#trueReply(station, request, moment), acted: NO_FAULTS };
-    const previousReply = this.#lastReplies.get(clientId);
-    const reply = prevents(acting) ? undefined : this.#trueReply(station, request, moment);
-    const context = {
+      stored: device.stored,
+      starts: device.starts,
+    });
+  }
+
+  /** @param reply undefined where a fault keeps the request from the device */
+  #applied(
+    acting: readonly ActingRule[],
+    reply: ReplyPlan | undefined,
+    previousReply: Uint8Array | undefined,
+    station: Station,
+    { unitId, transactionId, pdu }: BusRequest,
+    framing: Framing,
+  ): Pick<Answer, 'plan' | 'acted'> {
+    if (acting.length === 0 && reply) return { plan: reply, acted: NO_FAULTS };
+    const answer = applyFaults(reply, acting, this.#line, {
       unitId,
       transactionId,
       requestPdu: pdu,
       framing,
-      characterTime,
+      characterTime: this.#line.characterTime,
       previousReply,
       startTime: startWorkTime,
-    };
-    const answer = applyFaults(reply, acting, this.#line, context);
+    });
     if (!reply) station.stoodIn(firstResponse(answer.plan, framing), framing);
     return answer;
+  }
+
+  /** Passes a request on to the real device behind a simulated one. What acts on the reply is decided now, in the order of requests. */
+  #realAnswer(
+    real: RealDevice,
+    station: Station,
+    request: BusRequest,
+    moment: Moment | undefined,
+  ): Answer | LaterAnswer {
+    const framing = this.#framing;
+    const acting = this.#faults.isEmpty ? [] : this.#acting(station, request, moment);
+    if (prevents(acting)) {
+      const previousReply = this.#lastReplies.get(request.clientId);
+      const { plan, acted } = this.#applied(acting, undefined, previousReply, station, request, framing);
+      return this.#answerOf(plan, acted);
+    }
+    const { device } = station;
+    const answerOf = (outcome: RealOutcome): Answer => {
+      const previousReply = this.#lastReplies.get(request.clientId);
+      if (outcome.kind === 'fallback')
+        outcome.device.writer = { by: 'line', line: this.#line.name, client: request.client };
+      const response = station.passedOn(request.pdu, outcome, framing);
+      const reply = response
+        ? this.#replyOf(response, device, request, framing, moment)
+        : silence(outcome.kind === 'silence' ? outcome.reason : station.whySilent);
+      return {
+        ...this.#applied(acting, reply, previousReply, station, request, framing),
+        framing,
+        next: undefined,
+      };
+    };
+    const taken = device.takes(request.pdu);
+    if ('response' in taken) {
+      const { response: pdu } = taken;
+      return answerOf(pdu ? { kind: 'response', pdu } : { kind: 'silence', reason: station.whySilent });
+    }
+    const answer = new LaterAnswer(framing);
+    const giveUp = real.ask(request.unitId, taken.request, (outcome) => answer.become(answerOf(outcome)));
+    return answer.known ?? answer.onGivenUp(giveUp);
   }
 }
 

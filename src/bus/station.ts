@@ -1,8 +1,10 @@
 import type { Device } from '../device/device.js';
 import { type Activity, Diagnostics, isRestart } from '../device/diagnostics.js';
+import type { RealOutcome } from '../device/real.js';
 import type { Framing } from '../protocol/framing.js';
 import { EXCEPTION_FLAG, FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
+import { BROADCAST } from '../protocol/rtu.js';
 
 /** Response PDUs by device for one broadcast. A device executes once, and each of its unit identifiers counts. */
 export type Executed = Map<Device, Uint8Array | undefined>;
@@ -58,6 +60,20 @@ export class Station {
     return isSent ? response : undefined;
   }
 
+  /** A request went to the real device. Its fallback executes it now. @returns the response PDU; undefined when there is none */
+  passedOn(requestPdu: Uint8Array, outcome: RealOutcome, framing: Framing): Uint8Array | undefined {
+    this.#diagnostics.framing = framing;
+    this.#diagnostics.received(false);
+    const response =
+      outcome.kind === 'fallback'
+        ? outcome.device.respond(requestPdu, this.#diagnostics)
+        : outcome.kind === 'response'
+          ? outcome.pdu
+          : undefined;
+    this.#diagnostics.processed(response, response !== undefined);
+    return response;
+  }
+
   /** A fault rule answered instead of the device. An exception counts as the device's, since the client sees it so. */
   stoodIn(responsePdu: Uint8Array | undefined, framing: Framing): void {
     this.#diagnostics.framing = framing;
@@ -83,9 +99,12 @@ export class Station {
   /** Function 8 acts on the state of this unit. All other functions act on the device, once per broadcast. */
   #execute(requestPdu: Uint8Array, executed: Executed): Uint8Array | undefined {
     if (requestPdu[0] === FunctionCode.diagnostics) return this.device.respond(requestPdu, this.#diagnostics);
-    if (!executed.has(this.device)) {
-      executed.set(this.device, this.device.respond(requestPdu, this.#diagnostics));
+    const { device } = this;
+    if (!executed.has(device)) {
+      // Nobody waits for what a real device makes of it.
+      device.real?.ask(BROADCAST, requestPdu, () => {});
+      executed.set(device, device.real ? undefined : device.respond(requestPdu, this.#diagnostics));
     }
-    return executed.get(this.device);
+    return executed.get(device);
   }
 }

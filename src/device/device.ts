@@ -8,12 +8,13 @@ import type { Diagnostics } from './diagnostics.js';
 import { Files } from './files.js';
 import { answer } from './functions.js';
 import { type IdentityObjects, identityObjects } from './identification.js';
-import { manneredAnswer, servedTables, storedAs } from './mannered-answer.js';
+import { manneredAnswer, servedTables, storedAs, takenRequest } from './mannered-answer.js';
 import type { Manners } from './manners.js';
 import type { PointDefinition } from './point.js';
 import { Points } from './points.js';
 import type { FeedDefinition } from './queue-feed.js';
 import { clientAccess } from './read-write.js';
+import type { RealDevice } from './real.js';
 import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
 import type { Tables } from './tables.js';
@@ -62,6 +63,8 @@ export class Device {
   stored: { readonly in: ReturnType<typeof storedTables> } | undefined;
   /** Absent without manners. */
   conduct: Conduct | undefined;
+  /** The real device that answers in place of this one; absent where the registers answer. */
+  real: RealDevice | undefined;
   #manners: Manners | undefined;
   #mannersChanges = -1;
   #server: Server;
@@ -191,6 +194,11 @@ export class Device {
     const plain = (pdu: Uint8Array) => answer(this.#server, diagnostics, pdu);
     if (this.#manners === undefined) return plain(requestPdu);
     return manneredAnswer(this.#manners, this.servedTables, requestPdu, plain);
+  }
+
+  /** What of a request goes to the real device behind this one, or what is answered without asking it. */
+  takes(requestPdu: Uint8Array): ReturnType<typeof takenRequest> {
+    return this.#manners === undefined ? { request: requestPdu } : takenRequest(this.#manners, requestPdu);
   }
 }
 

@@ -51,24 +51,36 @@ export function storedAs(
   return { source, first: typeof first === 'number' ? first : (first[source] ?? 0) };
 }
 
+/** What a device with manners executes of a request PDU; or what it answers without executing anything, undefined for nothing. */
+export function takenRequest(
+  { writes = 'both', most }: Manners,
+  requestPdu: Uint8Array,
+): { readonly request: Uint8Array } | { readonly response: Uint8Array | undefined } {
+  const code = requestPdu[0] as number;
+  if (WRITES.includes(code) && !KNOWN_WRITES[writes].includes(code)) {
+    return { response: exceptionResponse(code, ExceptionCode.illegalFunction) };
+  }
+  const request = most === undefined ? requestPdu : withinMost(most, requestPdu);
+  if (request instanceof Uint8Array) return { request };
+  return { response: request === 'silence' ? undefined : exceptionResponse(code, request) };
+}
+
 /**
  * The response PDU of a device with manners to a request PDU; undefined where it does not answer.
  * @param tables as clients see them
  * @param answer what the device answers by the specification
  */
 export function manneredAnswer(
-  { writes = 'both', most, holes = 'exception' }: Manners,
+  manners: Manners,
   tables: Tables,
   requestPdu: Uint8Array,
   answer: (pdu: Uint8Array) => Uint8Array | undefined,
 ): Uint8Array | undefined {
+  const taken = takenRequest(manners, requestPdu);
+  if ('response' in taken) return taken.response;
   const code = requestPdu[0] as number;
-  if (WRITES.includes(code) && !KNOWN_WRITES[writes].includes(code)) {
-    return exceptionResponse(code, ExceptionCode.illegalFunction);
-  }
-  const request = most === undefined ? requestPdu : withinMost(most, requestPdu);
-  if (!(request instanceof Uint8Array))
-    return request === 'silence' ? undefined : exceptionResponse(code, request);
+  const { holes = 'exception' } = manners;
+  const { request } = taken;
   const response = answer(request);
   if (holes === 'exception' || response?.[1] !== ExceptionCode.illegalDataAddress) return response;
   // Only a hole, or an address behind the last one, makes a read an exception 02. The byte count of data may be 2, too.

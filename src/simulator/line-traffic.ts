@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Answer } from '../bus/bus.js';
+import type { Answer } from '../bus/answer.js';
 import type { Activity } from '../device/diagnostics.js';
 import type { ActedFault } from '../faults/apply.js';
 import type { Framing } from '../protocol/framing.js';

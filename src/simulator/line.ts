@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { type Answer, Bus, type BusLine, type Units } from '../bus/bus.js';
+import type { Answer, LaterAnswer } from '../bus/answer.js';
+import { Bus, type BusLine, type Units } from '../bus/bus.js';
 import type { LineDefinition } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
 import { lineSource } from '../config/native/line-source.js';
@@ -216,8 +217,8 @@ export class Line implements LineHandler {
     const connection = this.#connections.get(clientId);
     if (connection) connection.requests++;
     const moment = { startedAt, receivedAt, quietSince: this.#traffic.quietSince, connection };
-    const answer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
-    if (answer.next) this.#transport.reframe(answer.next);
+    const answer: Answer | LaterAnswer = this.bus.answer(request, moment) ?? noSuchUnit(framing);
+    if ('next' in answer && answer.next) this.#transport.reframe(answer.next);
     begin(this.#unasked.beforeReply(this.#pending.add(asked, answer), request));
     this.#traffic.reportRequest();
   }

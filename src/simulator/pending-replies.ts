@@ -1,28 +1,33 @@
-import type { Answer } from '../bus/bus.js';
+import type { Answer, LaterAnswer } from '../bus/answer.js';
 import type { PlayReport } from '../protocol/play-report.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import type { LineReply } from '../transport/transport.js';
 import type { Asked } from './line-traffic.js';
 
 /** Called when the plan of a reply has ended. */
 export type Replied = (asked: Asked, answer: Answer, report: PlayReport) => void;
 
-/** A request that was answered, until the plan of the answer has been played. */
+/** A request, until the plan of its answer has been played. */
 class PendingReply implements LineReply {
   older: PendingReply | undefined;
   newer: PendingReply | undefined;
   readonly asked: Asked;
-  readonly answer: Answer;
+  readonly answer: Answer | LaterAnswer;
   readonly #replies: PendingReplies;
 
-  constructor(replies: PendingReplies, asked: Asked, answer: Answer) {
+  constructor(replies: PendingReplies, asked: Asked, answer: Answer | LaterAnswer) {
     this.#replies = replies;
     this.asked = asked;
     this.answer = answer;
   }
 
-  get plan(): ReplyPlan {
-    return this.answer.plan;
+  get plan(): ReplyPlan | undefined {
+    const { answer } = this;
+    return 'plan' in answer ? answer.plan : answer.known?.plan;
+  }
+
+  whenPlanned(callback: () => void): void {
+    if ('whenKnown' in this.answer) this.answer.whenKnown(callback);
   }
 
   played(report: PlayReport): void {
@@ -50,7 +55,7 @@ export class PendingReplies {
   }
 
   /** Adds the newest reply, which leaves when it is played. */
-  add(asked: Asked, answer: Answer): LineReply {
+  add(asked: Asked, answer: Answer | LaterAnswer): LineReply {
     const reply = new PendingReply(this, asked, answer);
     reply.older = this.#newest;
     if (this.#newest) this.#newest.newer = reply;
@@ -68,6 +73,14 @@ export class PendingReplies {
     else this.#newest = older;
     reply.older = undefined;
     reply.newer = undefined;
-    this.#replied(asked, answer, report);
+    this.#replied(asked, 'plan' in answer ? answer : known(answer), report);
   }
+}
+
+/** What came of a later answer when its reply has ended, perhaps before it was known. */
+function known(answer: LaterAnswer): Answer {
+  if (answer.known) return answer.known;
+  answer.giveUp();
+  const plan = silence('the real device had not answered yet');
+  return { plan, acted: [], framing: answer.framing, next: undefined };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LineDefinition, UnaskedDefinition } from '../config/configuration.js';
 import type { Framing } from '../protocol/framing.js';
 import type { PlayReport } from '../protocol/play-report.js';
-import type { Step } from '../protocol/reply-plan.js';
+import type { ReplyPlan, Step } from '../protocol/reply-plan.js';
 import { t35 } from '../protocol/timing.js';
 import { seededRandom, seedOf } from '../random.js';
 import type { Clock } from '../transport/clock.js';
@@ -78,15 +78,24 @@ export class Unasked {
 
   /** The reply, with what is sent before it. The reply's own report is about the reply alone. */
   beforeReply(reply: LineReply, { client, clientId }: LineRequest): LineReply {
-    const { plan } = reply;
-    if (this.#before.length === 0 || plan.kind === 'silence') return reply;
+    if (this.#before.length === 0 || reply.plan?.kind === 'silence') return reply;
     const pause = this.#pause;
     const extra = this.#before.map((each) => this.#bytesOf(each));
-    const steps = [
-      ...extra.map((bytes, i): Step => ({ kind: 'bytes', waitMs: i && pause, bytes, continues: false })),
-      ...plan.steps.map((step, i) => (i === 0 ? { ...step, waitMs: step.waitMs + pause } : step)),
-    ];
+    const before = extra.map(
+      (bytes, i): Step => ({ kind: 'bytes', waitMs: i && pause, bytes, continues: false }),
+    );
+    let complete: ReplyPlan | undefined;
+    const whole = (plan: ReplyPlan | undefined): ReplyPlan | undefined => {
+      if (plan?.kind !== 'send') return plan;
+      const [first, ...rest] = plan.steps;
+      const late = first && { ...first, waitMs: first.waitMs + pause };
+      return { ...plan, steps: late ? [...before, late, ...rest] : before };
+    };
     const played = (report: PlayReport) => {
+      if (complete?.kind !== 'send') {
+        reply.played(report);
+        return;
+      }
       for (const [i, bytes] of extra.entries()) {
         const { outcome, achievedAt = 0, endedAt = 0 } = report.steps[i] ?? {};
         if (outcome !== 'achieved') continue;
@@ -95,7 +104,14 @@ export class Unasked {
       }
       reply.played({ ...report, steps: report.steps.slice(extra.length) });
     };
-    return { plan: { ...plan, steps }, played };
+    return {
+      get plan() {
+        complete ??= whole(reply.plan);
+        return complete;
+      },
+      whenPlanned: (callback) => reply.whenPlanned?.(callback),
+      played,
+    };
   }
 
   #bytesOf({ bytes, frame }: UnaskedDefinition): Uint8Array {

@@ -30,8 +30,10 @@ export interface LineRequest {
 
 /** What a line does about a request. */
 export interface LineReply {
-  /** The bytes of the plan are complete ADUs, or what a fault made of them. */
-  readonly plan: ReplyPlan;
+  /** The bytes of the plan are complete ADUs, or what a fault made of them. Undefined while a real device has not answered. */
+  readonly plan: ReplyPlan | undefined;
+  /** Calls back once, in a later turn, when the plan is there. Call it only while there is none; other replies lack it. */
+  whenPlanned?(callback: () => void): void;
   /** Call once, when the plan has ended, with what was really done of it. */
   played(report: PlayReport): void;
 }

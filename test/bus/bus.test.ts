@@ -10,6 +10,7 @@ import { isRtuFrame } from '../../src/protocol/rtu.js';
 import { ask, deviceOf } from '../device/build.js';
 import type { Entry } from '../registers/build.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
+import { answerAtOnce } from './answer-at-once.js';
 
 const READ = '03 0000 0001';
 
@@ -30,7 +31,7 @@ const broadcast = (pdu: Uint8Array) => ({ unitId: 0, pdu, transactionId: 0, clie
 
 /** The PDU of the bus' reply as hex; undefined when it has none to give. */
 function reply(bus: Bus, unitId: number, pdu: string): string | undefined {
-  const answer = bus.answer({ unitId, pdu: bytesOf(pdu), transactionId: 0, clientId: 1 });
+  const answer = answerAtOnce(bus, { unitId, pdu: bytesOf(pdu), transactionId: 0, clientId: 1 });
   if (answer === undefined) return undefined;
   if (answer.plan.kind === 'silence') throw new Error(`silence: ${answer.plan.reason}`);
   expect(answer.plan.steps).toHaveLength(1);
@@ -88,7 +89,7 @@ describe('routing by unit identifier', () => {
   ];
   it.each(lines)('the reply is one $name frame for the unit, at its time, with no fault', (framing, adu) => {
     const request = { unitId: 17, pdu: bytesOf(READ), transactionId: 0x1234, clientId: 1 };
-    expect(busOf(new Map([[17, holding(17)]]), framing).answer(request)).toEqual({
+    expect(answerAtOnce(busOf(new Map([[17, holding(17)]]), framing), request)).toEqual({
       plan: {
         kind: 'send',
         early: false,
@@ -129,7 +130,7 @@ describe('a broadcast', () => {
         ['*', devices[2]],
       ]),
     );
-    expect(bus.answer(broadcast(write))).toMatchObject({
+    expect(answerAtOnce(bus, broadcast(write))).toMatchObject({
       plan: { kind: 'silence', reason: expect.any(String) as string },
       acted: [],
     });
@@ -146,7 +147,7 @@ describe('a broadcast', () => {
       ]),
     );
     expect(bus.devices.size).toBe(1);
-    bus.answer(broadcast(write));
+    answerAtOnce(bus, broadcast(write));
     expect(device.tables.holding.window.image.writes.get(0)).toBe(1);
   });
 
@@ -158,7 +159,7 @@ describe('a broadcast', () => {
         [2, able],
       ]),
     );
-    expect(bus.answer(broadcast(write))?.plan.kind).toBe('silence');
+    expect(answerAtOnce(bus, broadcast(write))?.plan.kind).toBe('silence');
     expect(ask(able, READ)).toBe('03020063');
   });
 
@@ -171,7 +172,7 @@ describe('a broadcast', () => {
     '17 0000 0001 0000 0001 02 0007',
   ])('of %s writes', (pdu) => {
     const device = holding(0);
-    expect(busOf(new Map([[1, device]])).answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
+    expect(answerAtOnce(busOf(new Map([[1, device]])), broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     const { coils, holding: registers } = device.tables;
     expect(coils.window.image.wordAt(0) + registers.window.image.wordAt(0)).toBeGreaterThan(0);
   });
@@ -192,7 +193,7 @@ describe('a broadcast', () => {
       { holding: [{ address: 0, value: 5, action: { name: 'increment' } }] },
       { size: 4 },
     );
-    expect(busOf(new Map([[1, device]])).answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
+    expect(answerAtOnce(busOf(new Map([[1, device]])), broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     const { image } = device.tables.holding.window;
     expect([image.wordAt(0), image.reads.get(0), image.writes.get(0)]).toEqual([5, 0, 0]);
   });
@@ -201,7 +202,7 @@ describe('a broadcast', () => {
     const device = holding(5);
     const bus = busOf(new Map([[1, device]]));
     for (const pdu of ['06', '06 0000', '06 0000 0001 00', '10 0000 0002 02 0007', '05 0000 1234']) {
-      expect(bus.answer(broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
+      expect(answerAtOnce(bus, broadcast(bytesOf(pdu)))?.plan.kind).toBe('silence');
     }
     expect(ask(device, READ)).toBe('03020005');
   });
@@ -216,7 +217,7 @@ describe('a broadcast to two units that share a device', () => {
         [2, device],
       ]),
     );
-    bus.answer(broadcast(bytesOf('06 0000 0007')));
+    answerAtOnce(bus, broadcast(bytesOf('06 0000 0007')));
     for (const unitId of [1, 2]) {
       expect(reply(bus, unitId, '0B')).toContain('0b00000001');
       expect(reply(bus, unitId, '08 000F 0000')).toContain('08000f0001');
@@ -231,8 +232,8 @@ describe('a broadcast to two units that share a device', () => {
         [2, device],
       ]),
     );
-    bus.answer({ unitId: 1, pdu: bytesOf('08 0004 0000'), transactionId: 0, clientId: 1 });
-    bus.answer(broadcast(bytesOf('06 0001 0007')));
+    answerAtOnce(bus, { unitId: 1, pdu: bytesOf('08 0004 0000'), transactionId: 0, clientId: 1 });
+    answerAtOnce(bus, broadcast(bytesOf('06 0001 0007')));
     expect(reply(bus, 2, '03 0001 0001')).toContain('03020007');
   });
 
@@ -244,9 +245,14 @@ describe('a broadcast to two units that share a device', () => {
         [2, device],
       ]),
     );
-    bus.answer(broadcast(bytesOf('08 0004 0000')));
+    answerAtOnce(bus, broadcast(bytesOf('08 0004 0000')));
     for (const unitId of [1, 2]) {
-      const answer = bus.answer({ unitId, pdu: bytesOf('03 0000 0001'), transactionId: 0, clientId: 1 });
+      const answer = answerAtOnce(bus, {
+        unitId,
+        pdu: bytesOf('03 0000 0001'),
+        transactionId: 0,
+        clientId: 1,
+      });
       expect(answer?.plan.kind).toBe('silence');
     }
   });
@@ -270,7 +276,7 @@ it('gives nobody a late reply in the framing that the line had before', () => {
   reply(bus, 1, READ);
   rules.set(ruleSchema.parse({ name: 'late', do: [{ stale: true }] }));
   const request = { unitId: 1, pdu: bytesOf('03 0001 0001'), transactionId: 0, clientId: 1 };
-  const stale = () => bus.answer(request)?.acted;
+  const stale = () => answerAtOnce(bus, request)?.acted;
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
   bus.change({ ...line, name: 'other' }, units);
   expect(stale()).toEqual([{ rule: 'late', kind: 'stale' }]);
@@ -285,17 +291,17 @@ describe('a unit that is not there', () => {
   const request = { unitId: 9, pdu: bytesOf(READ), transactionId: 7, clientId: 1 };
 
   it('gets exception 11 where a gateway would say so', () => {
-    const answer = new Bus(line, units, rules).answer(request);
+    const answer = answerAtOnce(new Bus(line, units, rules), request);
     expect(answer?.plan).toMatchObject({ steps: [{ bytes: bytesOf('0007 0000 0003 09 83 0b') }] });
   });
 
   it('gets silence where that is wanted', () => {
-    const answer = new Bus({ ...line, missingUnit: 'silence' }, units, rules).answer(request);
+    const answer = answerAtOnce(new Bus({ ...line, missingUnit: 'silence' }, units, rules), request);
     expect(answer?.plan).toEqual({ kind: 'silence', reason: 'no such unit' });
   });
 
   it('is left to others on a bus', () => {
-    expect(new Bus({ ...line, framing: RTU }, units, rules).answer(request)).toBeUndefined();
+    expect(answerAtOnce(new Bus({ ...line, framing: RTU }, units, rules), request)).toBeUndefined();
   });
 });
 
@@ -306,7 +312,7 @@ describe('units 0 and 255 of Modbus TCP', () => {
   const answers = (units: Units, framing = SOCKET) => {
     const bus = new Bus({ ...line, framing }, units, rules);
     return [0, 255].map((unitId) => {
-      const { plan } = bus.answer({ unitId, pdu: bytesOf(READ), transactionId: 0, clientId: 1 }) ?? {};
+      const { plan } = answerAtOnce(bus, { unitId, pdu: bytesOf(READ), transactionId: 0, clientId: 1 }) ?? {};
       const step = plan?.kind === 'send' ? plan.steps[0] : undefined;
       const pdu = step?.kind === 'bytes' ? framing.decode(step.bytes)?.pdu : undefined;
       expect(bus.owns(unitId)).toBe(pdu?.[0] === 3);
@@ -349,23 +355,23 @@ describe('the framing of an ASCII line', () => {
 
   it('comes back with the answer to the request that changes it, which is in the old one', () => {
     const bus = asciiBus();
-    const answer = bus.answer(change);
+    const answer = answerAtOnce(bus, change);
     expect(answer?.framing.delimiter).toBe(0x0a);
     expect(answer?.next?.delimiter).toBe(0x21);
     expect(bus.framing.delimiter).toBe(0x21);
-    expect(bus.answer({ ...change, pdu: bytesOf(READ) })).toMatchObject({
+    expect(answerAtOnce(bus, { ...change, pdu: bytesOf(READ) })).toMatchObject({
       framing: { delimiter: 0x21 },
       next: undefined,
     });
   });
 
   it('is changed by a broadcast too', () => {
-    expect(asciiBus().answer({ ...change, unitId: 0 })?.next?.delimiter).toBe(0x21);
+    expect(answerAtOnce(asciiBus(), { ...change, unitId: 0 })?.next?.delimiter).toBe(0x21);
   });
 
   it('is the usual one again when the line was opened anew', () => {
     const bus = asciiBus();
-    bus.answer(change);
+    answerAtOnce(bus, change);
     bus.reopened();
     expect(bus.framing.delimiter).toBe(0x0a);
   });
@@ -382,10 +388,10 @@ describe('the framing of an ASCII line', () => {
       ]),
       rules,
     );
-    bus.answer({ ...change, unitId: 2, pdu: bytesOf(READ) });
-    bus.answer(change);
+    answerAtOnce(bus, { ...change, unitId: 2, pdu: bytesOf(READ) });
+    answerAtOnce(bus, change);
     rules.set(ruleSchema.parse({ name: 'busy', when: { unit: 2 }, do: [{ exception: 6 }] }));
-    expect(bus.answer({ ...change, unitId: 2, pdu: bytesOf(READ) })?.next).toBeUndefined();
+    expect(answerAtOnce(bus, { ...change, unitId: 2, pdu: bytesOf(READ) })?.next).toBeUndefined();
     expect(bus.framing.delimiter).toBe(0x21);
   });
 });

@@ -11,6 +11,7 @@ import { MAX_SEED } from '../../src/random.js';
 import { At } from '../../src/schema/at.js';
 import { Findings } from '../../src/schema/findings.js';
 import { pathText } from '../../src/schema/problem.js';
+import { answerAtOnce } from '../bus/answer-at-once.js';
 import { ask, deviceOf } from '../device/build.js';
 import { bytesOf } from '../vectors/hex.js';
 import { rtu, ruleOf, shown } from './plans.js';
@@ -269,7 +270,7 @@ function busWith(rules: FaultRules, framing = RTU) {
     rules,
   );
   const answer = (request: string, { unitId = 1, clientId = 0, transactionId = 0 } = {}) => {
-    const answered = bus.answer({ unitId, pdu: bytesOf(request), transactionId, clientId });
+    const answered = answerAtOnce(bus, { unitId, pdu: bytesOf(request), transactionId, clientId });
     if (!answered) throw new Error('no such unit');
     return answered;
   };
@@ -408,7 +409,7 @@ describe('on a bus', () => {
     const rules = rulesWith({ do: [{ exception: 2 }] });
     const { bus, device } = busWith(rules);
     const request = { unitId: 0, pdu: bytesOf('06 0000 0007'), transactionId: 0, clientId: 0 };
-    expect(bus.answer(request)?.acted).toEqual([]);
+    expect(answerAtOnce(bus, request)?.acted).toEqual([]);
     expect(ask(device, '03 0000 0001')).toBe('03020007');
     expect(rules.get('tested')?.matches).toBe(0);
   });

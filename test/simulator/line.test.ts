@@ -72,7 +72,7 @@ it('a reply comes late to the client that asked for it, and to nobody after that
   const { line, faults, traffic } = newLine();
   const ask = (clientId: number) => {
     const reply = requestOf(line, clientId);
-    const steps = reply.plan.kind === 'send' ? reply.plan.steps : [];
+    const steps = reply.plan?.kind === 'send' ? reply.plan.steps : [];
     reply.played({ steps: steps.map(() => step('achieved')), ended: 'complete' });
   };
   const acted = () => exchangesOf({ traffic })[0]?.acted;

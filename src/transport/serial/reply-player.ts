@@ -1,5 +1,5 @@
 import { notReached, type PlayReport, type StepReport } from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { WhenBusy } from '../settings.js';
 import type { LineReply, TimedBytes } from '../transport.js';
@@ -35,9 +35,8 @@ interface Pending {
   readonly request: TimedBytes;
   /** When the player got the reply. */
   readonly addedAt: number;
-  readonly steps: readonly Step[];
-  /** The reply does not wait for the turnaround. */
-  readonly early: boolean;
+  /** As of the reply: undefined while there is none. */
+  readonly plan: ReplyPlan | undefined;
   readonly ended: (report: PlayReport) => void;
 }
 
@@ -79,17 +78,23 @@ export class ReplyPlayer {
 
   /** Adds the reply to a request, whose `played` is called when its plan was played or given up. */
   play(request: TimedBytes, reply: LineReply): void {
-    const { plan } = reply;
     this.#runner.requestBegan(request.startedAt);
     const last = this.#queue.at(-1);
     if (last && !this.#isMerged(request, last)) this.#replace('a newer request came');
-    if (plan.kind === 'silence') {
+    if (reply.plan?.kind === 'silence') {
       reply.played({ steps: [], ended: 'complete' });
       return;
     }
-    const { steps, early } = plan;
-    const ended = (report: PlayReport) => reply.played(report);
-    this.#queue.push({ request, addedAt: this.#clock.now(), steps, early, ended });
+    const pending: Pending = {
+      request,
+      addedAt: this.#clock.now(),
+      get plan() {
+        return reply.plan;
+      },
+      ended: (report) => reply.played(report),
+    };
+    this.#queue.push(pending);
+    if (reply.plan === undefined) reply.whenPlanned?.(() => pending === this.#queue[0] && this.#begin());
     if (this.#queue.length === 1) this.#begin();
   }
 
@@ -102,7 +107,7 @@ export class ReplyPlayer {
       const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
       if (begun) continue;
       const due = this.#earliestStart(pending);
-      pending.ended({ steps: notReached(pending.steps, due, this.#clock.now(), reason), ended });
+      pending.ended({ steps: notReached(stepsOf(pending), due, this.#clock.now(), reason), ended });
     }
   }
 
@@ -144,9 +149,18 @@ export class ReplyPlayer {
     return undefined;
   }
 
+  /** Begins the first reply, unless its plan is still to come. A plan that came late may be silence. */
   #begin(): void {
     const first = this.#queue[0];
-    if (first) this.#startAt(this.#earliestStart(first));
+    if (first?.plan === undefined) return;
+    if (first.plan.kind === 'send') this.#startAt(this.#earliestStart(first));
+    else this.#end(first, []);
+  }
+
+  #end(first: Pending, steps: readonly StepReport[]): void {
+    this.#queue.shift();
+    first.ended({ steps, ended: 'complete' });
+    this.#begin();
   }
 
   /**
@@ -165,8 +179,8 @@ export class ReplyPlayer {
     return Math.max(receivedAt + turnaround, Math.max(this.#options.listening.lastAt, wireFreeAt) + t35);
   }
 
-  #beginsAtOnce({ early }: Pending): boolean {
-    return early || this.#options.timing.turnaround === undefined;
+  #beginsAtOnce({ plan }: Pending): boolean {
+    return (plan?.kind === 'send' && plan.early) || this.#options.timing.turnaround === undefined;
   }
 
   #startAt(due: number): void {
@@ -195,10 +209,10 @@ export class ReplyPlayer {
       this.#startAt(earliest);
       return;
     }
-    this.#runner.start(first.steps, due, (steps) => {
-      this.#queue.shift();
-      first.ended({ steps, ended: 'complete' });
-      this.#begin();
-    });
+    this.#runner.start(stepsOf(first), due, (steps) => this.#end(first, steps));
   }
+}
+
+function stepsOf({ plan }: Pending): readonly Step[] {
+  return plan?.kind === 'send' ? plan.steps : [];
 }

@@ -39,8 +39,9 @@ const STEPS_PER_TURN = 64;
 
 interface Playing {
   readonly reply: LineReply;
-  readonly steps: readonly Step[];
-  /** When the previous step was achieved. Before the first step: when the request came in. */
+  /** Undefined while the plan is still to come. */
+  steps: readonly Step[] | undefined;
+  /** When the previous step was achieved. Before the first step: when the request came in, or a plan that came late. */
   since: number;
   /** When that step was done with: some time after `since` if writing took long. It shortens no wait. */
   endedAt: number;
@@ -78,9 +79,10 @@ export class ReplyQueue {
    */
   add(reply: LineReply, receivedAt: number): void {
     if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(reply, receivedAt)) return;
-    const { plan } = reply;
-    const steps = plan.kind === 'send' ? plan.steps : [];
-    this.#queue.push({ reply, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] });
+    const steps = stepsOf(reply);
+    const playing: Playing = { reply, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] };
+    this.#queue.push(playing);
+    if (steps === undefined) reply.whenPlanned?.(() => this.#planned(playing));
     if (this.#ended !== undefined) this.abandon(this.#ended);
     else if (this.#queue.length === 1) {
       // A plan has several steps because its author wants them apart on the wire.
@@ -95,7 +97,7 @@ export class ReplyQueue {
     clearTimeout(this.#timer);
     const gaveUpAt = performance.now();
     for (const { reply, steps, since, next, reports } of this.#queue.splice(0)) {
-      reports.push(...notReached(steps.slice(next), since, gaveUpAt, reason));
+      reports.push(...notReached(steps?.slice(next) ?? [], since, gaveUpAt, reason));
       this.#report(reply, reports, 'disconnected');
     }
   }
@@ -103,6 +105,7 @@ export class ReplyQueue {
   /** Plays the plan of a well-behaved device, without a queue entry. Returns false if `plan` is not that simple. */
   #playPlain(reply: LineReply, receivedAt: number): boolean {
     const { plan } = reply;
+    if (plan === undefined) return false;
     if (plan.kind === 'silence') {
       this.#report(reply, [], 'complete');
       return true;
@@ -119,6 +122,7 @@ export class ReplyQueue {
   #run(): void {
     let done = 0;
     for (let playing = this.#queue[0]; playing !== undefined; playing = this.#queue[0]) {
+      if (playing.steps === undefined) return;
       const step = playing.steps[playing.next];
       if (step === undefined) {
         this.#queue.shift();
@@ -145,6 +149,15 @@ export class ReplyQueue {
     }
   }
 
+  /** The plan of a reply has come. The waits of its steps begin now. */
+  #planned(playing: Playing): void {
+    playing.steps = stepsOf(playing.reply);
+    playing.since = playing.endedAt = performance.now();
+    if (playing !== this.#queue[0]) return;
+    this.#run();
+    this.#advanced();
+  }
+
   #play(step: Step, plannedAt: number): StepReport {
     const playedAt = performance.now();
     const failure = this.#writer.play(step);
@@ -169,6 +182,10 @@ export class ReplyQueue {
   }
 }
 
+function stepsOf({ plan }: LineReply): readonly Step[] | undefined {
+  return plan?.kind === 'silence' ? [] : plan?.steps;
+}
+
 function coalesces({ plan }: LineReply): boolean {
-  return plan.kind === 'send' && plan.coalesce === true;
+  return plan?.kind === 'send' && plan.coalesce === true;
 }

@@ -140,7 +140,7 @@ class Connection {
     this.isOpen = false;
     this.#callOff();
     for (const { reply, since, reports } of this.#queue.splice(0)) {
-      const steps = reply.plan.kind === 'send' ? reply.plan.steps.slice(reports.length) : [];
+      const steps = reply.plan?.kind === 'send' ? reply.plan.steps.slice(reports.length) : [];
       const rest = notReached(steps, since, this.#clock.now(), text);
       reply.played({ steps: [...reports, ...rest], ended: 'disconnected' });
     }
@@ -170,7 +170,7 @@ class Connection {
   #play(): void {
     for (let playing = this.#queue[0]; playing; playing = this.#queue[0]) {
       const { reply, reports } = playing;
-      const step = reply.plan.kind === 'send' ? reply.plan.steps[reports.length] : undefined;
+      const step = reply.plan?.kind === 'send' ? reply.plan.steps[reports.length] : undefined;
       if (!step) {
         this.#queue.shift();
         reply.played({ steps: reports, ended: 'complete' });

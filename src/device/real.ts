@@ -1,0 +1,19 @@
+import type { Device } from './device.js';
+
+/** What becomes of a request to a real device. */
+export type RealOutcome =
+  | { readonly kind: 'response'; readonly pdu: Uint8Array }
+  /** The real device is away, and this one answers in its place. */
+  | { readonly kind: 'fallback'; readonly device: Device }
+  | { readonly kind: 'silence'; readonly reason: string };
+
+/** A real device that answers in place of a simulated one. */
+export interface RealDevice {
+  /**
+   * Asks the real device once; nothing is ever asked again.
+   * @param unitId as the client has it
+   * @param done is called once, within this call or later, unless the request is called off before
+   * @returns calls the request off: its reply is not waited for, and it is not sent if it was not yet
+   */
+  ask(unitId: number, requestPdu: Uint8Array, done: (outcome: RealOutcome) => void): () => void;
+}
