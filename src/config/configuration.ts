@@ -6,7 +6,7 @@ import type { ServerId } from '../device/server.js';
 import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { RegisterLayout } from '../registers/layout.js';
-import type { SerialSettings, SocketSettings, TlsFiles } from '../transport/settings.js';
+import type { PortSettings, SerialSettings, SocketSettings, TlsFiles } from '../transport/settings.js';
 
 /** What a simulator is built from, whatever kind of file it came from. The data is plain and already checked. */
 export interface Configuration {
@@ -47,7 +47,37 @@ export interface DeviceDefinition {
   readonly cells?: RegisterLayout;
   /** Names, signals and the clock; absent where nothing moves. */
   readonly life?: DeviceLife;
+  /** Absent where the registers answer. */
+  readonly real?: RealDefinition;
 }
+
+/** The real device that answers in place of a simulated one. Times are in ms. */
+export interface RealDefinition {
+  readonly target: RealTarget;
+  /** Of the real device; undefined passes on what the client has asked. */
+  readonly unit?: number;
+  /** How long a reply may take to begin and end. */
+  readonly timeout: number;
+  /** Silence on the real line before each request to the device, on top of t3.5. */
+  readonly pause: number;
+  /** Passes every function on, not only those that read. */
+  readonly writes: boolean;
+  readonly whenSilent: 'silence' | 'exception';
+  /** The device that answers while the real one does not, and whose registers keep what it said last. */
+  readonly fallback?: string;
+  /** Keeps the values that were read and written in the registers here, or in those of the fallback. */
+  readonly shadow: boolean;
+}
+
+/** Where real devices are. */
+export type RealTarget =
+  | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
+  | {
+      readonly kind: 'tcp';
+      readonly host: string;
+      readonly port: number;
+      readonly framing: 'socket' | 'rtu' | 'ascii';
+    };
 
 /** The entry of a device in a native file: checked, but otherwise as it was written. */
 export type DeviceSource = Readonly<Record<string, unknown>>;
@@ -133,4 +163,6 @@ export interface ApiDefinition {
   readonly files?: Pick<TlsFiles, 'cert' | 'key'>;
   /** The most connections at a time; 64 when absent. */
   readonly maxConnections?: number;
+  /** Hosts of real devices that clients of REST may name; none when absent. */
+  readonly mayReach?: readonly string[];
 }

@@ -82,7 +82,9 @@ function armDevices(room: Room, { manners, rules, target }: Arming): Outcome<Omi
   if (!meant.ok) return meant;
   const devices = manners ? meant.value : [];
   const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
-  const issues = devices.flatMap(({ name }) => mannersProblems(manners ?? {}, name, lines));
+  const issues = devices.flatMap(({ name, real }) =>
+    mannersProblems(manners ?? {}, { name, isReal: real !== undefined }, lines),
+  );
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   const checked: [FaultRule, Readonly<Record<string, unknown>>][] = [];
   for (const written of rules) {

@@ -9,6 +9,7 @@ import type { Simulator } from '../simulator/simulator.js';
 import { armMisbehaviour } from './catalogue.js';
 import { openRecordings } from './recordings.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf, refusalOfIssues } from './refusal.js';
+import { wrongReal } from './remote-files.js';
 import type { Room } from './room.js';
 import type { ClockChange, DeviceView, MannersChange, PowerChange } from './schemas/device.js';
 import { thousandths } from './thousandths.js';
@@ -30,6 +31,8 @@ export async function addDevice(
   { name, ...source }: { readonly name: string } & Readonly<Record<string, unknown>>,
 ): Promise<Outcome<DeviceView>> {
   const { simulator } = room;
+  const refused = await wrongReal(room, source);
+  if (refused) return refused;
   const recordings = await openRecordings(room, source);
   const added = simulator.changes.createDevice(name, source, recordings);
   if (added.ok) {
@@ -121,7 +124,7 @@ export function setManners(
   const device = simulator.devices.get(name);
   if (!device) return unknownDevice(simulator, name);
   const lines = Array.from(simulator.lines.values(), ({ definition }) => definition);
-  const issues = mannersProblems(manners, name, lines);
+  const issues = mannersProblems(manners, { name, isReal: device.real !== undefined }, lines);
   if (issues.length > 0) return refusalOfIssues(issues, 'manners.no_connection');
   device.manners = Object.keys(manners).length > 0 ? manners : undefined;
   // The names of registers in the traffic may be others now.
@@ -175,5 +178,6 @@ function deviceView(simulator: Simulator, device: Device): DeviceView {
     tables: Object.fromEntries(Object.entries(tables).map(([table, { window }]) => [table, window.size])),
     names: [...points.named.keys()],
     manners: { ...device.manners },
+    ...(device.real && { real: device.real.status }),
   };
 }

@@ -51,6 +51,8 @@ export const CODES = {
     status: 400,
     means: 'Only serial lines serve the device, and they have no connections.',
   },
+  'manners.real_device': { status: 400, means: 'A real device answers here, with registers of its own.' },
+  'device.host': { status: 403, means: 'api.mayReach does not list the host of the real device.' },
   'misbehaviour.unknown': { status: 404, means: 'The catalogue has no entry of this identifier.' },
   'device.changed': { status: 409, means: 'A device came or went while the request was read.' },
   'value.unknown': { status: 404, means: 'The device has no value of this name.' },

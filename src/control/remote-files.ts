@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { LineDefinition } from '../config/configuration.js';
-import { sectionOf } from '../schema/parts.js';
+import { isMapping, sectionOf } from '../schema/parts.js';
 import { whyNoPort } from '../simulator/ports.js';
 import { type Refusal, refusal } from './refusal.js';
 import type { Room } from './room.js';
@@ -53,11 +53,28 @@ export async function wrongFiles(
 async function wrongPort(
   settings: Readonly<Record<string, unknown>>,
   present: string | undefined,
+  at = '',
 ): Promise<Refusal | undefined> {
   const path = sectionOf(settings.serial, 'path');
   if (typeof path !== 'string' || path === 'virtual' || path === present) return undefined;
   const why = await whyNoPort(path);
-  return why === undefined ? undefined : refusal('line.not_serial', 'serial.path', why);
+  return why === undefined ? undefined : refusal('line.not_serial', `${at}serial.path`, why);
+}
+
+/**
+ * Why a client may not name the real device of a new one: its port is none of this machine, or its host is not one that
+ * `api.mayReach` lists. So nobody who has the token reaches what only this machine can reach.
+ */
+export async function wrongReal(
+  { isOwner, simulator }: Room,
+  { real }: Readonly<Record<string, unknown>>,
+): Promise<Refusal | undefined> {
+  if (isOwner || !isMapping(real)) return undefined;
+  const host = sectionOf(real.tcp, 'host');
+  const { mayReach = [] } = simulator.running.api;
+  if (typeof host === 'string' && !mayReach.includes(host))
+    return refusal('device.host', 'real.tcp.host', `expected a host that api.mayReach lists, got ${host}`);
+  return wrongPort(real, undefined, 'real.');
 }
 
 async function wrongLink(

@@ -1,14 +1,24 @@
-import type { Device } from './device.js';
+import type { Writer } from '../registers/accesses.js';
+import type { Diagnostics } from './diagnostics.js';
+
+/** The device that answers while a real one does not. */
+interface Fallback {
+  /** Set before `respond`: who sends the request. */
+  writer: Writer;
+  respond(requestPdu: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined;
+}
 
 /** What becomes of a request to a real device. */
 export type RealOutcome =
   | { readonly kind: 'response'; readonly pdu: Uint8Array }
   /** The real device is away, and this one answers in its place. */
-  | { readonly kind: 'fallback'; readonly device: Device }
+  | { readonly kind: 'fallback'; readonly device: Fallback }
   | { readonly kind: 'silence'; readonly reason: string };
 
 /** A real device that answers in place of a simulated one. */
 export interface RealDevice {
+  /** Where it is, and whether it answered when it was asked last. */
+  readonly status: { readonly to: string; readonly answers: boolean };
   /**
    * Asks the real device once; nothing is ever asked again.
    * @param unitId as the client has it

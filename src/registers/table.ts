@@ -165,16 +165,33 @@ export class Table {
   writeBits(address: number, bits: readonly boolean[]): void {
     const { image, base, bitsPerCell, countsAsPymodbus } = this.window;
     bits.forEach((bit, i) => {
-      const cell = base + this.#cellOfBit(address + i);
-      const mask = 1 << ((address + i) % bitsPerCell);
-      image.setWord(cell, bit ? image.wordAt(cell) | mask : image.wordAt(cell) & ~mask & 0xffff);
+      this.#storeBit(address + i, bit);
       const isFirstOfCell = i === 0 || (address + i) % bitsPerCell === 0;
-      if (isFirstOfCell || countsAsPymodbus) image.writes.increment(cell);
+      if (isFirstOfCell || countsAsPymodbus) image.writes.increment(base + this.#cellOfBit(address + i));
     });
     const first = this.#cellOfBit(address);
     const cells = this.#cellOfBit(address + bits.length - 1) - first + 1;
     if (this.writer) image.noteWrite(base + first, cells, this.writer);
     image.live?.written(base + first, cells);
+  }
+
+  /** Takes over the values of a real device where they are defined. Nothing reacts or is counted: nobody has written here. */
+  follow(address: number, values: readonly number[], of: 'bits' | 'words'): void {
+    const { image, base } = this.window;
+    const isDefined = values.map((_, i) => this.defines(address + i, of));
+    for (let from = 0; from < values.length; ) {
+      const end = of === 'bits' ? from + 1 : endOfRun(isDefined, from);
+      if (isDefined[from] && of === 'words') image.setWords(base + address + from, values.slice(from, end));
+      else if (isDefined[from]) this.#storeBit(address + from, values[from] !== 0);
+      from = end;
+    }
+  }
+
+  #storeBit(address: number, bit: boolean): void {
+    const { image, base, bitsPerCell } = this.window;
+    const cell = base + this.#cellOfBit(address);
+    const mask = 1 << (address % bitsPerCell);
+    image.setWord(cell, bit ? image.wordAt(cell) | mask : image.wordAt(cell) & ~mask & 0xffff);
   }
 
   /** Runs no action, because the client has read nothing. */
@@ -208,4 +225,10 @@ export class Table {
     if (!wholeValues) return true;
     return image.typeAt(base + first) !== 'next' && image.typeAt(base + last + 1) !== 'next';
   }
+}
+
+/** Where the entries that are equal to the one at `from` end. */
+function endOfRun(entries: readonly boolean[], from: number): number {
+  const end = entries.findIndex((entry, i) => i > from && entry !== entries[from]);
+  return end < 0 ? entries.length : end;
 }

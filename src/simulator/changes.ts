@@ -6,6 +6,7 @@ import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
 import { checkName } from '../config/native/names.js';
 import { readSignal } from '../config/native/points.js';
+import { realProblems } from '../config/native/real.js';
 import { DeviceNames } from '../config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
@@ -145,13 +146,22 @@ export class Changes {
       recordings: recordings ?? recordingsIn(this.#directory),
     };
     const definition = readNewDevice(name, new At(source, findings), context);
-    if (!definition) return { ok: false, issues: findings };
+    if (definition) this.#reportReal(definition, new At(source, findings));
+    if (!definition || findings.count > 0) return { ok: false, issues: findings };
     const cost = costOfDevice(definition);
     const tooMuch = this.budget.whyNot(cost);
     if (tooMuch !== undefined) return refused('memory.spent', tooMuch);
     const added = this.addDevice(definition);
     if (added.ok) this.budget.countDevice(added.added, cost);
     return added;
+  }
+
+  /** Reports what is wrong with the real device behind a new one. */
+  #reportReal(definition: DeviceDefinition, at: At): void {
+    const present = [...this.#devices.byName.keys()].map((name) => this.#devices.definitionOf(name));
+    const lines = Array.from(this.#lines.byName.values(), (line) => line.definition);
+    for (const { device, issue } of realProblems([...present, definition], lines))
+      if (device === definition.name) at.below(issue.path).wrong(issue.message);
   }
 
   /** Adds a device that is already checked. */
@@ -177,6 +187,7 @@ export class Changes {
       lines: this.#lines.byName.values(),
       rules: this.#rules,
       network: networkNow(this.#devices.byName.values()),
+      fallbacks: this.#fallbacks,
     };
     const needed = whyNeeded(names, plant, force);
     if (needed !== undefined) return refused('device.in_use', needed);
@@ -269,6 +280,14 @@ export class Changes {
 
   get #rules(): FaultRule[] {
     return this.#faultRules.list().map(({ rule }) => rule);
+  }
+
+  /** The devices that have a fallback, with its name. */
+  get #fallbacks(): readonly (readonly [device: string, fallback: string])[] {
+    return Array.from(this.#devices.byName.keys()).flatMap((name) => {
+      const { fallback } = this.#devices.definitionOf(name).real ?? {};
+      return fallback === undefined ? [] : [[name, fallback] as const];
+    });
   }
 
   #devicesInUse(): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 import type { DeviceDefinition } from '../config/configuration.js';
 import { DependencyGraph } from '../device/dependency-graph.js';
 import type { Device } from '../device/device.js';
+import type { RealLines } from '../real/real-lines.js';
 import type { ActionSource } from '../registers/actions.js';
 import { buildDevice } from './build-device.js';
 
@@ -11,13 +12,15 @@ export class Devices {
   /** Names of the devices that are not in the configuration. */
   readonly #copies = new Set<string>();
   readonly #source: ActionSource;
+  readonly #real: RealLines;
   /** The values of all devices, for signals that depend on them. */
   readonly graph = new DependencyGraph();
   /** How often a device was added or removed. */
   changes = 0;
 
-  constructor(definitions: readonly DeviceDefinition[], source: ActionSource) {
+  constructor(definitions: readonly DeviceDefinition[], source: ActionSource, real: RealLines) {
     this.#source = source;
+    this.#real = real;
     for (const definition of definitions) this.#add(definition);
     this.graph.link();
   }
@@ -91,6 +94,7 @@ export class Devices {
   }
 
   #drop(name: string): void {
+    this.#real.detach(this.get(name));
     this.#copies.delete(name);
     this.#definitions.delete(name);
     this.#devices.delete(name);
@@ -102,6 +106,7 @@ export class Devices {
     const device = buildDevice(definition, this.#source, this.graph);
     this.#definitions.set(definition.name, definition);
     this.#devices.set(definition.name, device);
+    if (definition.real) this.#real.attach(device, definition.real);
     this.changes++;
     return device;
   }

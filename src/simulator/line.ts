@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Answer, LaterAnswer } from '../bus/answer.js';
 import { Bus, type BusLine, type Units } from '../bus/bus.js';
-import type { LineDefinition } from '../config/configuration.js';
+import type { ModbusClient } from '../client/client.js';
+import type { LineDefinition, RealTarget } from '../config/configuration.js';
 import { faultLine } from '../config/fault-line.js';
 import { lineSource } from '../config/native/line-source.js';
 import type { Connection } from '../device/conduct.js';
@@ -36,6 +37,8 @@ import { Unasked } from './unasked.js';
 export interface LineTools {
   readonly clock: Clock;
   readonly newTransport: (definition: LineDefinition, framing: Framing, handler: LineHandler) => Transport;
+  /** How real devices are asked; the usual clients when absent. */
+  readonly newRealClient?: (target: RealTarget) => ModbusClient;
 }
 
 export interface LineContext {
@@ -243,6 +246,11 @@ export class Line implements LineHandler {
     this.#lastConnection = since;
     this.#connections.set(clientId, connection);
     this.bus.connected(connection);
+  }
+
+  /** Something has happened to a real device on the line. It becomes an event of the traffic. */
+  report(text: string): void {
+    this.#traffic.state('real device', text);
   }
 
   /** A test on the line has come so far. It becomes an event of the traffic. */

@@ -1,12 +1,15 @@
 import type { Logger } from 'pino';
+import { newClient } from '../client/client.js';
 import type { Configuration, DeviceDefinition, TrafficFileDefinition } from '../config/configuration.js';
 import { pointsByName, valueFinder } from '../config/native/named-values.js';
 import type { Device } from '../device/device.js';
 import type { FaultLine } from '../faults/ability.js';
 import type { FindValue } from '../faults/rule.js';
 import type { RuleHome } from '../faults/usable-rule.js';
+import { RealLines } from '../real/real-lines.js';
 import type { ActionSource } from '../registers/actions.js';
 import { TrafficStream } from '../traffic/stream.js';
+import { systemClock } from '../transport/clock.js';
 import { BackgroundUpdates } from './background-updates.js';
 import { Changes } from './changes.js';
 import { describeLine } from './describe-line.js';
@@ -14,6 +17,7 @@ import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
 import { Lines } from './lines.js';
+
 import type { RunningConfiguration } from './written/written-configuration.js';
 
 /** The result of starting each line, for the person who started the simulator. */
@@ -30,18 +34,26 @@ export class Simulator {
   readonly #lines: Lines;
   readonly #devices: Devices;
   readonly #updates: BackgroundUpdates;
+  readonly #real: RealLines;
   /** Where relative paths begin. */
   readonly directory: string;
   readonly #configuration: Configuration;
 
-  /** @param tools how lines get their transports; tests pass their own */
+  /** @param tools how lines get their transports, and real devices their clients; tests pass their own */
   constructor(configuration: Configuration, log: Logger, tools?: LineTools) {
     const { devices, lines, faults, directory, traffic } = configuration;
     this.#configuration = configuration;
     this.directory = directory;
     this.traffic = new TrafficStream(traffic);
     this.faults = new FaultControl(faults);
-    this.#devices = new Devices(devices, actionSource());
+    const { clock = systemClock, newRealClient = newClient } = tools ?? {};
+    this.#real = new RealLines({
+      clock,
+      newClient: newRealClient,
+      device: (name) => this.devices.get(name),
+      report: (device, text) => this.#reportReal(device, text),
+    });
+    this.#devices = new Devices(devices, actionSource(), this.#real);
     this.#updates = new BackgroundUpdates(this.#devices.graph);
     const { rules } = this.faults;
     const context = { faults: rules, traffic: this.traffic, log, ...(tools && { tools }) };
@@ -117,7 +129,12 @@ export class Simulator {
 
   async stop(): Promise<void> {
     this.#updates.stop();
-    await Promise.all(Array.from(this.lines.values(), (line) => line.stop()));
+    await Promise.all([...Array.from(this.lines.values(), (line) => line.stop()), this.#real.close()]);
+  }
+
+  /** What happens to a real device is shown in the traffic of each line that it is on. */
+  #reportReal(device: Device, text: string): void {
+    for (const line of this.lines.values()) if (line.bus.devices.has(device)) line.report(text);
   }
 
   /** The lines as fault rules see them. */

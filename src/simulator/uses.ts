@@ -25,6 +25,7 @@ interface Plant {
   readonly lines: Iterable<Line>;
   readonly rules: Iterable<FaultRule>;
   readonly network: readonly DependentPoint[];
+  readonly fallbacks: readonly (readonly [device: string, fallback: string])[];
 }
 
 /**
@@ -33,13 +34,15 @@ interface Plant {
  */
 export function whyNeeded(
   devices: ReadonlySet<string>,
-  { lines, rules, network }: Plant,
+  { lines, rules, network, fallbacks }: Plant,
   force: boolean,
 ): string | undefined {
   const rule = ruleForDevices(rules, devices);
   if (rule) return `fault rule ${rule.name} names a value of the device; remove the rule first`;
   const dependent = deviceThatNeeds(network, devices);
   if (dependent !== undefined) return `a signal of device ${dependent} needs a value of the device`;
+  const held = fallbacks.find(([device, fallback]) => devices.has(fallback) && !devices.has(device));
+  if (held) return `it is the fallback of device ${held[0]}; remove that device first`;
   for (const line of linesWith(lines, devices)) {
     const { length } = Object.keys(unitsWithout(line, devices));
     if (length === 0) return `line ${line.name} has no other units; remove the line first`;

@@ -142,6 +142,7 @@ function whyNotSent({ report: { steps, ended } }: ReplyEvent): string {
 }
 
 function stateText({ state, text }: LineStateEvent): string {
+  if (state === 'real device') return `real device ${text}`;
   return text === '' || text === state ? `line ${state}` : `line ${state}: ${text}`;
 }
 

@@ -88,8 +88,16 @@ export interface ReplyEvent extends Common, ClientOf {
 /** What happened to the line itself. */
 export interface LineStateEvent extends Common {
   readonly kind: 'line';
-  readonly state: 'open' | 'lost' | 'waiting' | 'failed' | 'not opened' | 'stopped' | 'changed';
-  /** The place of an open line, otherwise the reason. */
+  readonly state:
+    | 'open'
+    | 'lost'
+    | 'waiting'
+    | 'failed'
+    | 'not opened'
+    | 'stopped'
+    | 'changed'
+    | 'real device';
+  /** The place of an open line, what happened to a real device, otherwise the reason. */
   readonly text: string;
 }
 

@@ -67,7 +67,8 @@ export class EventLog {
     }
   }
 
-  #state({ state, text }: Extract<NewEvent, { kind: 'line' }>): void {
+  #state(event: Extract<NewEvent, { kind: 'line' }>): void {
+    const { state, text } = event;
     switch (state) {
       case 'open':
         this.#log.info({ place: text }, 'line open');
@@ -89,6 +90,12 @@ export class EventLog {
         break;
       case 'changed':
         this.#log.info({ settings: text }, 'line changed');
+        break;
+      case 'real device': {
+        // A client that writes where nothing may be written does so again and again.
+        const leftOut = this.#warnings.pass(event.kind, event.at);
+        if (leftOut !== undefined) this.#log.warn(withLeftOut(`real device ${text}`, leftOut));
+      }
     }
   }
 }

@@ -15,6 +15,7 @@ export const STATES = [
   'not opened',
   'stopped',
   'changed',
+  'real device',
 ] as const satisfies readonly LineStateEvent['state'][];
 
 /** Codes of the states of a test: their places in this list. */

@@ -66,8 +66,19 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(yaml|smol-toml)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
+  client: {
+    knows: ['protocol', 'transport'],
+    why: 'it asks any server and knows nothing of those that are simulated',
+  },
+  real: {
+    knows: ['protocol', 'registers', 'device', 'config', 'client', 'transport'],
+    external: NOTHING,
+    why: 'it stands between a simulated device and a real one, and never knows the line of the client',
+  },
   simulator: {
     knows: [
+      'client',
+      'real',
       'protocol',
       'random',
       'schema',

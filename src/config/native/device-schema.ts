@@ -36,6 +36,12 @@ export const deviceSections = section({
   registers: z.unknown().optional(),
   clock: z.unknown().optional(),
   seed: z.unknown().optional(),
+  real: z.unknown().optional(),
+  writes: z.unknown().optional(),
+  whenSilent: z.unknown().optional(),
+  fallback: z.unknown().optional(),
+  pause: z.unknown().optional(),
+  shadow: z.unknown().optional(),
 });
 
 /** How the clock of a device runs from its start. */

@@ -4,11 +4,13 @@ import type { TableName } from '../../device/tables.js';
 import { LayoutBuilder } from '../../registers/layout.js';
 import type { At } from '../../schema/at.js';
 import { isMapping } from '../../schema/parts.js';
+import { compact } from '../compact.js';
 import type { DeviceDefinition, DeviceRegisters, DeviceSource, WindowDefinition } from '../configuration.js';
 import type { OpenRecording } from '../recording-file.js';
 import { deviceSections, pymodbusReferenceSchema, tableSections } from './device-schema.js';
 import { readExtras, readFeeds, readIdentity } from './extras.js';
 import { readLife, reportSharedNames } from './life.js';
+import { readReal } from './real.js';
 import { type NativeTable, nativeTable } from './registers.js';
 
 /** Finds the device of a pymodbus file that a native file refers to. The messages say why it is not available. */
@@ -44,11 +46,13 @@ export class NativeDeviceReader {
     const registers = at.key('registers');
     const identity = readIdentity(at.key('identity'));
     const extras = readExtras(at);
-    if (parts && registers.value === undefined) {
+    const real = readReal(at);
+    const needsRegisters = at.key('real').value === undefined;
+    if (parts && registers.value === undefined && needsRegisters) {
       at.wrong('missing, expected registers, or pymodbus with the path of a pymodbus file');
     }
-    if (registers.value === undefined) return undefined;
-    registers.check(tableSections);
+    if (registers.value === undefined && needsRegisters) return undefined;
+    if (registers.value !== undefined) registers.check(tableSections);
     const points: PointDefinition[] = [];
     const table = (table: TableName) => {
       const read = this.#table(table, registers.key(table));
@@ -64,7 +68,7 @@ export class NativeDeviceReader {
     reportSharedNames(points, registers);
     const source = at.value as DeviceSource;
     const life = readLife(at, points, readFeeds(at, this.#recordings));
-    return { name, source, identity, extras, tables, ...(life && { life }) };
+    return { name, source, identity, extras, tables, ...compact({ life, real }) };
   }
 
   #table(table: TableName, at: At): NativeTable | undefined {

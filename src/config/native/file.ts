@@ -24,6 +24,7 @@ import { mannersProblems } from './manners-schema.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { reportReactionUses } from './reaction-uses.js';
+import { realProblems } from './real.js';
 import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
 import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
@@ -54,6 +55,11 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const start = readOption(at.key('start'), startSchema);
   const lines = readLines(at.key('lines'), compact({ devices: names, directory, start }));
   const copies = copiedDevices(devices.definitions, names, at.key('devices'));
+  for (const { device, issue } of realProblems([...devices.definitions, ...copies], lines))
+    at.key('devices')
+      .key(names.copies.get(device) ?? device)
+      .below(issue.path)
+      .wrong(issue.message);
   reportManners([...devices.definitions, ...copies], lines, (name) =>
     at.key('devices').key(names.copies.get(name) ?? name),
   );
@@ -149,8 +155,9 @@ function reportManners(
   lines: readonly LineDefinition[],
   at: (device: string) => At,
 ): void {
-  for (const { name, extras } of devices) {
-    for (const { path, message } of mannersProblems(extras.manners ?? {}, name, lines))
+  for (const { name, extras, real } of devices) {
+    const device = { name, isReal: real !== undefined };
+    for (const { path, message } of mannersProblems(extras.manners ?? {}, device, lines))
       at(name).key('manners').below(path).wrong(message);
   }
 }

@@ -129,11 +129,11 @@ function serialLine(
   if (!parsed) return undefined;
   const serial = at.key('serial');
   const { framing, mode, whenBusy, echo } = parsed;
-  const { path: port, pacing, rs485, dataBits = framing === 'ascii' ? 7 : 8, ...settings } = parsed.serial;
+  const { pacing, ...written } = parsed.serial;
+  const port = readPort(serial, written, framing);
   const timing = { turnaround: 't3.5' as const, ...parsed.timing };
-  if (framing === 'rtu' && dataBits !== 8) serial.key('dataBits').expected('8 (7 is for framing ascii)');
   const [only, keys] =
-    port === 'virtual'
+    port.path === 'virtual'
       ? (['a real port', ['rs485', 'parityMarks']] as const)
       : (['a line with path virtual', ['link', 'pacing']] as const);
   for (const key of keys) {
@@ -142,9 +142,7 @@ function serialLine(
   if (pacing?.latency !== undefined && pacing.chunk !== 'usb') {
     serial.key('pacing').key('latency').wrong('only chunk usb has a latency');
   }
-  const direction = rs485 && directionOf(rs485);
-  if (direction?.mode === 'kernel') checkKernelDelays(direction, serial.key('rs485'));
-  const shortest = shortestGap(timing.t35 ?? t35(settings.baudRate));
+  const shortest = shortestGap(timing.t35 ?? t35(port.baudRate));
   if (timing.gap !== undefined && timing.gap < shortest) {
     at.key('timing').key('gap').expected(`at least t3.5, ${shortest} ms`);
   }
@@ -153,10 +151,7 @@ function serialLine(
     name,
     framing,
     mode,
-    path: port,
-    ...settings,
-    dataBits,
-    rs485: direction,
+    ...port,
     timing: compact(timing),
     whenBusy,
     echo,
@@ -165,6 +160,17 @@ function serialLine(
     units,
     ...waiting(parsed.start ?? start),
   });
+}
+
+/** The settings of a port whose form was checked at `at`, for frames of this framing. */
+export function readPort<
+  Settings extends Pick<z.output<typeof serialLineSchema>['serial'], 'dataBits' | 'rs485'>,
+>(at: At, { rs485, dataBits: written, ...settings }: Settings, framing: 'rtu' | 'ascii') {
+  const dataBits = written ?? (framing === 'ascii' ? 7 : 8);
+  if (framing === 'rtu' && dataBits !== 8) at.key('dataBits').expected('8 (7 is for framing ascii)');
+  const direction = rs485 && directionOf(rs485);
+  if (direction?.mode === 'kernel') checkKernelDelays(direction, at.key('rs485'));
+  return { ...settings, dataBits, rs485: direction };
 }
 
 /** Undefined for an adapter that switches direction by itself. */

@@ -135,8 +135,30 @@ export function needConnections({
   ];
 }
 
-/** What is wrong with the manners of a device that only serial lines serve: they have no connections. */
-export function mannersProblems(manners: Manners, device: string, lines: readonly LineDefinition[]): Issue[] {
+/** What is about the registers of a simulated device. */
+const OF_REGISTERS = [
+  'holes',
+  'wholeValues',
+  'sharedMemory',
+  'addresses',
+] as const satisfies (keyof Manners)[];
+
+/**
+ * What is wrong with the manners of a device: only serial lines serve it, which have no connections; or a real one answers in
+ * its place, which has registers of its own.
+ */
+export function mannersProblems(
+  manners: Manners,
+  { name: device, isReal }: { readonly name: string; readonly isReal: boolean },
+  lines: readonly LineDefinition[],
+): Issue[] {
+  const ofRegisters = isReal ? OF_REGISTERS.filter((key) => manners[key] !== undefined) : [];
+  if (ofRegisters.length > 0)
+    return ofRegisters.map((key) => ({
+      path: [key],
+      message: 'is about the registers of a simulated device, and a real one answers here',
+      code: 'manners.real_device',
+    }));
   const serving = lines.filter(({ units }) => Array.from(units.values()).includes(device));
   if (serving.length === 0 || serving.some(({ kind }) => kind !== 'serial')) return [];
   const names = serving.map(({ name }) => name).join(', ');

@@ -52,6 +52,10 @@ export const apiSchema = section({
     key: text('the path of its private key (PEM)'),
   }).optional(),
   maxConnections: wholeNumber(1, 65535).optional(),
+  mayReach: z
+    .array(text('a host name or an address'), { error: 'a list of hosts' })
+    .max(256, { error: 'at most 256 hosts' })
+    .optional(),
 });
 
 const fileShape = {

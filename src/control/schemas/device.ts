@@ -21,6 +21,13 @@ export const deviceViewSchema = z
     manners: z
       .record(z.string(), z.unknown())
       .describe('What it does that a good device would not; times in ms.'),
+    real: z
+      .object({
+        to: z.string().describe('The port or the host of the real device.'),
+        answers: z.boolean().describe('`false` while its fallback answers in its place.'),
+      })
+      .optional()
+      .describe('The real device that answers here, where there is one.'),
     defined: z
       .record(
         z.string(),

@@ -1,0 +1,236 @@
+import { newBytes } from '../protocol/bytes.js';
+import type { Framing } from '../protocol/framing.js';
+import { FRAMINGS } from '../protocol/framings.js';
+import { BROADCAST } from '../protocol/rtu.js';
+import { type Clock, systemClock } from '../transport/clock.js';
+import type { PortSettings } from '../transport/settings.js';
+import { type Reply, ReplySearch } from './reply-search.js';
+import { SerialWire, TcpWire, type Wire, type WireListener } from './wire.js';
+
+/** Where servers are. */
+export type ClientTarget =
+  | ({ readonly kind: 'serial'; readonly framing: 'rtu' | 'ascii' } & PortSettings)
+  | {
+      readonly kind: 'tcp';
+      readonly host: string;
+      readonly port: number;
+      /** `rtu` and `ascii` are those framings over TCP. */
+      readonly framing: 'socket' | 'rtu' | 'ascii';
+    };
+
+export interface ClientRequest {
+  readonly unitId: number;
+  /** 1 to 253 bytes. */
+  readonly pdu: Uint8Array;
+  /** How long the reply may take to begin, in ms from the end of the request; a connection may take as long. */
+  readonly timeout: number;
+}
+
+/** How a request ended. Times are in ms from the end of the request. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly pdu: Uint8Array; readonly adu: Uint8Array; readonly ms: number }
+  /** `heard` is what came and was no reply. */
+  | { readonly kind: 'timeout'; readonly heard: Uint8Array; readonly ms: number }
+  /** It could not be sent, or the reply could not come; one sentence that names the port or the host. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A Modbus client ("master"). */
+export interface ModbusClient {
+  /**
+   * Sends a request once, when those before it have ended; on a serial line with a silence of t3.5 before it. A broadcast on a
+   * serial line is answered by nobody and ends as a time-out after the turnaround delay.
+   */
+  ask(request: ClientRequest): Promise<Outcome>;
+  /** Gives up what is under way or waits, and closes the port or the connection. The next request opens it again. */
+  close(): Promise<void>;
+  /** Requests that wait or are under way. */
+  readonly pending: number;
+}
+
+/**
+ * Opens nothing: the first request does. Whatever was lost is opened again by the next one.
+ * @param wireTo tests bring their own clock and wire
+ */
+export function newClient(
+  target: ClientTarget,
+  clock: Clock = systemClock,
+  wireTo: (target: ClientTarget, listener: WireListener) => Wire = newWire,
+): ModbusClient {
+  return new QueuedClient(target, clock, wireTo);
+}
+
+function newWire(target: ClientTarget, listener: WireListener): Wire {
+  return target.kind === 'serial' ? new SerialWire(target, listener) : new TcpWire(target, listener);
+}
+
+/** The turnaround delay after a broadcast, which lets servers execute it (Serial Line V1.02, 2.4.1: 100 to 200 ms). */
+const TURNAROUND_MS = 100;
+
+interface Waiting {
+  readonly request: ClientRequest;
+  readonly resolve: (outcome: Outcome) => void;
+}
+
+/** The exchange that is under way. */
+interface Exchange {
+  readonly search: ReplySearch;
+  readonly sentAt: number;
+  readonly end: (outcome: Outcome) => void;
+  /** Looks again whether the reply is complete, or too late, when nothing has come for the gap of the wire. */
+  readonly wait: () => void;
+  lastAt: number;
+}
+
+class QueuedClient implements ModbusClient, WireListener {
+  readonly #framing: Framing;
+  readonly #clock: Clock;
+  readonly #isSerial: boolean;
+  readonly #wire: Wire;
+  readonly #queue: Waiting[] = [];
+  #isWorking = false;
+  #exchange: Exchange | undefined;
+  #transactionId = 0;
+  #echoes = false;
+  /** When the wire was last in use. */
+  #busyUntil = Number.NEGATIVE_INFINITY;
+  /** Grows with each closing, so that what was under way then goes no further. */
+  #closings = 0;
+
+  constructor(
+    target: ClientTarget,
+    clock: Clock,
+    wireTo: (target: ClientTarget, listener: WireListener) => Wire,
+  ) {
+    this.#framing = FRAMINGS[target.framing];
+    this.#clock = clock;
+    this.#isSerial = target.kind === 'serial';
+    this.#wire = wireTo(target, this);
+  }
+
+  get pending(): number {
+    return this.#queue.length;
+  }
+
+  ask(request: ClientRequest): Promise<Outcome> {
+    return new Promise((resolve) => {
+      this.#queue.push({ request, resolve });
+      if (!this.#isWorking) void this.#work();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closings++;
+    const failed = { kind: 'failed', reason: 'the client was closed' } as const;
+    this.#exchange?.end(failed);
+    for (const { resolve } of this.#queue.splice(0)) resolve(failed);
+    await this.#wire.close();
+  }
+
+  heard(bytes: Uint8Array): void {
+    this.#busyUntil = this.#clock.now();
+    const exchange = this.#exchange;
+    if (!exchange) return;
+    exchange.lastAt = this.#busyUntil;
+    this.#found(exchange, exchange.search.push(bytes));
+    if (this.#exchange === exchange) exchange.wait();
+  }
+
+  lost(reason: string): void {
+    this.#exchange?.end({ kind: 'failed', reason });
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    for (let first = this.#queue[0]; first; first = this.#queue[0]) {
+      const outcome = await this.#carryOut(first.request);
+      // When the client was closed meanwhile, everybody has been answered.
+      if (this.#queue[0] !== first) continue;
+      this.#queue.shift();
+      first.resolve(outcome);
+    }
+    this.#isWorking = false;
+  }
+
+  async #carryOut(request: ClientRequest): Promise<Outcome> {
+    const closings = this.#closings;
+    const closed = { kind: 'failed', reason: 'the client was closed' } as const;
+    const reason = await this.#wire.open(request.timeout);
+    if (this.#closings !== closings) {
+      await this.#wire.close();
+      return closed;
+    }
+    if (reason !== undefined) return { kind: 'failed', reason };
+    await this.#silence();
+    if (this.#closings !== closings) return closed;
+    const outcome = await this.#send(request);
+    this.#busyUntil = this.#clock.now();
+    // A late reply over a stream, which has no transaction identifier, would be taken for that to the next request.
+    const isStream = !this.#isSerial && this.#framing.name !== 'socket';
+    if (outcome.kind === 'timeout' && isStream) await this.#wire.close();
+    return outcome;
+  }
+
+  /** Waits until the wire has been silent for t3.5. Whatever comes meanwhile belongs to nobody. */
+  async #silence(): Promise<void> {
+    const { t35 } = this.#wire.times;
+    const free = () => (this.#isSerial ? this.#busyUntil + t35 : this.#clock.now());
+    while (free() > this.#clock.now())
+      await new Promise<void>((resolve) => this.#clock.callAt(free(), resolve));
+  }
+
+  #send({ unitId, pdu, timeout }: ClientRequest): Promise<Outcome> {
+    const isSocket = this.#framing.name === 'socket';
+    if (isSocket) this.#transactionId = (this.#transactionId + 1) & 0xffff;
+    const asked = { transactionId: isSocket ? this.#transactionId : 0, unitId, pdu };
+    const adu = this.#framing.encode(asked);
+    const mayEcho = this.#isSerial && (this.#echoes ? 'certainly' : true);
+    const { times } = this.#wire;
+    return new Promise((resolve) => {
+      let callOff = (): void => {};
+      const end = (outcome: Outcome): void => {
+        if (this.#exchange?.end !== end) return;
+        callOff();
+        this.#exchange = undefined;
+        resolve(outcome);
+      };
+      const sentAt = this.#clock.now() + adu.length * times.character;
+      const isBroadcast = unitId === BROADCAST && this.#isSerial;
+      const late = sentAt + (isBroadcast ? Math.min(timeout, TURNAROUND_MS) : timeout);
+      // A reply that has begun in time may go on; what has come to an end without being one is no reply.
+      const look = (): void => {
+        const now = this.#clock.now();
+        const isSilent = now - exchange.lastAt >= times.gap;
+        const { search } = exchange;
+        if (isSilent && search.heard.length > 0) this.#found(exchange, search.push(newBytes(0), true));
+        if (this.#exchange !== exchange) return;
+        if (isSilent && now >= late) end({ kind: 'timeout', heard: search.heard, ms: now - sentAt });
+        else waitUntil(isSilent ? late : exchange.lastAt + times.gap);
+      };
+      const waitUntil = (at: number): void => {
+        callOff();
+        callOff = this.#clock.callAfter(Math.max(1, at - this.#clock.now()), look);
+      };
+      const exchange: Exchange = {
+        search: new ReplySearch(this.#framing, asked, mayEcho),
+        sentAt,
+        end,
+        wait: () => waitUntil(exchange.lastAt + times.gap),
+        lastAt: Number.NEGATIVE_INFINITY,
+      };
+      this.#exchange = exchange;
+      const lost = this.#wire.write(adu);
+      if (lost !== undefined) {
+        end({ kind: 'failed', reason: lost });
+        return;
+      }
+      waitUntil(late);
+    });
+  }
+
+  #found(exchange: Exchange, reply: Reply | undefined): void {
+    if (exchange.search.isEchoed) this.#echoes = true;
+    if (!reply) return;
+    const ms = Math.max(0, this.#clock.now() - exchange.sentAt);
+    exchange.end({ kind: 'answered', ...reply, ms });
+  }
+}

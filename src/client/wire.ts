@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { characterTime, t35 } from '../protocol/timing.js';
+import { discardGap, ptyAdapter } from '../transport/port/adapter.js';
+import { openPort } from '../transport/port/open-port.js';
+import type { BytePort } from '../transport/port/port.js';
+import type { PortSettings, SerialSettings } from '../transport/settings.js';
+
+/** What carries the requests of a client. Times in ms. */
+export interface Wire {
+  /** Opens the port or the connection unless it is open. @returns one sentence that says why that can't be */
+  open(timeout: number): Promise<string | undefined>;
+  /** @returns why the bytes are lost, as far as that is known at once */
+  write(bytes: Uint8Array): string | undefined;
+  close(): Promise<void>;
+  /** Of the open wire. */
+  readonly times: WireTimes;
+}
+
+export interface WireTimes {
+  /** Of a character; 0 where bytes take no time. */
+  readonly character: number;
+  /** The silence between two frames. */
+  readonly t35: number;
+  /** After so long without a byte, nothing more belongs to a frame. */
+  readonly gap: number;
+}
+
+/** What a wire reports. */
+export interface WireListener {
+  heard(bytes: Uint8Array): void;
+  /** The port or the connection is gone, by a sentence that names it. */
+  lost(reason: string): void;
+}
+
+/** On a network nothing shows the end of a frame but its length. A read without another one for so long is complete. */
+const NETWORK_GAP_MS = 50;
+
+/** A connection to a server. */
+export class TcpWire implements Wire {
+  readonly times: WireTimes = { character: 0, t35: 0, gap: NETWORK_GAP_MS };
+  readonly #to: { readonly host: string; readonly port: number };
+  readonly #listener: WireListener;
+  #socket: Socket | undefined;
+  #opening: AbortController | undefined;
+
+  constructor(to: { readonly host: string; readonly port: number }, listener: WireListener) {
+    this.#to = to;
+    this.#listener = listener;
+  }
+
+  async open(timeout: number): Promise<string | undefined> {
+    if (this.#socket) return undefined;
+    const { host, port } = this.#to;
+    const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const socket = connect({ host, port, noDelay: true });
+    this.#opening = new AbortController();
+    const signal = AbortSignal.any([this.#opening.signal, AbortSignal.timeout(timeout)]);
+    try {
+      await once(socket, 'connect', { signal });
+    } catch (error) {
+      socket.on('error', () => {}).destroy();
+      const isLate = signal.aborted && !this.#opening.signal.aborted;
+      return `${place}: ${isLate ? `no connection within ${timeout} ms` : (error as Error).message}`;
+    }
+    this.#socket = socket;
+    let reason = 'the server closed the connection';
+    socket.on('data', (bytes) => this.#listener.heard(bytes));
+    socket.on('error', ({ message }) => {
+      reason = message;
+    });
+    socket.on('close', () => {
+      if (this.#socket !== socket) return;
+      this.#socket = undefined;
+      this.#listener.lost(`${place}: ${reason}`);
+    });
+    return undefined;
+  }
+
+  write(bytes: Uint8Array): string | undefined {
+    this.#socket?.write(bytes);
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    this.#opening?.abort();
+    this.#socket?.destroy();
+    this.#socket = undefined;
+    return Promise.resolve();
+  }
+}
+
+/** A serial port. */
+export class SerialWire implements Wire {
+  readonly #settings: PortSettings & { readonly framing: 'rtu' | 'ascii' };
+  readonly #listener: WireListener;
+  #port: BytePort | undefined;
+
+  constructor(settings: PortSettings & { readonly framing: 'rtu' | 'ascii' }, listener: WireListener) {
+    this.#settings = settings;
+    this.#listener = listener;
+  }
+
+  /** A pseudo-terminal has no wire: what is written is there at once. */
+  get times(): WireTimes {
+    const adapter = this.#port?.facts().adapter ?? ptyAdapter;
+    const character = characterTime(this.#settings);
+    const pause = t35(this.#settings.baudRate);
+    return {
+      character: adapter.kind === 'pty' ? 0 : character,
+      t35: pause,
+      gap: discardGap(adapter, character, pause),
+    };
+  }
+
+  async open(): Promise<string | undefined> {
+    if (this.#port) return undefined;
+    const { framing, ...port } = this.#settings;
+    const settings: SerialSettings = {
+      kind: 'serial',
+      name: port.path,
+      framing,
+      mode: 'server',
+      timing: { turnaround: 't3.5' },
+      whenBusy: 'replace',
+      echo: 'auto',
+      ...port,
+    };
+    const opened = await openPort(settings, {
+      onData: (bytes) => this.#listener.heard(bytes),
+      // What arrives damaged is no part of a valid reply.
+      onDamaged: (bytes) => this.#listener.heard(bytes.map((byte) => byte ^ 0xff)),
+      onClose: (reason) => {
+        this.#port = undefined;
+        this.#listener.lost(`${port.path}: ${reason}`);
+      },
+    });
+    if (!opened.ok) return opened.error;
+    this.#port = opened.port;
+    return undefined;
+  }
+
+  write(bytes: Uint8Array): string | undefined {
+    return this.#port?.write(bytes);
+  }
+
+  async close(): Promise<void> {
+    const port = this.#port;
+    this.#port = undefined;
+    await port?.close();
+  }
+}

@@ -1,0 +1,176 @@
+import type { Outcome } from '../client/client.js';
+import type { RealDefinition } from '../config/configuration.js';
+import { keyOf } from '../config/native/real.js';
+import type { Device } from '../device/device.js';
+import type { RealDevice, RealOutcome } from '../device/real.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { exceptionResponse } from '../protocol/pdu.js';
+import { BROADCAST } from '../protocol/rtu.js';
+import type { Clock } from '../transport/clock.js';
+import type { RealLine, RealRequest } from './real-line.js';
+import { keepReply } from './shadow.js';
+
+/** The functions that change nothing in a device; function 43 is that of the identification alone. */
+const READS: readonly number[] = [
+  FunctionCode.readCoils,
+  FunctionCode.readDiscreteInputs,
+  FunctionCode.readHoldingRegisters,
+  FunctionCode.readInputRegisters,
+  FunctionCode.readExceptionStatus,
+  FunctionCode.getCommEventCounter,
+  FunctionCode.getCommEventLog,
+  FunctionCode.reportServerId,
+  FunctionCode.readFileRecord,
+  FunctionCode.readFifoQueue,
+];
+
+const READ_IDENTIFICATION = 14;
+
+/** How long after an attempt a real device that is away is asked again, in ms. */
+const PROBE_MS = 1000;
+
+/** What a bridge needs of the bench. */
+export interface Bench {
+  readonly clock: Clock;
+  /** The device itself: its registers are the shadow where there is no fallback. */
+  readonly device: Device;
+  readonly fallback: () => Device | undefined;
+  /** Takes what people are to know, as a sentence. */
+  readonly report: (text: string) => void;
+}
+
+interface Waiting {
+  readonly pdu: Uint8Array;
+  readonly done: (outcome: RealOutcome) => void;
+  callOff: () => void;
+}
+
+/**
+ * Leads from a simulated device to the real one behind it. While the real one does not answer, its fallback does, and the last
+ * read is tried every second; the first answer gives back.
+ */
+export class Bridge implements RealDevice {
+  readonly #definition: RealDefinition;
+  readonly #line: RealLine;
+  readonly #bench: Bench;
+  readonly #waiting = new Set<Waiting>();
+  #isAway = false;
+  #lastRead: RealRequest | undefined;
+  #stopProbing = (): void => {};
+
+  constructor(definition: RealDefinition, line: RealLine, bench: Bench) {
+    this.#definition = definition;
+    this.#line = line;
+    this.#bench = bench;
+  }
+
+  get status() {
+    return { to: keyOf(this.#definition.target), answers: !this.#isAway };
+  }
+
+  ask(unitId: number, pdu: Uint8Array, done: (outcome: RealOutcome) => void): () => void {
+    const { writes, unit = unitId, timeout, pause } = this.#definition;
+    const isRead = reads(pdu);
+    if (!isRead && !writes) {
+      // A broadcast gets no answer, and nobody has to know that a device takes none.
+      if (unitId !== BROADCAST)
+        this.#report(`function ${pdu[0]} was not passed on to the real device: that needs writes: true`);
+      done(exception(pdu, ExceptionCode.illegalFunction));
+      return () => {};
+    }
+    const request = { unitId: unit, pdu, timeout, pause };
+    if (isRead) this.#lastRead = request;
+    const standIn = this.#isAway ? this.#bench.fallback() : undefined;
+    if (standIn) {
+      done({ kind: 'fallback', device: standIn });
+      return () => {};
+    }
+    const waiting: Waiting = { pdu, done, callOff: () => {} };
+    this.#waiting.add(waiting);
+    waiting.callOff = this.#line.ask(request, (outcome) => {
+      this.#waiting.delete(waiting);
+      this.#ended(request, outcome, done);
+    });
+    return () => {
+      this.#waiting.delete(waiting);
+      waiting.callOff();
+    };
+  }
+
+  /** The device is gone: the real one is not asked any more. */
+  end(): void {
+    this.#stopProbing();
+    for (const { callOff } of this.#waiting) callOff();
+  }
+
+  #ended({ pdu }: RealRequest, outcome: Outcome, done: (outcome: RealOutcome) => void): void {
+    if (outcome.kind === 'answered') {
+      this.#answered(pdu, outcome.pdu);
+      done({ kind: 'response', pdu: outcome.pdu });
+      return;
+    }
+    const why = outcome.kind === 'failed' ? outcome.reason : this.#late();
+    // Without a read, nothing could find out that the device is back.
+    const standIn = this.#lastRead && this.#bench.fallback();
+    if (standIn && !this.#isAway) this.#goAway(why, standIn);
+    // What was written may have been executed: then nobody may say that it was not, or execute it once more.
+    if (standIn && reads(pdu)) done({ kind: 'fallback', device: standIn });
+    else if (this.#definition.whenSilent === 'silence') done({ kind: 'silence', reason: why });
+    else done(exception(pdu, ExceptionCode.gatewayTargetDeviceFailedToRespond));
+  }
+
+  #late(): string {
+    return `the real device did not answer within ${this.#definition.timeout} ms`;
+  }
+
+  #answered(requestPdu: Uint8Array, responsePdu: Uint8Array): void {
+    const { shadow } = this.#definition;
+    if (shadow)
+      keepReply((this.#bench.fallback() ?? this.#bench.device).servedTables, requestPdu, responsePdu);
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#stopProbing();
+    this.#report('the real device answers again');
+  }
+
+  /** Requests that have not been sent are for the fallback, too. The one that was sent last has ended just now. */
+  #goAway(why: string, standIn: Device): void {
+    this.#isAway = true;
+    this.#report(`${why}; ${standIn.name} answers in its place`);
+    for (const waiting of this.#waiting) {
+      waiting.callOff();
+      waiting.done({ kind: 'fallback', device: standIn });
+    }
+    this.#waiting.clear();
+    this.#probeLater();
+  }
+
+  /** Tries the last read in a second, and again until it is answered. */
+  #probeLater(): void {
+    this.#stopProbing();
+    this.#stopProbing = this.#bench.clock.callAfter(PROBE_MS, () => {
+      const request = this.#lastRead as RealRequest;
+      this.#stopProbing = this.#line.ask(request, (outcome) => {
+        if (outcome.kind === 'answered') this.#answered(request.pdu, outcome.pdu);
+        else this.#probeLater();
+      });
+    });
+  }
+
+  #report(text: string): void {
+    this.#bench.report(`${this.#bench.device.name}: ${text}`);
+  }
+}
+
+function reads(pdu: Uint8Array): boolean {
+  const [code = 0, type] = pdu;
+  return (
+    READS.includes(code) ||
+    (code === FunctionCode.encapsulatedInterfaceTransport && type === READ_IDENTIFICATION)
+  );
+}
+
+function exception(pdu: Uint8Array, code: ExceptionCode): RealOutcome {
+  return { kind: 'response', pdu: exceptionResponse(pdu[0] as number, code) };
+}
