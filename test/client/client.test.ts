@@ -1,0 +1,158 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { type ClientRequest, type ClientTarget, newClient } from '../../src/client/client.js';
+import type { Wire, WireListener } from '../../src/client/wire.js';
+import { encodeRtu } from '../../src/protocol/rtu.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+
+/* The order and the times of a client, on a wire that the test plays. */
+
+const SERIAL = { kind: 'serial', framing: 'rtu', path: '/dev/ttyUSB0', baudRate: 19200 } as ClientTarget;
+const RTU_OVER_TCP: ClientTarget = { kind: 'tcp', host: 'meter', port: 502, framing: 'rtu' };
+const T35 = 2;
+
+function start(target = SERIAL, opens: () => Promise<string | undefined> = () => Promise.resolve(undefined)) {
+  const clock = new VirtualClock();
+  const sent: string[] = [];
+  let closings = 0;
+  let listener: WireListener | undefined;
+  const wire: Wire = {
+    times: { character: 0.5, t35: T35, gap: 5 },
+    open: opens,
+    write: (bytes) => {
+      sent.push(`${clock.now()}: ${hexOf(bytes.slice(0, 2))}`);
+      return undefined;
+    },
+    close: () => {
+      closings++;
+      return Promise.resolve();
+    },
+  };
+  const client = newClient(target, clock, (_, heardBy) => {
+    listener = heardBy;
+    return wire;
+  });
+  const ask = (unitId: number, pdu = '03 0000 0001'): Promise<string> => {
+    const request: ClientRequest = { unitId, pdu: bytesOf(pdu), timeout: 100 };
+    return client
+      .ask(request)
+      .then((outcome) =>
+        outcome.kind === 'answered'
+          ? `${hexOf(outcome.pdu)} after ${outcome.ms}`
+          : outcome.kind === 'timeout'
+            ? `timeout after ${outcome.ms}, heard ${outcome.heard.length}`
+            : outcome.reason,
+      );
+  };
+  return {
+    client,
+    clock,
+    sent,
+    ask,
+    closings: () => closings,
+    heard: (bytes: Uint8Array) => listener?.heard(bytes),
+    lost: (reason: string) => listener?.lost(reason),
+    /** Lets what is due happen, for so many ms. */
+    pass: async (ms: number) => {
+      await turn();
+      for (let i = 0; i < ms; i++) {
+        clock.advance(1);
+        await turn();
+      }
+    },
+  };
+}
+
+const reply = (unitId: number) => encodeRtu(unitId, bytesOf('03 02 0007'));
+
+it('sends one request after another, with t3.5 between them', async () => {
+  const { ask, pass, heard, sent } = start();
+  const [first, second] = [ask(1), ask(2)];
+  await pass(20);
+  expect(sent).toEqual(['0: 0103']);
+  heard(reply(1));
+  // The request took 8 characters of half a ms.
+  expect(await first).toBe('03020007 after 16');
+  await pass(T35);
+  expect(sent).toEqual(['0: 0103', `${20 + T35}: 0203`]);
+  heard(reply(2));
+  expect(await second).toBe('03020007 after 0');
+});
+
+it('does not take the late reply to a request for that to the next one', async () => {
+  const { ask, pass, heard } = start();
+  const first = ask(1);
+  await pass(110);
+  expect(await first).toBe('timeout after 100, heard 0');
+  heard(reply(1));
+  const second = ask(2);
+  await pass(10);
+  heard(reply(1));
+  heard(reply(2));
+  expect(await second).toMatch(/^03020007/);
+});
+
+it('lets a reply end that has begun in time, and says what it heard instead of one', async () => {
+  const { ask, pass, heard } = start();
+  const whole = reply(1);
+  const first = ask(1);
+  await pass(103);
+  heard(whole.slice(0, 3));
+  await pass(4);
+  heard(whole.slice(3));
+  expect(await first).toMatch(/^03020007/);
+  const second = ask(1);
+  await pass(20);
+  heard(whole.slice(0, 3));
+  await pass(150);
+  expect(await second).toBe('timeout after 100, heard 3');
+});
+
+it('never sends a request twice: one whose connection is lost has failed', async () => {
+  const { ask, pass, lost, sent } = start();
+  const first = ask(1, '06 0000 0001');
+  await pass(5);
+  lost('meter:502: the server closed the connection');
+  expect(await first).toBe('meter:502: the server closed the connection');
+  await pass(200);
+  expect(sent).toHaveLength(1);
+});
+
+it('ends a broadcast after the turnaround delay', async () => {
+  const { ask, pass } = start();
+  const sent = ask(0, '06 0000 0001');
+  await pass(110);
+  expect(await sent).toBe('timeout after 100, heard 0');
+});
+
+it('closes a stream without transaction identifiers after a time-out', async () => {
+  const { ask, pass, closings } = start(RTU_OVER_TCP);
+  const asked = ask(1);
+  await pass(120);
+  expect(await asked).toMatch(/^timeout/);
+  expect(closings()).toBe(1);
+});
+
+it('says why nothing could be opened, and tries again with the next request', async () => {
+  const reasons = ['/dev/ttyUSB0: no such file', undefined];
+  const { ask, pass, heard } = start(SERIAL, () => Promise.resolve(reasons.shift()));
+  expect(await ask(1)).toBe('/dev/ttyUSB0: no such file');
+  const second = ask(1);
+  await pass(5);
+  heard(reply(1));
+  expect(await second).toMatch(/^03020007/);
+});
+
+it('answers everybody when it is closed, also while it opens', async () => {
+  let opened = (_: undefined): void => {};
+  const { client, ask, pass, sent } = start(SERIAL, () => new Promise((resolve) => (opened = resolve)));
+  const [first, second] = [ask(1), ask(2)];
+  await pass(1);
+  await client.close();
+  opened(undefined);
+  expect(await Promise.all([first, second])).toEqual(['the client was closed', 'the client was closed']);
+  await pass(5);
+  expect(sent).toEqual([]);
+  expect(client.pending).toBe(0);
+});
