@@ -18,6 +18,7 @@ if (process.env.VITEST && !withPeers && existsSync('test/peers')) {
 const PURE = [
   'api',
   'bus',
+  'client',
   'config',
   'device',
   'door',
@@ -26,6 +27,7 @@ const PURE = [
   'library',
   'protocol',
   'reactions',
+  'real',
   'registers',
   'rest',
   'schema',
@@ -45,7 +47,7 @@ const FULL = [
   'test/main/{access,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,nodes,selftest,service,soak,state,stopping,unavailable}.test.ts',
   'test/house/examples.test.ts',
   // Ports that come and go, and waits in real time.
-  'test/line/{echo,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
+  'test/line/{echo,faults-real,monitor,paced,reconnect,robustness,shared-bus}.test.ts',
   'test/simulator/selftest-measure.test.ts',
   'test/transport/socket/rtu-over-tcp.test.ts',
   'test/api/v1/waiting-lines.test.ts',

@@ -1,4 +1,5 @@
 import { benchBeside } from './beside.mjs';
+import { benchBetween } from './between.mjs';
 import { benchCalibrate } from './calibrate.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
@@ -14,7 +15,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu beside waits delays tcp rest values growth profile calibrate start memory console]
+ * npm run bench [-- [--json] rtu beside between waits delays tcp rest values growth profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -23,6 +24,7 @@ import { benchWaits } from './waits.mjs';
 const SECTIONS = {
   rtu: benchRtu,
   beside: benchBeside,
+  between: benchBetween,
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,

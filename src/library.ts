@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { type ClientTarget, newClient as clientFor, type ModbusClient } from './client/client.js';
 import { onFreePorts } from './config/free-ports.js';
 import { type LoadResult, loadConfiguration, loadNative } from './config/load.js';
 import { newBench } from './library/bench.js';
@@ -10,12 +11,18 @@ import { bodyOf, type Call } from './library/call.js';
 import { type SimulatorClient, simulatorClient } from './library/simulator-client.js';
 import { formatProblems } from './schema/problem.js';
 
+export type { ClientRequest, ClientTarget, ModbusClient, Outcome } from './client/client.js';
 export type { Refusal } from './library/call.js';
 export type { DeviceClient, DeviceView, RegisterView, ValueView } from './library/device-client.js';
 export type { FaultRequest, FaultsClient, RuleRequest, RuleView } from './library/faults-client.js';
 export type { LineClient, LineView } from './library/line-client.js';
 export type { SimulatorClient } from './library/simulator-client.js';
 export type { EventView, ExchangeView, TrafficClient } from './library/traffic-client.js';
+
+/** A Modbus client ("master"), which opens its port or connection when it is asked, and again after that was lost. */
+export function newClient(target: ClientTarget): ModbusClient {
+  return clientFor(target);
+}
 
 /** A simulator in this process. */
 export interface RunningSimulator extends SimulatorClient {

@@ -61,7 +61,7 @@ export class TcpWire implements Wire {
     } catch (error) {
       socket.on('error', () => {}).destroy();
       const isLate = signal.aborted && !this.#opening.signal.aborted;
-      return `${place}: ${isLate ? `no connection within ${timeout} ms` : (error as Error).message}`;
+      return `${place}: ${isLate ? `no connection within ${timeout} ms` : whyNot(error as Error)}`;
     }
     this.#socket = socket;
     let reason = 'the server closed the connection';
@@ -88,6 +88,11 @@ export class TcpWire implements Wire {
     this.#socket = undefined;
     return Promise.resolve();
   }
+}
+
+/** Node's messages repeat the address. */
+function whyNot(error: NodeJS.ErrnoException): string {
+  return error.code === undefined ? error.message : `no connection (${error.code})`;
 }
 
 /** A serial port. */

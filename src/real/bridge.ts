@@ -74,8 +74,7 @@ export class Bridge implements RealDevice {
     const isRead = reads(pdu);
     if (!isRead && !writes) {
       // A broadcast gets no answer, and nobody has to know that a device takes none.
-      if (unitId !== BROADCAST)
-        this.#report(`function ${pdu[0]} was not passed on to the real device: that needs writes: true`);
+      if (unitId !== BROADCAST) this.#report(`function ${pdu[0]} was not passed on: that needs writes: true`);
       done(exception(pdu, ExceptionCode.illegalFunction));
       return () => {};
     }
@@ -110,18 +109,16 @@ export class Bridge implements RealDevice {
       done({ kind: 'response', pdu: outcome.pdu });
       return;
     }
-    const why = outcome.kind === 'failed' ? outcome.reason : this.#late();
+    const late = `did not answer within ${this.#definition.timeout} ms`;
+    const why = outcome.kind === 'failed' ? outcome.reason : late;
     // Without a read, nothing could find out that the device is back.
     const standIn = this.#lastRead && this.#bench.fallback();
     if (standIn && !this.#isAway) this.#goAway(why, standIn);
     // What was written may have been executed: then nobody may say that it was not, or execute it once more.
     if (standIn && reads(pdu)) done({ kind: 'fallback', device: standIn });
-    else if (this.#definition.whenSilent === 'silence') done({ kind: 'silence', reason: why });
+    else if (this.#definition.whenSilent === 'silence')
+      done({ kind: 'silence', reason: `the real device: ${why}` });
     else done(exception(pdu, ExceptionCode.gatewayTargetDeviceFailedToRespond));
-  }
-
-  #late(): string {
-    return `the real device did not answer within ${this.#definition.timeout} ms`;
   }
 
   #answered(requestPdu: Uint8Array, responsePdu: Uint8Array): void {
@@ -131,7 +128,7 @@ export class Bridge implements RealDevice {
     if (!this.#isAway) return;
     this.#isAway = false;
     this.#stopProbing();
-    this.#report('the real device answers again');
+    this.#report('answers again');
   }
 
   /** Requests that have not been sent are for the fallback, too. The one that was sent last has ended just now. */

@@ -94,7 +94,8 @@ export class Devices {
   }
 
   #drop(name: string): void {
-    this.#real.detach(this.get(name));
+    const device = this.#devices.get(name);
+    if (device) this.#real.detach(device);
     this.#copies.delete(name);
     this.#definitions.delete(name);
     this.#devices.delete(name);

@@ -30,13 +30,34 @@ export interface Bench extends RunningSimulator {
 
 const SERIAL = { path: 'virtual', baudRate: BAUD_RATE, parity: 'none', pacing: { chunk: 8 } } as const;
 
+const METER = {
+  registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
+};
+
+let isReal = false;
+
+/** From now on the meter of a bench is a real device: another simulator has its registers. */
+export function standBetween(): void {
+  isReal = true;
+}
+
+function startPlant(): Promise<RunningSimulator> {
+  return startSimulator(
+    nativeSetup({
+      devices: { meter: METER },
+      lines: { plant: { tcp: { port: 0 }, units: { '*': 'meter' } } },
+    }),
+  );
+}
+
 export async function startBench(): Promise<Bench> {
+  const plant = isReal ? await startPlant() : undefined;
   const running = await startSimulator(
     nativeSetup({
       devices: {
-        meter: {
-          registers: { holding: [{ address: 0, value: [0x0102, 0x0304, 0x0506, 0x0708], write: true }] },
-        },
+        meter: plant
+          ? { real: { tcp: { host: '127.0.0.1', port: plant.port('plant') } }, writes: true }
+          : METER,
       },
       lines: {
         bench: { serial: SERIAL, units: { 1: 'meter', 5: 'meter' } },
@@ -60,6 +81,10 @@ export async function startBench(): Promise<Bench> {
   };
   return {
     ...running,
+    async stop() {
+      await running.stop();
+      await plant?.stop();
+    },
     use(faults, more = {}) {
       clear();
       rules.set(ruleOf(faults, { seed: 1, ...more }));

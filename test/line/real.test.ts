@@ -81,7 +81,7 @@ describe('a real device behind a simulated one', () => {
     expect(holding(plant, 'meter', 0, 1)).toEqual([7]);
     expect(plant.simulator.lines.get('plant')?.counters.requests).toBe(0);
     expect(await texts()).toEqual([
-      'real device meter: function 6 was not passed on to the real device: that needs writes: true',
+      'real device meter: function 6 was not passed on: that needs writes: true',
     ]);
     const open = await stand({ device: { writes: true } });
     expect(await open.ask('06 0000 0001')).toBe('0600000001');
@@ -146,7 +146,7 @@ describe('a real device behind a simulated one', () => {
     await expect.poll(texts, { timeout: LIMIT_MS }).toHaveLength(2);
     const [away, back] = await texts();
     expect(away).toMatch(/^real device meter: .*; spare answers in its place$/);
-    expect(back).toBe('real device meter: the real device answers again');
+    expect(back).toBe('real device meter: answers again');
     expect(await ask(READ)).toBe(VALUES);
     expect(holding(again, 'meter', 0, 1)).toEqual([7]);
   });
