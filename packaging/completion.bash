@@ -1,12 +1,13 @@
 # Completion of modbus-sim for bash.
 _modbus_sim() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local commands='catalogue check examine extcap import monitor ports reload selftest test'
+  local commands='catalogue check clone examine extcap import monitor ports reload selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
-    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --from --force --help --version'
+    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --from --force --serial --tcp --framing --units
+    --baud --parity --stop-bits --ranges --watch --probe-functions --pause --timeout --map --help --version'
   case $previous in
-    check | import | test | -o | --output | --config | --json_file | --log_file | --junit | --html | --json)
+    check | import | test | -o | --output | --serial | --map | --config | --json_file | --log_file | --junit | --html | --json)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
@@ -24,6 +25,14 @@ _modbus_sim() {
       mapfile -t COMPREPLY < <(compgen -W 'skipped failure' -- "$word")
       return
       ;;
+    --framing)
+      mapfile -t COMPREPLY < <(compgen -W 'socket rtu ascii' -- "$word")
+      return
+      ;;
+    --parity)
+      mapfile -t COMPREPLY < <(compgen -W 'none even odd' -- "$word")
+      return
+      ;;
     --from)
       mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant esphome' -- "$word")
       return
@@ -33,7 +42,7 @@ _modbus_sim() {
       return
       ;;
     --modbus_server | --modbus_device | --http_host | --http_port | --seconds | --line | --unit | --function | --url | --set | --token | --checks | --limit | \
-      --seed | --dut | --witness-*)
+      --seed | --dut | --witness-* | --tcp | --units | --baud | --stop-bits | --ranges | --watch | --probe-functions | --pause | --timeout)
       return
       ;;
   esac

@@ -1,6 +1,7 @@
 import { quote } from '../schema/problem.js';
 import { type CatalogueCommand, parseCatalogue } from './commands/catalogue.js';
 import { type CheckCommand, parseCheck } from './commands/check.js';
+import { CLONE_OPTIONS, type CloneCommand, parseClone } from './commands/clone.js';
 import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
 import { IMPORT_OPTIONS, type ImportCommand, parseImport } from './commands/import.js';
@@ -26,6 +27,7 @@ export type Command =
 type NamedCommand =
   | CatalogueCommand
   | CheckCommand
+  | CloneCommand
   | ImportCommand
   | PortsCommand
   | ReloadCommand
@@ -44,6 +46,7 @@ export const OPTIONS = {
   ...TEST_OPTIONS,
   ...EXAMINE_OPTIONS,
   ...IMPORT_OPTIONS,
+  ...CLONE_OPTIONS,
 } as const satisfies OptionTable;
 
 type OptionName = keyof typeof OPTIONS;
@@ -58,6 +61,7 @@ interface Named {
 const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['check', { options: {}, parse: parseCheck }],
   ['import', { options: IMPORT_OPTIONS, parse: parseImport }],
+  ['clone', { options: CLONE_OPTIONS, parse: parseClone }],
   ['catalogue', { options: {}, parse: parseCatalogue }],
   ['ports', { options: {}, parse: parsePorts }],
   ['reload', { options: {}, parse: parseReload }],

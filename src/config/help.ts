@@ -10,6 +10,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim catalogue [ID]    list what real devices do wrong, or explain one of them with its sources
   modbus-sim import FILE       write a file from a table of registers (CSV) or the configuration of a client:
                                Telegraf, Home Assistant, ESPHome; says what was not understood, exit 1 if nothing was
+  modbus-sim clone             read a real device (--serial PATH or --tcp HOST:PORT), never writing to it, and write
+                               a file that answers as it does; exit 1 if no device was found
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
                                changed and what was not; exit 1 if something was not. DIR is its runtime
@@ -25,6 +27,20 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim extcap --install [DIR]
                                make the lines of a running simulator interfaces of Wireshark;
                                MODBUS_SIM_URL in its environment: default http://127.0.0.1:8080
+
+Which devices clone reads, and how
+  --serial PATH, --tcp HOST:PORT
+                               where they are; with --framing rtu, ascii or socket
+  --baud N, --parity none|even|odd, --stop-bits 1|2
+                               of the port (default: 19200, even, 1)
+  --units LIST                 unit identifiers such as 1-10,20 (default: 1)
+  --ranges LIST                addresses of each table (default: 0-9999,40000-40999)
+  --pause TIME, --timeout TIME before each request, and for each reply (default: 10ms, 1s)
+  --watch TIME                 read again after so long, and guess counters from what rose
+  --probe-functions LIST       function codes that are sent too, without data
+  --map FILE                   names and types from a file that import understands
+  -o FILE, --output FILE, --force
+                               as of import
 
 What import reads and writes
   -o FILE, --output FILE       where it is written (default: standard output)

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ImportCommand } from '../config/commands/import.js';
 import { loadNative } from '../config/load.js';
@@ -6,6 +5,7 @@ import { readText } from '../config/text/read-file.js';
 import { importText } from '../import/import.js';
 import { noteText, writeNative } from '../import/write.js';
 import { formatProblems } from '../schema/problem.js';
+import { save } from './save.js';
 import { complain, note, OK, say } from './say.js';
 
 /** A file of 10,000 registers has some 1 MB. */
@@ -29,14 +29,8 @@ export function importFile({ file, output, from, force }: ImportCommand): number
     process.stdout.write(text);
     return OK;
   }
-  try {
-    writeFileSync(output, text, { flag: force ? 'w' : 'wx' });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return complain(
-      `${output}: ${code === 'EEXIST' ? 'exists; --force overwrites it' : `can't be written: ${message}`}`,
-    );
-  }
+  const failure = save(output, text, force);
+  if (failure !== undefined) return complain(failure);
   return say(
     `wrote ${output}: ${values} ${values === 1 ? 'value' : 'values'} of ${summary.length} ${summary.length === 1 ? 'device' : 'devices'}; serve it with modbus-sim --config ${output}`,
   );

@@ -22,6 +22,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./check.js')).check(command);
     case 'catalogue':
       return (await import('./catalogue.js')).catalogue(command);
+    case 'clone':
+      return (await import('./clone.js')).clone(command);
     case 'import':
       return (await import('./import.js')).importFile(command);
     case 'ports':

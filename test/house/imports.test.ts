@@ -66,6 +66,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^(yaml|smol-toml)$/,
     why: 'it turns the text of a foreign file into the text of a native one, and reads and writes no file',
   },
+  clone: {
+    knows: ['protocol', 'registers', 'device', 'config', 'import', 'client'],
+    knowsFiles: ['src/rest/printable.ts'],
+    external: /^yaml$/,
+    why: 'it asks by way of a client that is handed to it, and reads and writes no file',
+  },
   client: {
     knows: ['protocol', 'transport'],
     why: 'it asks any server and knows nothing of those that are simulated',

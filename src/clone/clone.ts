@@ -1,0 +1,100 @@
+import type { ModbusClient } from '../client/client.js';
+import type { CloneCommand } from '../config/commands/clone.js';
+import { keyOf } from '../config/native/real.js';
+import type { Imported } from '../import/collected.js';
+import { characterTime, t35 } from '../protocol/timing.js';
+import { Asker } from './asker.js';
+import type { ClonedDevice } from './cloned-device.js';
+import { findAnswer, surveyDevice } from './survey.js';
+import { READ_FUNCTIONS } from './table-survey.js';
+import type { Clone } from './write.js';
+
+/** What is around a clone. */
+interface Surroundings {
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly isStopped: () => boolean;
+  readonly progress: (text: string) => void;
+}
+
+/** Reads the devices one after another. @returns also which units nobody has, a sentence each */
+export async function cloneDevices(
+  client: Pick<ModbusClient, 'ask'>,
+  order: CloneCommand,
+  map: Imported | undefined,
+  { sleep, isStopped, progress }: Surroundings,
+): Promise<{ readonly clone: Clone; readonly absent: readonly string[] }> {
+  const { units, ranges, timeout, pause, watch, functions } = order;
+  const devices: ClonedDevice[] = [];
+  const absent: string[] = [];
+  const mapped = map?.lines.flatMap((line) => line.devices) ?? [];
+  let requests = 0;
+  for (const [i, unit] of units.entries()) {
+    if (isStopped()) break;
+    const at = (text: string) =>
+      progress(`${bar(i, units.length)} unit ${unit}: ${text}, ${requests} requests`);
+    let now = () => 'looking for it';
+    const asker = new Asker(client, unit, {
+      timeout,
+      pause,
+      sleep,
+      isStopped,
+      asked: () => {
+        requests++;
+        at(now());
+      },
+    });
+    const answered = await findAnswer(asker);
+    const isFound = typeof answered === 'object';
+    // Who asks for one unit knows that it is there; it may be silent to all that was tried.
+    if (!isFound && (units.length > 1 || asker.failure !== undefined)) {
+      const how = answered === 'silence' ? 'no answer' : `exception ${answered}`;
+      absent.push(`unit ${unit}: ${asker.failure ?? how}`);
+      if (asker.failure !== undefined) break;
+      continue;
+    }
+    const survey = await surveyDevice(
+      asker,
+      {
+        ranges,
+        functions,
+        watch,
+        sleep,
+        progress: ({ table, values }, address) => {
+          now = () => `${table} ${address} (function ${READ_FUNCTIONS[table]}), ${values.size} found`;
+        },
+      },
+      isFound ? answered.pdu : undefined,
+    );
+    devices.push({
+      unit,
+      survey,
+      replyTime: replyTimeOf(asker, order),
+      unfinished: asker.failure ?? (isStopped() ? 'it was stopped' : undefined),
+      map: mapped.find((each) => each.unit === unit) ?? (mapped.length === 1 ? mapped[0] : undefined),
+    });
+  }
+  const texts = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
+  const notRead = `Addresses ${texts.join(', ')} of each table were read; the others were not.`;
+  return { clone: { from: keyOf(order.target), notRead, devices }, absent };
+}
+
+const BAR_LENGTH = 10;
+
+function bar(done: number, all: number): string {
+  const full = Math.round((BAR_LENGTH * done) / all);
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_LENGTH - full)}]`;
+}
+
+/** What of the reply times is the device's own: on a serial line without the characters of the reply, and t3.5. */
+function replyTimeOf({ times }: Asker, { target }: CloneCommand): ClonedDevice['replyTime'] {
+  if (times.length === 0) return undefined;
+  const character = target.kind === 'serial' ? characterTime(target) : 0;
+  const pause = target.kind === 'serial' ? t35(target.baudRate) : 0;
+  const own = times.map(({ ms, bytes }) => Math.max(0, ms - bytes * character - pause)).sort((a, b) => a - b);
+  const at = (share: number) => own[Math.floor(share * (own.length - 1))] as number;
+  return { median: tenths(at(0.5)), jitter: tenths(Math.min(at(0.5), (at(0.9) - at(0.1)) / 2)) };
+}
+
+function tenths(ms: number): number {
+  return Math.round(10 * ms) / 10;
+}

@@ -1,0 +1,167 @@
+import { TABLE_NAMES } from '../device/tables.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
+import { type Range, TableSurvey } from './table-survey.js';
+
+/** What is to be found out about a device. */
+export interface SurveyOrder {
+  readonly ranges: readonly Range[];
+  /** Functions besides those that are always tried, each sent without any data, so that nothing can be executed. */
+  readonly functions: readonly number[];
+  /** How long values are watched for changes, in ms; 0 for not at all. */
+  readonly watch: number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Hears how far it is. */
+  readonly progress: (table: TableSurvey, address: number) => void;
+}
+
+/** What was found out about a device. */
+export interface DeviceSurvey {
+  readonly tables: readonly TableSurvey[];
+  /** Objects of the identification by their identifiers (Application Protocol V1.1b3, 6.21). */
+  readonly identity: ReadonlyMap<number, string>;
+  /** The data of function 17, without the byte count. */
+  readonly serverId: Uint8Array | undefined;
+  /** The data of function 7. */
+  readonly exceptionStatus: number | undefined;
+  /** How functions are refused that are not about tables. */
+  readonly refused: ReadonlyMap<number, Refusal>;
+  /** Answers to `functions` of the order. */
+  readonly probed: ReadonlyMap<number, Taken>;
+  /** Silence that the device needs before a request, in ms; 0 where it needs none. */
+  readonly pauseBefore: number;
+  /** Values that changed while they were watched: what each was, and what it became. */
+  readonly moved: ReadonlyMap<TableSurvey, ReadonlyMap<number, number>>;
+}
+
+const read = (code: number, address: number) => Uint8Array.of(code, address >> 8, address & 0xff, 0, 1);
+const SERVER_ID = Uint8Array.of(FunctionCode.reportServerId);
+const identification = (access: number, object: number) =>
+  Uint8Array.of(FunctionCode.encapsulatedInterfaceTransport, 14, access, object);
+
+/** What shows that a device is there: every answer does, but the one of a gateway that it is not. */
+const PROBES: readonly Uint8Array[] = [
+  read(FunctionCode.readHoldingRegisters, 0),
+  read(FunctionCode.readInputRegisters, 0),
+  SERVER_ID,
+  identification(1, 0),
+  read(FunctionCode.readCoils, 0),
+];
+const FROM_GATEWAY: readonly number[] = [
+  ExceptionCode.gatewayPathUnavailable,
+  ExceptionCode.gatewayTargetDeviceFailedToRespond,
+];
+
+/** Silences before a request that are tried, in ms, the shortest first; each is enough if so many requests are answered. */
+const PAUSES = [0, 2, 5, 10, 20, 50, 100, 200];
+const TRIES = 4;
+
+/** The first request that the device answers, or how the last one was refused. */
+export async function findAnswer(asker: Asker): Promise<{ readonly pdu: Uint8Array } | Refusal> {
+  let refusal: Refusal = 'silence';
+  for (const pdu of PROBES) {
+    const taken = await asker.askOnce(pdu);
+    if (taken.kind === 'data') return { pdu };
+    refusal = refusalOf(taken);
+    if (taken.kind === 'exception' && !FROM_GATEWAY.includes(taken.code)) return { pdu };
+  }
+  return refusal;
+}
+
+/** Finds out all about a device. @param answered a request that it answers; without one, no pause is looked for */
+export async function surveyDevice(
+  asker: Asker,
+  order: SurveyOrder,
+  answered: Uint8Array | undefined,
+): Promise<DeviceSurvey> {
+  const pauseBefore = answered ? await findPause(asker, answered) : 0;
+  asker.times.length = 0;
+  const tables: TableSurvey[] = [];
+  for (const table of [...TABLE_NAMES].reverse()) {
+    const survey = new TableSurvey(table, asker);
+    tables.push(survey);
+    await survey.read(order.ranges, (address) => order.progress(survey, address));
+  }
+  const refused = new Map<number, Refusal>();
+  const ask = async (pdu: Uint8Array) => {
+    const taken = await asker.ask(pdu);
+    if (taken.kind === 'data') return taken.pdu;
+    if (!asker.isOver) refused.set(pdu[0] as number, refusalOf(taken));
+    return undefined;
+  };
+  const status = await ask(Uint8Array.of(FunctionCode.readExceptionStatus));
+  const serverId = await ask(SERVER_ID);
+  const identity = await readIdentity(ask);
+  const probed = new Map<number, Taken>();
+  for (const code of order.functions) {
+    if (!asker.isOver) probed.set(code, await asker.ask(Uint8Array.of(code)));
+  }
+  const moved = order.watch > 0 && !asker.isOver ? await watch(tables, order) : new Map();
+  return {
+    tables,
+    identity,
+    serverId: serverId?.slice(2, 2 + (serverId[1] as number)),
+    exceptionStatus: status?.[1],
+    refused,
+    probed,
+    pauseBefore,
+    moved,
+  };
+}
+
+/** The shortest of `PAUSES` with which all tries are answered; the asker keeps at least that from now on. */
+async function findPause(asker: Asker, pdu: Uint8Array): Promise<number> {
+  const usual = asker.pause;
+  for (const pause of PAUSES) {
+    asker.pause = pause;
+    let answers = 0;
+    while (answers < TRIES && (await asker.askOnce(pdu)).kind !== 'silence') answers++;
+    if (answers < TRIES && !asker.isOver) continue;
+    asker.pause = Math.max(usual, 2 * pause);
+    return pause;
+  }
+  asker.pause = Math.max(usual, ...PAUSES);
+  return 0;
+}
+
+const LEVELS = [1, 2, 3];
+const MOST_OBJECTS = 256;
+
+/** All objects: the basic ones, then the others as far as the device goes. */
+async function readIdentity(
+  ask: (pdu: Uint8Array) => Promise<Uint8Array | undefined>,
+): Promise<Map<number, string>> {
+  const objects = new Map<number, string>();
+  for (const level of LEVELS) {
+    let next: number | undefined = 0;
+    for (let parts = 0; next !== undefined && parts < MOST_OBJECTS; parts++) {
+      const pdu: Uint8Array | undefined = await ask(identification(level, next));
+      if (pdu === undefined) return objects;
+      next = readObjects(pdu, objects);
+    }
+  }
+  return objects;
+}
+
+/** Reads the objects of a response. @returns the object with which the next request begins; undefined after the last one */
+function readObjects(pdu: Uint8Array, objects: Map<number, string>): number | undefined {
+  const [, , , , more, next, count = 0] = pdu;
+  let at = 7;
+  for (let i = 0; i < count && at + 2 <= pdu.length; i++) {
+    const [id = 0, length = 0] = pdu.subarray(at);
+    objects.set(id, Buffer.from(pdu.subarray(at + 2, at + 2 + length)).toString('latin1'));
+    at += 2 + length;
+  }
+  return more === 0xff && next !== undefined && !objects.has(next) ? next : undefined;
+}
+
+async function watch(
+  tables: readonly TableSurvey[],
+  { watch: ms, sleep }: SurveyOrder,
+): Promise<Map<TableSurvey, ReadonlyMap<number, number>>> {
+  await sleep(ms);
+  const moved = new Map<TableSurvey, ReadonlyMap<number, number>>();
+  for (const table of tables) moved.set(table, await table.readAgain());
+  return moved;
+}

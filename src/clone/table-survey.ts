@@ -1,0 +1,201 @@
+import type { TableName } from '../device/tables.js';
+import { bitsAt, concatBytes, packWords, wordsAt } from '../protocol/bytes.js';
+import { ExceptionCode } from '../protocol/exception-code.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { MAX_BITS_READ, MAX_REGISTERS_READ } from '../protocol/limits.js';
+import { type Asker, type Refusal, refusalOf, type Taken } from './asker.js';
+
+/** First and last address. */
+export type Range = readonly [first: number, last: number];
+
+/** The functions that read the tables. */
+export const READ_FUNCTIONS: Readonly<Record<TableName, number>> = {
+  coils: FunctionCode.readCoils,
+  discrete: FunctionCode.readDiscreteInputs,
+  input: FunctionCode.readInputRegisters,
+  holding: FunctionCode.readHoldingRegisters,
+};
+
+/** Of a block of so many addresses that was refused, so many are tried alone: each group of four registers is found. */
+const SAMPLED_BLOCK = 32;
+const SAMPLES = 8;
+
+/** Finds out what a device has in one table, by reading alone. */
+export class TableSurvey {
+  readonly table: TableName;
+  readonly values = new Map<number, number>();
+  /** How reads are refused that touch what is not there, and how often. */
+  readonly refusals = new Map<Refusal, number>();
+  /** Blocks of which only eight addresses were tried: a lone register between them may be missed. */
+  readonly sampled: Range[] = [];
+  /** How the device refuses the function as such; undefined where it knows it. */
+  unsupported: Refusal | undefined;
+  /** The most that one request reads, and how more is refused; undefined where as many as the specification allows are read. */
+  limit: { readonly quantity: number; readonly otherwise: Refusal } | undefined;
+  readonly #asker: Asker;
+  readonly #isBits: boolean;
+  /** The quantity of the next reads. */
+  #most: number;
+  /** The greatest quantity that was read at once. */
+  #greatest = 0;
+
+  constructor(table: TableName, asker: Asker) {
+    this.table = table;
+    this.#asker = asker;
+    this.#isBits = table === 'coils' || table === 'discrete';
+    this.#most = this.#maximum;
+  }
+
+  get #maximum(): number {
+    return this.#isBits ? MAX_BITS_READ : MAX_REGISTERS_READ;
+  }
+
+  /** Reads all of these addresses, block by block, and then looks for the most that one request reads. */
+  async read(ranges: readonly Range[], progress: (address: number) => void = () => {}): Promise<void> {
+    for (const [first, last] of ranges) {
+      for (let start = first; start <= last && !this.#isOver; ) {
+        progress(start);
+        const count = Math.min(this.#most, last - start + 1);
+        await this.#block(start, count);
+        start += count;
+      }
+    }
+    if (this.values.size === 0 && this.#isRefusedAsSuch) {
+      [this.unsupported] = this.refusals.keys();
+      this.sampled.length = 0;
+    }
+    await this.#findLimit();
+  }
+
+  /** Reads again what is there. @returns the values that have changed since, by their addresses */
+  async readAgain(): Promise<Map<number, number>> {
+    const changed = new Map<number, number>();
+    for (const { start, length } of runsOf(this.values)) {
+      for (let done = 0; done < length && !this.#isOver; ) {
+        const count = Math.min(this.#most, length - done);
+        const taken = await this.#ask(start + done, count);
+        if (taken.kind === 'data')
+          this.#valuesIn(taken.pdu, count).forEach((value, i) => {
+            const address = start + done + i;
+            if (this.values.get(address) !== value) changed.set(address, value);
+          });
+        done += count;
+      }
+    }
+    return changed;
+  }
+
+  get #isOver(): boolean {
+    return this.#asker.isOver || this.#isUnknown;
+  }
+
+  /** A device that does not know the function says so to every request. */
+  get #isUnknown(): boolean {
+    return this.values.size === 0 && this.refusals.has(ExceptionCode.illegalFunction);
+  }
+
+  /** Whether all that was heard are refusals of one kind, other than those of addresses. */
+  get #isRefusedAsSuch(): boolean {
+    const [first] = this.refusals.keys();
+    return this.refusals.size === 1 && first !== ExceptionCode.illegalDataAddress && !this.#asker.isOver;
+  }
+
+  /** Reads a block, or what of it can be read. @returns whether that is all of it */
+  async #block(start: number, count: number): Promise<boolean> {
+    const taken = await this.#ask(start, count);
+    if (taken.kind === 'data') {
+      this.#keep(start, taken.pdu, count);
+      return true;
+    }
+    if (this.#asker.isOver) return false;
+    const refusal = refusalOf(taken);
+    if (count === 1 || refusal === ExceptionCode.illegalFunction) this.#count(refusal);
+    if (count === 1 || this.#isUnknown) return false;
+    const isSampled = count > SAMPLES && count <= SAMPLED_BLOCK && !this.#hasNeighbours(start, count);
+    if (isSampled && !(await this.#hasAny(start, count))) {
+      this.sampled.push([start, start + count - 1]);
+      return false;
+    }
+    const half = Math.ceil(count / 2);
+    const first = await this.#block(start, half);
+    const second = await this.#block(start + half, count - half);
+    // What can be read in two halves and not at once is too much for one request.
+    if (first && second) this.#most = Math.min(this.#most, half);
+    return first && second;
+  }
+
+  /** Where a device has something, all addresses around it are tried. */
+  #hasNeighbours(start: number, count: number): boolean {
+    for (let address = start - SAMPLED_BLOCK; address < start + count; address++)
+      if (this.values.has(address)) return true;
+    return false;
+  }
+
+  /** Tries some addresses of a block alone. */
+  async #hasAny(start: number, count: number): Promise<boolean> {
+    for (let i = 0; i < SAMPLES && !this.#isOver; i++) {
+      const address = start + Math.floor((i * count) / SAMPLES);
+      if (this.values.has(address)) return true;
+      const taken = await this.#ask(address, 1);
+      if (taken.kind === 'data') {
+        this.#keep(address, taken.pdu, 1);
+        return true;
+      }
+      this.#count(refusalOf(taken));
+    }
+    return false;
+  }
+
+  /** Between what was read at once and what was refused, in the longest row of registers. */
+  async #findLimit(): Promise<void> {
+    const longest = runsOf(this.values).reduce((a, b) => (b.length > a.length ? b : a), {
+      start: 0,
+      length: 0,
+    });
+    let fits = Math.min(this.#greatest, longest.length);
+    let refused = Math.min(this.#maximum, longest.length) + 1;
+    let otherwise: Refusal | undefined;
+    while (refused - fits > 1 && !this.#asker.isOver) {
+      const quantity = Math.floor((fits + refused) / 2);
+      const taken = await this.#ask(longest.start, quantity);
+      if (taken.kind === 'data') fits = quantity;
+      else {
+        refused = quantity;
+        otherwise = refusalOf(taken);
+      }
+    }
+    if (otherwise === undefined) return;
+    this.limit = { quantity: fits, otherwise };
+    this.#most = Math.max(1, fits);
+  }
+
+  #ask(start: number, count: number): Promise<Taken> {
+    return this.#asker.ask(concatBytes([READ_FUNCTIONS[this.table]], packWords([start, count])));
+  }
+
+  #valuesIn(pdu: Uint8Array, count: number): number[] {
+    return this.#isBits ? bitsAt(pdu, 2, count).map(Number) : wordsAt(pdu, 2, count);
+  }
+
+  #keep(start: number, pdu: Uint8Array, count: number): void {
+    this.#greatest = Math.max(this.#greatest, count);
+    this.#valuesIn(pdu, count).forEach((value, i) => void this.values.set(start + i, value));
+  }
+
+  #count(refusal: Refusal): void {
+    this.refusals.set(refusal, (this.refusals.get(refusal) ?? 0) + 1);
+  }
+}
+
+/** Addresses side by side, in their order. */
+export function runsOf(
+  values: ReadonlyMap<number, unknown>,
+): { readonly start: number; readonly length: number }[] {
+  const runs: { start: number; length: number }[] = [];
+  for (const address of [...values.keys()].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last && last.start + last.length === address) last.length++;
+    else runs.push({ start: address, length: 1 });
+  }
+  return runs;
+}

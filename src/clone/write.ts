@@ -1,0 +1,224 @@
+import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
+import { TABLE_NAMES } from '../device/tables.js';
+import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
+import { valueOfWords } from '../registers/value.js';
+import { printableLine } from '../rest/printable.js';
+import type { Refusal } from './asker.js';
+import type { ClonedDevice } from './cloned-device.js';
+import { guessesOf } from './guess.js';
+import { remarksOf } from './remarks.js';
+import type { DeviceSurvey } from './survey.js';
+import { READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
+
+export interface Clone {
+  /** Where the devices were. */
+  readonly from: string;
+  readonly notRead: string;
+  readonly devices: readonly ClonedDevice[];
+}
+
+const IDENTITY_KEYS = [
+  'vendorName',
+  'productCode',
+  'majorMinorRevision',
+  'vendorUrl',
+  'productName',
+  'modelName',
+  'userApplicationName',
+];
+const FIRST_EXTENDED = 0x80;
+/** A shorter delay is lost in what the program itself takes. */
+const SHORTEST_DELAY = 1;
+const PORT = 5020;
+/** Registers of one list, so that a line of the file stays readable. */
+const LIST_LENGTH = 16;
+
+/** The devices as a native file in block style; what is not known for certain stands in it as a comment. */
+export function writeClone({ from, notRead, devices }: Clone): string {
+  const faults = devices.flatMap(rulesOf);
+  const document = new Document({
+    devices: Object.fromEntries(devices.map((each) => [nameOf(each), entryOf(each)])),
+    lines: {
+      lan: {
+        tcp: { host: '127.0.0.1', port: PORT },
+        units: new Map(devices.map((each) => [each.unit, nameOf(each)])),
+      },
+    },
+    ...(faults.length > 0 && { faults }),
+  });
+  document.commentBefore = comment([
+    `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
+    'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
+    notRead,
+    ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
+  ]);
+  flowLists(document.contents as unknown as YAMLMap);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function comment(lines: readonly string[]): string {
+  return lines.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
+}
+
+/** Lists of plain numbers stand on one line. */
+function flowLists(node: unknown): void {
+  if (typeof node !== 'object' || node === null || !('items' in node)) return;
+  const { items } = node as YAMLSeq;
+  for (const item of items as unknown[]) {
+    const value =
+      typeof item === 'object' && item !== null && 'value' in item && 'key' in item ? item.value : item;
+    flowLists(value);
+  }
+  const isPlain = items.every(
+    (item) => typeof item === 'object' && item !== null && 'value' in item && !('key' in item),
+  );
+  if (isPlain && items.length > 0) (node as YAMLSeq).flow = true;
+}
+
+function nameOf({ unit }: ClonedDevice): string {
+  return `unit-${unit}`;
+}
+
+function entryOf(device: ClonedDevice): Record<string, unknown> {
+  const { survey, map } = device;
+  const identity = Object.entries(identityOf(survey.identity));
+  const serverId = serverIdOf(survey.serverId);
+  const manners = mannersOf(survey);
+  return {
+    ...(identity.length > 0 && { identity: Object.fromEntries(identity) }),
+    ...(serverId && { serverId }),
+    registers: Object.fromEntries(
+      TABLE_NAMES.flatMap((name) => {
+        const table = survey.tables.find((each) => each.table === name);
+        const entries = table ? entriesOf(table, survey, map) : [];
+        return entries.length > 0 ? [[name, entries]] : [];
+      }),
+    ),
+    ...(Object.keys(manners).length > 0 && { manners }),
+  };
+}
+
+function identityOf(objects: ReadonlyMap<number, string>): Record<string, unknown> {
+  const isText = (text: string) => /^[\x20-\x7e]{0,244}$/.test(text);
+  const known = [...objects].filter(([, text]) => isText(text));
+  const named = known.flatMap(([id, text]) => {
+    const key = IDENTITY_KEYS[id];
+    return key === undefined ? [] : [[key, text] as const];
+  });
+  const extended = known.filter(([id]) => id >= FIRST_EXTENDED);
+  return {
+    ...Object.fromEntries(named),
+    ...(extended.length > 0 && { extended: Object.fromEntries(extended) }),
+  };
+}
+
+/** The identifier ends where the run indicator stands: 00 or FF (Application Protocol V1.1b3, 6.13). */
+function serverIdOf(data: Uint8Array | undefined): Record<string, unknown> | undefined {
+  if (!data) return undefined;
+  const at = data.findIndex((byte, i) => i > 0 && (byte === 0xff || byte === 0));
+  const additional = Buffer.from(data.subarray(at + 1)).toString('latin1');
+  if (at < 1 || at > 64 || !/^[\x20-\x7e]{0,180}$/.test(additional)) return undefined;
+  const id = [...data.subarray(0, at)];
+  return {
+    id: id.length === 1 ? id[0] : id,
+    running: data[at] === 0xff,
+    ...(additional !== '' && { additional }),
+  };
+}
+
+function mannersOf({ tables, pauseBefore }: DeviceSurvey): Record<string, unknown> {
+  const registers = tables.find(({ table, limit }) => limit && READ_FUNCTIONS[table] > 2)?.limit;
+  const bits = tables.find(({ table, limit }) => limit && READ_FUNCTIONS[table] < 3)?.limit;
+  const refused = new Set(
+    tables.flatMap((table) => (table.values.size > 0 ? [...table.refusals.keys()] : [])),
+  );
+  const otherwise = (registers ?? bits)?.otherwise;
+  return {
+    ...(otherwise !== undefined && {
+      most: {
+        ...(registers && { registers: registers.quantity }),
+        ...(bits && { bits: bits.quantity }),
+        otherwise,
+      },
+    }),
+    ...(refused.has('silence') && refused.size === 1 && { holes: 'silence' }),
+    ...(pauseBefore > 0 && { pauseBefore }),
+  };
+}
+
+type Entry = Readonly<Record<string, unknown>> & { readonly address: number };
+
+/** Registers with a name first, then those that a guess is about, then the rest as lists. */
+function entriesOf(table: TableSurvey, { moved }: DeviceSurvey, map: ImportedDevice | undefined): Entry[] {
+  const rest = new Map(table.values);
+  const entries: Entry[] = [];
+  const take = (address: number, cells: number): number[] | undefined => {
+    const words = Array.from({ length: cells }, (_, i) => rest.get(address + i));
+    if (words.some((word) => word === undefined)) return undefined;
+    for (let i = 0; i < cells; i++) rest.delete(address + i);
+    return words as number[];
+  };
+  for (const value of map?.values ?? []) {
+    const named = value.table === table.table ? namedEntry(value, take) : undefined;
+    if (named) entries.push(named);
+  }
+  for (const { why, ...guess } of guessesOf({ table: table.table, values: rest }, moved.get(table))) {
+    take(guess.address, guess.length ?? 2);
+    entries.push({ ...guess, description: `guessed: ${why}` });
+  }
+  for (const { start, length } of runsOf(rest)) {
+    for (let done = 0; done < length; done += LIST_LENGTH) {
+      const address = start + done;
+      const values = Array.from({ length: Math.min(LIST_LENGTH, length - done) }, (_, i) =>
+        rest.get(address + i),
+      );
+      entries.push({ address, value: values.length === 1 ? values[0] : values });
+    }
+  }
+  return entries.sort((a, b) => a.address - b.address);
+}
+
+/** A value that a file names, with what was read of it; undefined where it was not read. */
+function namedEntry(
+  value: ImportedValue,
+  take: (address: number, cells: number) => number[] | undefined,
+): Entry | undefined {
+  const { location, part, table, value: _, type, write: __, ...entry } = value;
+  if (part !== undefined) return undefined;
+  const words = take(value.address, cellsOf(value));
+  if (!words) return undefined;
+  const isBit = table === 'coils' || table === 'discrete';
+  const { wordOrder = 'big', byteOrder = 'big' } = value;
+  const read = isBit ? words[0] : valueOfWords(type, words, { wordOrder, byteOrder });
+  return {
+    ...entry,
+    ...(!isBit && { type }),
+    value: typeof read === 'bigint' ? read.toString() : read,
+  };
+}
+
+function rulesOf(device: ClonedDevice): object[] {
+  const { survey, replyTime } = device;
+  const name = nameOf(device);
+  const refusing = (code: number, refusal: Refusal) => ({
+    name: `${name}-function-${code}`,
+    when: { device: name, function: code },
+    do: [refusal === 'silence' ? { silence: true } : { exception: refusal }],
+  });
+  const late = replyTime && replyTime.median >= SHORTEST_DELAY;
+  return [
+    ...survey.tables.flatMap(({ table, unsupported }) =>
+      unsupported === undefined ? [] : [refusing(READ_FUNCTIONS[table], unsupported)],
+    ),
+    ...[...survey.refused].map(([code, refusal]) => refusing(code, refusal)),
+    ...(late
+      ? [
+          {
+            name: `${name}-reply-time`,
+            when: { device: name },
+            do: [{ delay: { ms: replyTime.median, jitter: replyTime.jitter } }],
+          },
+        ]
+      : []),
+  ];
+}

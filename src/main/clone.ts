@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newClient } from '../client/client.js';
+import { cloneDevices } from '../clone/clone.js';
+import { writeClone } from '../clone/write.js';
+import type { CloneCommand } from '../config/commands/clone.js';
+import { loadNative } from '../config/load.js';
+import { keyOf } from '../config/native/real.js';
+import { readText } from '../config/text/read-file.js';
+import type { Imported } from '../import/collected.js';
+import { importText } from '../import/import.js';
+import { formatProblems } from '../schema/problem.js';
+import { save } from './save.js';
+import { complain, note, OK, say } from './say.js';
+
+const LARGEST_MAP = 4 * 1024 * 1024;
+/** The time between two lines of progress, in ms: on a terminal, where one takes the place of the other, and elsewhere. */
+const PROGRESS_MS = { terminal: 100, file: 5000 };
+
+/** Reads real devices, and writes a native file that answers as they do. */
+export async function clone(command: CloneCommand): Promise<number> {
+  const { target, output, force } = command;
+  if (output !== undefined && !force && existsSync(output))
+    return complain(`${output}: exists; --force overwrites it`);
+  const map = command.map === undefined ? undefined : readMap(command.map);
+  if (typeof map === 'string') return complain(map);
+  const client = newClient(target);
+  let isStopped = false;
+  // A second signal ends the program at once.
+  process.once('SIGINT', () => {
+    isStopped = true;
+    void client.close();
+  });
+  const progress = new Progress();
+  const { clone, absent } = await cloneDevices(client, command, map, {
+    sleep: (ms) => sleep(ms).then(() => {}),
+    isStopped: () => isStopped,
+    progress: (text) => progress.show(text),
+  });
+  progress.end();
+  await client.close();
+  for (const line of absent) note(line);
+  if (clone.devices.length === 0)
+    return complain(`${keyOf(target)}: no device was found; nothing was written`);
+  const text = writeClone(clone);
+  const loaded = loadNative(text, '.');
+  if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
+  for (const { unit, survey, unfinished } of clone.devices) {
+    const found = survey.tables.filter(({ values }) => values.size > 0);
+    const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
+    note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read to its end: ${unfinished}`}`);
+  }
+  if (output === undefined) {
+    process.stdout.write(text);
+    return OK;
+  }
+  const failure = save(output, text, force);
+  if (failure !== undefined) return complain(failure);
+  return say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
+}
+
+function readMap(file: string): Imported | string {
+  const read = readText(file, LARGEST_MAP);
+  if (!read.ok) return `${file}: ${read.message}`;
+  const imported = importText(read.text, file, undefined);
+  return typeof imported === 'string' ? `${file}: ${imported}` : imported;
+}
+
+/** Shows how far it is: on one line of a terminal, or now and then on a line of its own. */
+class Progress {
+  readonly #isTerminal = process.stderr.isTTY === true;
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  show(text: string): void {
+    const now = performance.now();
+    if (now - this.#shownAt < (this.#isTerminal ? PROGRESS_MS.terminal : PROGRESS_MS.file)) return;
+    this.#shownAt = now;
+    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+  }
+
+  end(): void {
+    if (this.#isTerminal) process.stderr.write('\r\x1b[K');
+  }
+}

@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { newClient } from '../../src/client/client.js';
+import { startProgram } from '../support/program.mjs';
+import { run, scratchSpace } from './run.js';
+
+/* The command clone, on the program itself as the real device. */
+
+const { newDirectory } = scratchSpace();
+const directory = newDirectory();
+
+const READ = Uint8Array.of(3, 0, 0, 0, 3);
+
+const METER = {
+  registers: {
+    holding: [{ address: 0, value: [1, 2, 3, 4, 5, 6, 7, 8] }],
+    coils: [{ address: 0, value: 1 }],
+  },
+  manners: { most: { registers: 6 }, pauseBefore: 15 },
+};
+
+async function medianOf(port: number, pause: number): Promise<number> {
+  const client = newClient({ kind: 'tcp', host: '127.0.0.1', port, framing: 'socket' });
+  const times: number[] = [];
+  for (let i = 0; i < 41; i++) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    const outcome = await client.ask({ unitId: 1, pdu: READ, timeout: 1000 });
+    if (outcome.kind === 'answered') times.push(outcome.ms);
+  }
+  await client.close();
+  expect(times).toHaveLength(41);
+  return times.sort((a, b) => a - b)[20] as number;
+}
+
+it('reads a late device that needs pauses, never writes, and its clone is as late', {
+  timeout: 120_000,
+}, async () => {
+  const original = await startProgram({
+    config: {
+      devices: { meter: METER },
+      lines: {
+        lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+        bus: { serial: { path: 'virtual' }, units: { 1: 'meter' } },
+      },
+      faults: [{ name: 'late', when: { line: 'lan' }, do: [{ delay: 30 }] }],
+    },
+  });
+  try {
+    const file = join(directory, 'clone.yaml');
+    const port = original.tcpPort('lan');
+    const cloned = await run(
+      ['clone', '--tcp', `127.0.0.1:${port}`, '--ranges', '0-20', '-o', file],
+      newDirectory(),
+    );
+    expect(cloned).toMatchObject({
+      code: 0,
+      stdout: `wrote ${file}; serve it with modbus-sim --config ${file}\n`,
+    });
+    expect(cloned.stderr).toContain('unit 1: 8 holding, 1 coils');
+    const written = parse(readFileSync(file, 'utf8')) as {
+      devices: { 'unit-1': { manners: { most: object; pauseBefore: number } } };
+      lines: { lan: { tcp: { port: number } } };
+    };
+    const { manners } = written.devices['unit-1'];
+    expect(manners.most).toEqual({ registers: 6, otherwise: 3 });
+    // The pauses that are tried are 10 and 20 ms; a timer may make the first one long enough.
+    expect([10, 20]).toContain(manners.pauseBefore);
+    written.lines.lan.tcp.port = 0;
+    const again = await startProgram({ config: written });
+    const [before, after] = [await medianOf(port, 25), await medianOf(again.tcpPort('lan'), 25)];
+    console.log(
+      `median reply time of the device ${before.toFixed(1)} ms, of its clone ${after.toFixed(1)} ms`,
+    );
+    expect(Math.abs(after - before)).toBeLessThan(15);
+    await again.stop();
+    const traffic = await fetch(`${original.restUrl()}/api/v1/traffic?kind=request&limit=1000`);
+    const { events } = (await traffic.json()) as { events: { function: number }[] };
+    const functions = new Set(events.map((event) => event.function));
+    expect([...functions].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 7, 17, 43]);
+
+    const serial = join(directory, 'serial.yaml');
+    const overSerial = await run(
+      ['clone', '--serial', original.serialPath('bus'), '--ranges', '0-10', '-o', serial],
+      newDirectory(),
+    );
+    expect(overSerial.code).toBe(0);
+    expect(readFileSync(serial, 'utf8')).toContain('value: [1, 2, 3, 4, 5, 6, 7, 8]');
+  } finally {
+    await original.stop();
+  }
+});
+
+it('finds nobody, overwrites nothing, and says what is wrong with an option', async () => {
+  const nobody = await run(
+    ['clone', '--tcp', '127.0.0.1:1', '--units', '1-2', '--timeout', '100ms'],
+    newDirectory(),
+  );
+  expect(nobody).toMatchObject({ code: 1, stdout: '' });
+  expect(nobody.stderr).toMatch(/127\.0\.0\.1:1: no connection \(ECONNREFUSED\)/);
+  const taken = join(directory, 'taken.yaml');
+  writeFileSync(taken, 'mine');
+  const kept = await run(['clone', '--tcp', '127.0.0.1:1', '-o', taken], newDirectory());
+  expect(kept).toMatchObject({ code: 1, stderr: `${taken}: exists; --force overwrites it\n` });
+  const wrong = await run(['clone', '--tcp', '127.0.0.1:1', '--units', '1-300'], newDirectory());
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      '--units: expected numbers and ranges from 0 to 255, such as 1-10,20, got "1-300"',
+    ),
+  });
+});
