@@ -103,6 +103,7 @@ function copyright(home) {
   const own = [
     ['modbus-sim', readFileSync('LICENSE', 'utf8')],
     ['the console, bundled', readFileSync('dist/web/LICENSES.txt', 'utf8')],
+    ['sunspec', `${readFileSync('sunspec/NOTICE', 'utf8')}\n${readFileSync('sunspec/LICENSE', 'utf8')}`],
   ];
   return [...own, ...texts]
     .map(([name, text]) => `==== ${name} ====\n\n${withoutApache(text ?? '')}\n`)

@@ -4,6 +4,7 @@ import { type DependentPoint, networkOf, reportDependencies } from '../config/na
 import { NativeDeviceReader } from '../config/native/device.js';
 import { checkName } from '../config/native/names.js';
 import { reportReactionUses } from '../config/native/reaction-uses.js';
+import { withSunspec } from '../config/native/sunspec.js';
 import type { OpenRecording } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
@@ -14,19 +15,20 @@ const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected r
 
 /**
  * Reads a device that is to be added to those that are there; undefined after reporting its mistakes.
- * @param at the entry of the device, as it would stand in a native file
+ * @param written the entry of the device, as it would stand in a native file
  * @param network the values of the devices that are there
  */
 export function readNewDevice(
   name: string,
-  at: At,
+  written: At,
   {
     network,
     recordings,
   }: { readonly network: readonly DependentPoint[]; readonly recordings: OpenRecording },
 ): DeviceDefinition | undefined {
   const pymodbusDevices = () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }) as const;
-  return at.unlessWrong(() => {
+  return written.unlessWrong(() => {
+    const at = withSunspec(written);
     checkName('device', name, at.key('name'));
     const definition = new NativeDeviceReader(pymodbusDevices, recordings).read(name, at);
     if (!definition) return undefined;

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, shipped } from '../../scripts/package/release-notes.mjs';
 import { catalogueIds } from '../../src/config/catalogue.js';
+import { sunspecIds } from '../../src/config/sunspec/model.js';
 
 interface Locked {
   readonly dev?: boolean;
@@ -47,6 +48,11 @@ describe('the npm package', () => {
       'README.md',
       ...catalogueIds().map((id) => `catalogue/${id}.yaml`),
       'package.json',
+      'sunspec/LICENSE',
+      'sunspec/NOTICE',
+      ...sunspecIds()
+        .map((id) => `sunspec/model_${id}.json`)
+        .sort(),
       'systemd/modbus-sim.service',
       'systemd/modbus-sim@.service',
       'systemd/modules-load.conf',

@@ -26,6 +26,7 @@ import { checkName } from './names.js';
 import { reportReactionUses } from './reaction-uses.js';
 import { realProblems } from './real.js';
 import { apiSchema, fileSections, startSchema, stateSchema } from './schema.js';
+import { withSunspec } from './sunspec.js';
 import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
@@ -96,11 +97,15 @@ function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefin
 }
 
 function readDevices(
-  at: At,
+  file: At,
   { pymodbusDevices, directory }: NativeContext,
 ): { names: string[]; definitions: DeviceDefinition[] } {
   const reader = new NativeDeviceReader(pymodbusDevices, recordingsIn(directory));
-  const entries = at.entries('devices by name') ?? [];
+  const written = file.entries('devices by name') ?? [];
+  const at = file.with(
+    Object.fromEntries(written.map(([name, content]) => [name, withSunspec(content).value])),
+  );
+  const entries = written.map(([name]) => [name, at.key(name)] as const);
   const definitions = entries.flatMap(([name, content]) => {
     checkName('device', name, content);
     return reader.read(name, content) ?? [];

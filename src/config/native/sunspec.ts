@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { CELLS_PER_VALUE, type ValueType } from '../../registers/cell-type.js';
+import { parseValue } from '../../registers/parse-value.js';
+import type { At } from '../../schema/at.js';
+import { unknownName } from '../../schema/nearest.js';
+import { isMapping, oneOf, section, wholeNumber } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import { findSunspecModel } from '../sunspec/model.js';
+import { MOST_REPEATS, placeModel, type SunspecEntry } from '../sunspec/place.js';
+import { ADDRESSES } from './registers-schema.js';
+
+/** Where a client looks for the marker, in this order of preference (SunSpec Device Information Model Specification V1.2, 6.2). */
+const BASES = [40_000, 0, 50_000];
+const MOST_MODELS = 64;
+
+const modelSchema = section({
+  model: wholeNumber(1, 65_534, 'the number of a model'),
+  values: z.record(z.string(), z.unknown(), { error: 'values by the names of points' }).default({}),
+  repeat: z
+    .record(z.string(), wholeNumber(0, MOST_REPEATS), { error: 'how often each group is there, by its name' })
+    .default({}),
+});
+
+const sunspecSchema = section({
+  models: z.unknown(),
+  base: oneOf(BASES).default(BASES[0] as number),
+});
+
+/** The marker that the list of models begins with, and the model that ends it. */
+const MARKER = { type: 'string', length: 2, value: 'SunS' };
+const END = [0xffff, 0];
+
+/** The entry of a device with the registers of its SunSpec models in place of `sunspec`. Reports what is wrong with them. */
+export function withSunspec(device: At): At {
+  const at = device.key('sunspec');
+  if (at.value === undefined || !isMapping(device.value)) return device;
+  const isList = Array.isArray(at.value);
+  const { base = BASES[0] as number } = isList ? {} : (at.check(sunspecSchema) ?? {});
+  const entries = modelsOf(isList ? at : at.key('models'), base);
+  const { sunspec: _, registers, ...others } = device.value;
+  const present = isMapping(registers) ? registers : {};
+  const holding = Array.isArray(present.holding) ? present.holding : [];
+  return device.with({ ...others, registers: { ...present, holding: [...holding, ...entries] } });
+}
+
+function modelsOf(at: At, base: number): SunspecEntry[] {
+  const items = at.items('a list of models, such as [1, 103]') ?? [];
+  if (items.length === 0 || items.length > MOST_MODELS) {
+    at.wrong(`expected 1 to ${MOST_MODELS} models, got ${items.length}`);
+    return [];
+  }
+  const entries: SunspecEntry[] = [{ address: base, ...MARKER }];
+  const seen = new Map<number, number>();
+  let address = base + 2;
+  for (const item of items) {
+    const wanted = (isMapping(item.value) ? item : item.with({ model: item.value })).check(modelSchema);
+    if (!wanted) return entries;
+    const { model: id, values, repeat } = wanted;
+    const model = findSunspecModel(id);
+    if (typeof model === 'string') {
+      item.wrong(model);
+      continue;
+    }
+    const times = (seen.get(id) ?? 0) + 1;
+    seen.set(id, times);
+    const prefix = times === 1 ? `m${id}_` : `m${id}n${times}_`;
+    const placed = placeModel(model, address, { values, repeat, prefix });
+    for (const name of Object.keys(values))
+      if (!placed.names.has(name))
+        item
+          .key('values')
+          .key(name)
+          .wrong(unknownName('point', name, [...placed.names]));
+    address = placed.end;
+    if (address + END.length > ADDRESSES) {
+      item.wrong(`does not fit: it would end at address ${address}`);
+      return entries;
+    }
+    entries.push(...withoutWrong(placed.entries, prefix, values, item.key('values')));
+  }
+  if (!seen.has(1)) at.warn('clients expect model 1, the common model, first');
+  return [...entries, { address, value: END }];
+}
+
+/** Reports values that do not fit their types at this scale, where they were written. @returns the entries without those */
+function withoutWrong(
+  entries: readonly SunspecEntry[],
+  prefix: string,
+  values: Readonly<Record<string, unknown>>,
+  at: At,
+): SunspecEntry[] {
+  return entries.filter(({ name, type, length, value }) => {
+    const point = typeof name === 'string' ? name.slice(prefix.length) : '';
+    if (!Object.hasOwn(values, point)) return true;
+    const cells = type === 'string' ? Number(length) : CELLS_PER_VALUE[type as Exclude<ValueType, 'string'>];
+    const parsed = parseValue(type as ValueType, value, cells);
+    if (!parsed.ok) at.key(point).wrong(expectedMessage(parsed.expected, values[point]));
+    return parsed.ok;
+  });
+}

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { unknownName } from '../../schema/nearest.js';
+
+/* The models of SunSpec as they are published (https://github.com/sunspec/models), without what is not needed to serve them. */
+
+/** A value of a model. `size` is in registers. */
+export interface SunspecPoint {
+  readonly name: string;
+  readonly type: SunspecType;
+  readonly size: number;
+  /** The power of ten that the value is multiplied by, or the name of the point that has it. */
+  readonly sf?: string | number;
+  readonly units?: string;
+  readonly label?: string;
+  readonly access?: 'R' | 'RW';
+  readonly value?: number;
+  /** Names of values by their numbers, of an enumeration; of a bit field, those of its bits. */
+  readonly symbols?: Readonly<Record<string, string>>;
+}
+
+/** Points side by side. `count`: how often the group is there, or the point that says so; 0 is as often as the model is long. */
+export interface SunspecGroup {
+  readonly name: string;
+  readonly label?: string;
+  readonly count?: string | number;
+  readonly points: readonly SunspecPoint[];
+  readonly groups?: readonly SunspecGroup[];
+}
+
+export interface SunspecModel {
+  readonly id: number;
+  readonly group: SunspecGroup;
+}
+
+export type SunspecType =
+  | `${'int' | 'uint'}${16 | 32 | 64}`
+  | `acc${16 | 32 | 64}`
+  | `enum${16 | 32}`
+  | `bitfield${16 | 32}`
+  | `float${32 | 64}`
+  | 'string'
+  | 'sunssf'
+  | 'count'
+  | 'pad'
+  | 'ipaddr'
+  | 'ipv6addr'
+  | 'eui48';
+
+const DIRECTORY = new URL('../../../sunspec/', import.meta.url);
+
+/** The files are a part of the program, and do not change while it runs. */
+const known = new Map<number, SunspecModel>();
+
+/** The numbers of all models. */
+export function sunspecIds(): number[] {
+  return readdirSync(DIRECTORY)
+    .flatMap((file) => /^model_(\d+)\.json$/.exec(file)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** A model, or a sentence that says that there is none. */
+export function findSunspecModel(id: number): SunspecModel | string {
+  const before = known.get(id);
+  if (before) return before;
+  const ids = sunspecIds();
+  if (!ids.includes(id)) return unknownName('model of SunSpec', String(id), ids.map(String));
+  const model = JSON.parse(readFileSync(new URL(`model_${id}.json`, DIRECTORY), 'utf8')) as SunspecModel;
+  known.set(id, model);
+  return model;
+}

@@ -1,0 +1,189 @@
+import type { RegisterType } from '../native/registers-schema.js';
+import type { SunspecGroup, SunspecModel, SunspecPoint, SunspecType } from './model.js';
+
+/** Values of a model by the names of its points, in their units; the names of points in groups begin with that of the group. */
+type SunspecValues = Readonly<Record<string, unknown>>;
+
+/** An entry of holding registers, as a native file has it. */
+export type SunspecEntry = Readonly<Record<string, unknown>> & { readonly address: number };
+
+/** How points are stored (SunSpec Device Information Model Specification V1.2, 4.4). */
+const STORED: Readonly<Partial<Record<SunspecType, RegisterType>>> = {
+  acc16: 'uint16',
+  acc32: 'uint32',
+  acc64: 'uint64',
+  enum16: 'uint16',
+  enum32: 'uint32',
+  bitfield16: 'uint16',
+  bitfield32: 'uint32',
+  sunssf: 'int16',
+  count: 'uint16',
+  ipaddr: 'uint32',
+};
+
+/** Powers of ten with which values of a unit have a useful resolution; 0 for all others. */
+const USUAL_SCALE: Readonly<Record<string, number>> = {
+  V: -1,
+  A: -2,
+  Hz: -2,
+  C: -1,
+  Pct: -1,
+  PF: -3,
+  'cos()': -3,
+  Vdc: -1,
+  Adc: -2,
+};
+
+/** What the common model says when nobody says anything else: without a manufacturer, clients take it for no device. */
+const COMMON_MODEL = 1;
+const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
+
+const PAD = -0x8000;
+/** The most repetitions of a group: more do not fit into the addresses of a device. */
+export const MOST_REPEATS = 4096;
+
+interface Placing {
+  readonly values: SunspecValues;
+  readonly repeat: Readonly<Record<string, number>>;
+  readonly prefix: string;
+  readonly entries: SunspecEntry[];
+  /** Names of points that are used, so that what is left of `values` is a mistake. */
+  readonly names: Set<string>;
+}
+
+/**
+ * The registers of a model from an address on, with its identifier and length. Points without a value say that they are not
+ * available.
+ * @param prefix of the names of the values, such as `m103_`
+ * @param repeat how often each group is there, by its name; once when absent
+ * @returns also the names that `values` may have, and the address behind the model
+ */
+export function placeModel(
+  { id, group }: SunspecModel,
+  address: number,
+  { values, repeat, prefix }: Pick<Placing, 'values' | 'repeat' | 'prefix'>,
+): { readonly entries: SunspecEntry[]; readonly names: ReadonlySet<string>; readonly end: number } {
+  const all = id === COMMON_MODEL ? { ...COMMON, ...values } : values;
+  const placing: Placing = { values: all, repeat, prefix, entries: [], names: new Set() };
+  const end = placeGroup(group, address, '', [], placing);
+  const entries = placing.entries.map((entry) =>
+    entry.name === `${prefix}L` ? { ...entry, value: end - address - 2 } : entry,
+  );
+  return { entries, names: placing.names, end };
+}
+
+/** The points of a group and of those around it, the innermost first. */
+type Scope = readonly { readonly group: SunspecGroup; readonly path: string }[];
+
+function placeGroup(
+  group: SunspecGroup,
+  start: number,
+  path: string,
+  around: Scope,
+  placing: Placing,
+): number {
+  const scope = [{ group, path }, ...around];
+  let address = start;
+  for (const point of group.points) {
+    placePoint(point, address, path, scope, placing);
+    address += point.size;
+  }
+  for (const inner of group.groups ?? []) {
+    const times = timesOf(inner, scope, placing);
+    for (let i = 1; i <= times; i++) {
+      // Names of values are words.
+      const name = `${inner.name.replace(/\W/g, '_')}${inner.count === undefined ? '' : i}`;
+      address = placeGroup(inner, address, `${path}${name}_`, scope, placing);
+    }
+  }
+  return address;
+}
+
+/** How often a group is there: as `repeat` says, else as the point says that counts it, else as the model says, else once. */
+function timesOf({ name, count }: SunspecGroup, scope: Scope, { repeat, values }: Placing): number {
+  if (count === undefined) return 1;
+  const wanted = repeat[name];
+  if (wanted !== undefined) return wanted;
+  const counted = typeof count === 'string' ? values[(pathOf(count, scope) ?? '') + count] : count;
+  return typeof counted === 'number' && counted > 0 ? Math.min(counted, MOST_REPEATS) : 1;
+}
+
+/** Where the point of this name stands that a group means: in itself, or in the nearest group around it. */
+function pathOf(name: string, scope: Scope): string | undefined {
+  return scope.find(({ group }) => group.points.some((point) => point.name === name))?.path;
+}
+
+function placePoint(
+  point: SunspecPoint,
+  address: number,
+  path: string,
+  scope: Scope,
+  placing: Placing,
+): void {
+  const { type, size, units, label, access, symbols } = point;
+  const name = path + point.name;
+  placing.names.add(name);
+  const shared = {
+    address,
+    name: placing.prefix + name,
+    ...(label !== undefined && { description: label }),
+    ...(access === 'RW' && { write: true }),
+  };
+  if (type === 'pad') placing.entries.push({ address, type: 'int16', value: PAD, quantity: size });
+  else if (type === 'string')
+    placing.entries.push({ ...shared, type, length: size, value: placing.values[name] ?? '' });
+  else if (type === 'eui48' || type === 'ipv6addr')
+    // Addresses are longer than any number: their registers stand side by side.
+    placing.entries.push({ address, quantity: size, value: type === 'eui48' ? 0xffff : 0 });
+  else {
+    const power = powerOf(point, scope, placing);
+    const value = valueIn(point, name, scope, placing);
+    placing.entries.push({
+      ...shared,
+      type: STORED[type] ?? type,
+      ...(power !== 0 && { scale: Number(`1e${power}`) }),
+      ...(value === undefined ? { value: 0, available: false } : { value: rawOf(value, power, type) }),
+      ...(units !== undefined && units !== 'SF' && { unit: units }),
+      ...(symbols && type.startsWith('enum') && { labels: symbols }),
+    });
+  }
+}
+
+/** The power of ten of a value, as its scale factor has it. */
+function powerOf({ sf }: SunspecPoint, scope: Scope, placing: Placing): number {
+  if (sf === undefined || typeof sf === 'number') return sf ?? 0;
+  const path = pathOf(sf, scope);
+  return path === undefined ? 0 : scaleFactor(sf, path, scope, placing);
+}
+
+/** What a scale factor is: as somebody says, else as is usual for the first value that has it. */
+function scaleFactor(name: string, path: string, scope: Scope, { values }: Placing): number {
+  const wanted = values[path + name];
+  if (typeof wanted === 'number') return wanted;
+  const users = scope.flatMap(({ group }) => pointsOf(group)).filter(({ sf }) => sf === name);
+  return USUAL_SCALE[users[0]?.units ?? ''] ?? 0;
+}
+
+function pointsOf({ points, groups = [] }: SunspecGroup): SunspecPoint[] {
+  return [...points, ...groups.flatMap(pointsOf)];
+}
+
+/** The value of a point in its unit; undefined where it has none. */
+function valueIn(point: SunspecPoint, name: string, scope: Scope, placing: Placing): unknown {
+  const { type, value, symbols = {} } = point;
+  const wanted = placing.values[name] ?? value;
+  if (typeof wanted === 'string')
+    return Number(Object.keys(symbols).find((key) => symbols[key] === wanted) ?? Number.NaN);
+  if (wanted !== undefined) return wanted;
+  if (type === 'sunssf') return scaleFactor(point.name, name.slice(0, -point.name.length), scope, placing);
+  const counted = scope[0]?.group.groups?.find(({ count }) => count === point.name);
+  if (counted) return timesOf(counted, scope, placing);
+  // An accumulator that does not count is 0, and so is an address that nobody has.
+  return type.startsWith('acc') || type === 'ipaddr' || point.name === 'L' ? 0 : undefined;
+}
+
+/** As it is stored: a number in its unit, divided by its scale. */
+function rawOf(value: unknown, power: number, type: SunspecType): unknown {
+  if (typeof value !== 'number' || type.startsWith('float')) return value;
+  return Math.round(value * Number(`1e${-power}`));
+}
