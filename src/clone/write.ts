@@ -1,6 +1,7 @@
-import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
+import { Document, type YAMLMap } from 'yaml';
 import { TABLE_NAMES } from '../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
+import { flowLists } from '../import/flow-lists.js';
 import { valueOfWords } from '../registers/value.js';
 import { printableLine } from '../rest/printable.js';
 import type { Refusal } from './asker.js';
@@ -58,21 +59,6 @@ export function writeClone({ from, notRead, devices }: Clone): string {
 
 function comment(lines: readonly string[]): string {
   return lines.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
-}
-
-/** Lists of plain numbers stand on one line. */
-function flowLists(node: unknown): void {
-  if (typeof node !== 'object' || node === null || !('items' in node)) return;
-  const { items } = node as YAMLSeq;
-  for (const item of items as unknown[]) {
-    const value =
-      typeof item === 'object' && item !== null && 'value' in item && 'key' in item ? item.value : item;
-    flowLists(value);
-  }
-  const isPlain = items.every(
-    (item) => typeof item === 'object' && item !== null && 'value' in item && !('key' in item),
-  );
-  if (isPlain && items.length > 0) (node as YAMLSeq).flow = true;
 }
 
 function nameOf({ unit }: ClonedDevice): string {

@@ -5,6 +5,7 @@ import { CLONE_OPTIONS, type CloneCommand, parseClone } from './commands/clone.j
 import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
 import { IMPORT_OPTIONS, type ImportCommand, parseImport } from './commands/import.js';
+import { LEARN_OPTIONS, type LearnCommand, parseLearn } from './commands/learn.js';
 import { MONITOR_OPTIONS, type MonitorCommand, parseMonitor } from './commands/monitor.js';
 import { type PortsCommand, parsePorts } from './commands/ports.js';
 import { parseReload, type ReloadCommand } from './commands/reload.js';
@@ -29,6 +30,7 @@ type NamedCommand =
   | CheckCommand
   | CloneCommand
   | ImportCommand
+  | LearnCommand
   | PortsCommand
   | ReloadCommand
   | SelftestCommand
@@ -62,6 +64,7 @@ const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['check', { options: {}, parse: parseCheck }],
   ['import', { options: IMPORT_OPTIONS, parse: parseImport }],
   ['clone', { options: CLONE_OPTIONS, parse: parseClone }],
+  ['learn', { options: LEARN_OPTIONS, parse: parseLearn }],
   ['catalogue', { options: {}, parse: parseCatalogue }],
   ['ports', { options: {}, parse: parsePorts }],
   ['reload', { options: {}, parse: parseReload }],

@@ -24,6 +24,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./catalogue.js')).catalogue(command);
     case 'clone':
       return (await import('./clone.js')).clone(command);
+    case 'learn':
+      return (await import('./learn.js')).learn(command);
     case 'import':
       return (await import('./import.js')).importFile(command);
     case 'ports':

@@ -72,6 +72,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: /^yaml$/,
     why: 'it asks by way of a client that is handed to it, and reads and writes no file',
   },
+  learn: {
+    knows: ['protocol', 'device', 'import'],
+    knowsFiles: ['src/rest/printable.ts'],
+    external: /^yaml$/,
+    why: 'it turns the text of logs into the text of a native file, and reads and writes no file',
+  },
   client: {
     knows: ['protocol', 'transport'],
     why: 'it asks any server and knows nothing of those that are simulated',

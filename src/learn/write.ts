@@ -1,0 +1,151 @@
+import { Document, type YAMLMap } from 'yaml';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import { flowLists } from '../import/flow-lists.js';
+import { addressRanges } from '../protocol/pdu.js';
+import { printableLine } from '../rest/printable.js';
+import type { Conversation } from './exchanges.js';
+import type { LearnedDevice, OddReply, Seen } from './learned.js';
+
+/** What was learned of a log. */
+export interface Learned {
+  readonly source: string;
+  readonly conversation: Conversation;
+  readonly devices: readonly LearnedDevice[];
+  /** What was not understood, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+const PORT = 5020;
+const LIST_LENGTH = 16;
+/** A value that moved more often is played up to here. */
+const MOST_STEPS = 1000;
+const MOST_RULES = 200;
+const SHORTEST_STEP = 1;
+/** A shorter delay is lost in what the program itself takes, in ms. */
+const SHORTEST_DELAY = 2;
+const MOST_LISTED = 20;
+
+/** What was learned as a native file in block style. */
+export function writeLearned({ source, conversation, devices, notes }: Learned): string {
+  const isSerial = conversation.framing === 'rtu';
+  const faults = devices.flatMap(rulesOf).slice(0, MOST_RULES);
+  const units = new Map(devices.map((each) => [each.unit, nameOf(each)]));
+  const document = new Document({
+    devices: Object.fromEntries(devices.map((each) => [nameOf(each), { registers: registersOf(each) }])),
+    lines: isSerial
+      ? { bus: { serial: { path: 'virtual' }, units } }
+      : { lan: { tcp: { host: '127.0.0.1', port: PORT }, units } },
+    ...(faults.length > 0 && { faults }),
+  });
+  const { exchanges } = conversation;
+  document.commentBefore = [
+    `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${isSerial ? 'RTU' : 'Modbus TCP'}.`,
+    ...devices.flatMap(({ unit, missing }) =>
+      missing.length > 0 ? [`Unit ${unit}: asked for and never answered: ${listed(missing)}`] : [],
+    ),
+    ...notes,
+  ]
+    .map((line) => ` ${printableLine(line)}`.trimEnd())
+    .join('\n');
+  flowLists(document.contents as unknown as YAMLMap);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function listed(texts: readonly string[]): string {
+  const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : '';
+  return texts.slice(0, MOST_LISTED).join(', ') + more;
+}
+
+function nameOf({ unit }: LearnedDevice): string {
+  return `unit-${unit}`;
+}
+
+function registersOf({ tables, written }: LearnedDevice): Record<string, unknown> {
+  return Object.fromEntries(
+    TABLE_NAMES.flatMap((name) => {
+      const values = tables.get(name);
+      return values ? [[name, entriesOf(name, values, written)]] : [];
+    }),
+  );
+}
+
+/** Registers that never changed as lists, and one entry for each that did. */
+function entriesOf(
+  table: TableName,
+  values: ReadonlyMap<number, readonly Seen[]>,
+  written: ReadonlySet<string>,
+): object[] {
+  const entries: { address: number; value?: number[]; signal?: object; write?: true }[] = [];
+  for (const address of [...values.keys()].sort((a, b) => a - b)) {
+    const seen = values.get(address) ?? [];
+    const write = written.has(`${table} ${address}`) && { write: true as const };
+    if (seen.length > 1 && !write) {
+      entries.push({ address, signal: { steps: stepsOf(seen) } });
+      continue;
+    }
+    const value = seen.at(-1)?.value ?? 0;
+    const last = entries.at(-1);
+    const continues =
+      last?.value && last.value.length < LIST_LENGTH && last.address + last.value.length === address;
+    if (continues && (last.write === true) === (write !== false)) last.value?.push(value);
+    else entries.push({ address, value: [value], ...write });
+  }
+  return entries.map(({ value, ...entry }) =>
+    value ? { ...entry, value: value.length === 1 ? value[0] : value } : entry,
+  );
+}
+
+/** Each value for as long as it was there; the last one stays. */
+function stepsOf(seen: readonly Seen[]): object[] {
+  const some = seen.slice(0, MOST_STEPS);
+  return some.map(({ at, value }, i) => {
+    const next = some[i + 1];
+    return next ? { value, for: Math.max(SHORTEST_STEP, Math.round(next.at - at)) } : { value };
+  });
+}
+
+function rulesOf(device: LearnedDevice): object[] {
+  const name = nameOf(device);
+  const same = device.odd.every(
+    ({ faults }) => JSON.stringify(faults) === JSON.stringify(device.odd[0]?.faults),
+  );
+  // What every reply has is the device's; what only some have is that of their requests.
+  const isAlways =
+    device.odd.length > 0 && same && device.odd.length === device.requests && isHeader(device.odd[0]);
+  const odd = isAlways ? device.odd.slice(0, 1) : device.odd;
+  return [
+    ...odd.map(({ request, faults }, i) => ({
+      name: `${name}-${i + 1}`,
+      when: { device: name, ...(!isAlways && conditionOf(request.pdu)) },
+      do: faults,
+    })),
+    ...delayOf(device),
+  ];
+}
+
+/** Whether only the header of the reply is odd. */
+function isHeader(odd: OddReply | undefined): boolean {
+  return odd?.faults.every((fault) => 'unit' in fault || 'transaction' in fault) === true;
+}
+
+function conditionOf(pdu: Uint8Array): object {
+  const [range] = addressRanges(pdu);
+  if (!range) return { function: pdu[0] };
+  const { address, quantity } = range;
+  return { function: pdu[0], address: [address, address + quantity - 1], quantity };
+}
+
+function delayOf(device: LearnedDevice): object[] {
+  const { times } = device;
+  const at = (share: number) => times[Math.floor(share * (times.length - 1))] ?? 0;
+  const ms = Math.round(at(0.5));
+  if (ms < SHORTEST_DELAY) return [];
+  const jitter = Math.min(ms, Math.round((at(0.9) - at(0.1)) / 2));
+  return [
+    {
+      name: `${nameOf(device)}-reply-time`,
+      when: { device: nameOf(device) },
+      do: [{ delay: { ms, jitter } }],
+    },
+  ];
+}

@@ -1,0 +1,188 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { loadNative } from '../../src/config/load.js';
+import { learnText } from '../../src/learn/learn.js';
+import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { answerAtOnce } from '../bus/answer-at-once.js';
+import { bytesOf, hexOf } from '../vectors/hex.js';
+
+/*
+ * Devices learned from logs. Most of the logs are facts of public issue threads, typed again; each bench gives the same bytes for the
+ * same request.
+ */
+
+function learned(text: string) {
+  const made = learnText([text], 'log');
+  if (typeof made === 'string') throw new Error(made);
+  const loaded = loadNative(made.text, '.');
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const simulator = new Simulator(loaded.configuration, pino({ level: 'silent' }));
+  const [line] = simulator.lines.values();
+  /** The bytes that a client gets for those that it sends. */
+  const ask = (request: string): string => {
+    const framing = line?.definition.framing === 'rtu' ? RTU : SOCKET;
+    const content = framing.decode(bytesOf(request));
+    if (!line || !content) throw new Error('no request');
+    const plan = answerAtOnce(line.bus, { ...content, clientId: 1 })?.plan;
+    const steps = plan?.kind === 'send' ? plan.steps : [];
+    return steps.map((step) => (step.kind === 'bytes' ? hexOf(step.bytes) : step.kind)).join('');
+  };
+  return { ...made, ask };
+}
+
+const plain = (hex: string) => hexOf(bytesOf(hex));
+
+/** Thread, log, and what was asked and answered in it. */
+const THREADS: readonly (readonly [
+  source: string,
+  log: string,
+  ...exchanges: (readonly [string, string])[],
+])[] = [
+  [
+    'https://github.com/pymodbus-dev/pymodbus/issues/2709: the transaction identifier comes back swapped',
+    'send     ->: 00 01 00 00 00 06 01 03 0b b7 00 02\nreceived <-: 01 00 00 00 00 07 01 03 04 00 00 00 00\n',
+    ['00 01 00 00 00 06 01 03 0b b7 00 02', '01 00 00 00 00 07 01 03 04 00 00 00 00'],
+  ],
+  [
+    'https://github.com/pymodbus-dev/pymodbus/issues/2777: input registers of unit 0, each after 170 ms',
+    [
+      '2025-09-17 15:43:33,921 DEBUG transport:375 send: 0x0 0x12 0x0 0x0 0x0 0x6 0x0 0x4 0x1 0x35 0x0 0x1',
+      '2025-09-17 15:43:34,089 DEBUG transport:329 recv: 0x0 0x12 0x0 0x0 0x0 0x5 0x0 0x4 0x2 0x0 0x0 extra data:',
+      '2025-09-17 15:43:34,089 DEBUG base:72 Processing: 0x0 0x12 0x0 0x0 0x0 0x5 0x0 0x4 0x2 0x0 0x0',
+      '2025-09-17 15:43:34,091 DEBUG transport:375 send: 0x0 0x13 0x0 0x0 0x0 0x6 0x0 0x4 0x1 0x36 0x0 0x2',
+      '2025-09-17 15:43:34,261 DEBUG transport:329 recv: 0x0 0x13 0x0 0x0 0x0 0x7 0x0 0x4 0x4 0x0 0xf 0x42 0x3f extra data:',
+    ].join('\n'),
+    ['00 12 00 00 00 06 00 04 01 35 00 01', '00 12 00 00 00 05 00 04 02 00 00'],
+    ['00 13 00 00 00 06 00 04 01 36 00 02', '00 13 00 00 00 07 00 04 04 00 0f 42 3f'],
+  ],
+  [
+    'https://github.com/ljean/modbus-tk/pull/182: bytes with hyphens between them',
+    'DEBUG:modbus_tk:-> 00-01-00-00-00-06-01-04-fa-01-00-1b\n' +
+      'DEBUG:modbus_tk:<- 00-01-00-00-00-39-01-04-36-00-2a-37-4b-4d-33-32-32-30-2d-31-42-41-30-31-2d-31-4a-41-30-20-20-4c-51-4e-2f-32-32-30-35-33-31-38-38-30-30-30-38-00-01-44-03-03-00-00-00-f6-00-00-00-01-01-00-1e\n',
+    [
+      '00 01 00 00 00 06 01 04 fa 01 00 1b',
+      '00 01 00 00 00 39 01 04 36 00 2a 37 4b 4d 33 32 32 30 2d 31 42 41 30 31 2d 31 4a 41 30 20 20 4c 51 4e 2f 32 32 30 35 33 31 38 38 30 30 30 38 00 01 44 03 03 00 00 00 f6 00 00 00 01 01 00 1e',
+    ],
+  ],
+  [
+    'https://github.com/davidrapan/ha-solarman/issues/506: RTU frames in the log of pymodbus',
+    [
+      '2025-04-03 19:32:56.060 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x6c 0x0 0x1 0x44 0x17',
+      '2025-04-03 19:32:56.090 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x0 0x36 0x38 0x52 old_data:  addr=None',
+      '2025-04-03 19:32:56.090 DEBUG (MainThread) [pymodbus.logging] Processing: 0x1 0x3 0x2 0x0 0x36 0x38 0x52',
+      '2025-04-03 19:32:56.121 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x6d 0x0 0x1 0x15 0xd7',
+      '2025-04-03 19:32:56.151 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x0 0x5 0x78 0x47 old_data:  addr=None',
+    ].join('\n'),
+    ['01 03 00 6c 00 01 44 17', '01 03 02 00 36 38 52'],
+    ['01 03 00 6d 00 01 15 d7', '01 03 02 00 05 78 47'],
+  ],
+  [
+    'https://github.com/home-assistant/core/issues/115489: one register over and over',
+    '2024-04-13 15:04:44.885 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x74 0x0 0x1 0xc4 0x10\n' +
+      '2024-04-13 15:04:44.916 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x6 0x54 0xba 0x1b old_data:  addr=None\n',
+    ['01 03 00 74 00 01 c4 10', '01 03 02 06 54 ba 1b'],
+  ],
+  [
+    'https://github.com/emelianov/modbus-esp8266/issues/109: the log of a server whose replies have transaction identifier 0',
+    '2021-02-23 16:40:49  RX(tcp): 02 08 00 00 00 06 A0 03 00 0E 00 0A \n' +
+      '2021-02-23 16:40:49  TX(tcp): 00 00 00 00 00 17 A0 03 14 41 56 45 A2 41 D1 DF 3B 42 43 CE 95 3F 80 00 00 00 00 00 00\n',
+    [
+      '02 08 00 00 00 06 A0 03 00 0E 00 0A',
+      '00 00 00 00 00 17 A0 03 14 41 56 45 A2 41 D1 DF 3B 42 43 CE 95 3F 80 00 00 00 00 00 00',
+    ],
+  ],
+  [
+    'https://github.com/stephane/libmodbus/issues/744: bytes that are no frame, and a right reply to another address',
+    [
+      'Opening /dev/ttyUSB0 at 9600 bauds (O, 8, 1)',
+      '[21][03][75][30][00][04][59][6A]',
+      'Waiting for a confirmation...',
+      '<21><00><00><00><00>',
+      'ERROR CRC received 0x0 != CRC calculated 0x21CA',
+      '[21][03][00][00][00][03][02][AB]',
+      'Waiting for a confirmation...',
+      '<21><03><06><00><00><00><00><00><21><78><AC>',
+    ].join('\n'),
+    ['21 03 75 30 00 04 59 6A', '21 00 00 00 00'],
+    ['21 03 00 00 00 03 02 AB', '21 03 06 00 00 00 00 00 21 78 AC'],
+  ],
+  [
+    'https://github.com/stephane/libmodbus/issues/116: five zeros instead of a reply',
+    '[01][04][00][00][00][12][70][07]\nWaiting for a confirmation...\n < 00 >< 00 >< 00 >< 00 >< 00 >\nERROR CRC received 0 != CRC calculated 71C0\n',
+    ['01 04 00 00 00 12 70 07', '00 00 00 00 00'],
+  ],
+  [
+    'https://github.com/epsilonrt/libmodbuspp/issues/4: the log of a simulator, which received the request',
+    'Rx-> 01 03 00 F8 00 02 45 FA\nTx-> 01 03 04 00 00 40 40 CA 03\n',
+    ['01 03 00 F8 00 02 45 FA', '01 03 04 00 00 40 40 CA 03'],
+  ],
+];
+
+describe('a public thread', () => {
+  it.each(THREADS.map(([source, log, ...exchanges]) => ({ source, log, exchanges })))(
+    '$source',
+    ({ log, exchanges }) => {
+      const { ask } = learned(log);
+      for (const [request, reply] of exchanges) expect(ask(request)).toBe(plain(reply));
+    },
+  );
+});
+
+describe('a log', () => {
+  const line = (time: string, way: string, bytes: string) => `12:00:${time} ${way} ${bytes}`;
+
+  it('of hexadecimal lines gives exceptions, silence, delays and what was never answered', () => {
+    const { ask, text, summary } = learned(
+      [
+        line('00.000', 'TX', '00 01 00 00 00 06 05 03 00 00 00 02'),
+        line('00.040', 'RX', '00 01 00 00 00 07 05 03 04 00 07 00 08'),
+        line('01.000', 'TX', '00 02 00 00 00 06 05 03 00 64 00 01'),
+        line('01.040', 'RX', '00 02 00 00 00 03 05 83 02'),
+        line('02.000', 'TX', '00 03 00 00 00 06 05 04 00 00 00 01'),
+        line('05.000', 'TX', '00 04 00 00 00 06 05 06 00 0a 00 63'),
+        line('05.041', 'RX', '00 04 00 00 00 06 05 06 00 0a 00 63'),
+      ].join('\n'),
+    );
+    expect(ask('00 09 00 00 00 06 05 03 00 00 00 02')).toBe(plain('00 09 00 00 00 07 05 03 04 00 07 00 08'));
+    expect(ask('00 09 00 00 00 06 05 03 00 64 00 01')).toBe(plain('00 09 00 00 00 03 05 83 02'));
+    expect(ask('00 09 00 00 00 06 05 04 00 00 00 01')).toBe('');
+    expect(ask('00 09 00 00 00 06 05 06 00 0a 00 01')).toBe(plain('00 09 00 00 00 06 05 06 00 0a 00 01'));
+    expect(text).toContain('# Unit 5: asked for and never answered: holding 100, input 0');
+    expect(text).toMatch(/delay:\n\s+ms: 40/);
+    expect(summary).toBe('log: 4 requests to unit 5, 1 without an answer');
+  });
+
+  it('in which a value moves gives a signal with its times', () => {
+    const at = (second: number, id: number, value: string) => [
+      line(`0${second}.000`, '->', `00 0${id} 00 00 00 06 01 03 00 00 00 01`),
+      line(`0${second}.010`, '<-', `00 0${id} 00 00 00 05 01 03 02 ${value}`),
+    ];
+    const { text } = learned([...at(1, 1, '00 01'), ...at(3, 2, '00 02'), ...at(4, 3, '00 03')].join('\n'));
+    expect(text).toContain(
+      '- value: 1\n                for: 2000\n              - value: 2\n                for: 1000\n',
+    );
+  });
+
+  it('without any direction is read by what the frames are', () => {
+    const { ask } = learned('0001000000060103000a0001\n0001000000050103020063\n');
+    expect(ask('0001 0000 0006 01 03 000a 0001')).toBe('0001000000050103020063');
+  });
+
+  it('of this program is read line by line', () => {
+    const event = (direction: string, bytes: string) =>
+      JSON.stringify({ time: '2026-11-24T05:00:00.000Z', direction, bytes });
+    const { ask } = learned(
+      `${event('in', '0103000000018 40a'.replace(' ', ''))}\n${event('out', '01030200077986')}\n{"text": "no bytes"}\n`,
+    );
+    expect(ask('01 03 0000 0001 84 0a')).toBe('01030200077986');
+  });
+
+  it.each([
+    ['', 'no line has the bytes of a frame'],
+    ['hello\nworld', 'no line has the bytes of a frame'],
+    ['RX 01 83 02 c0 f1', 'no request was found in 1 lines with bytes; the first is line 1'],
+  ])('without a request is refused: %j', (text, problem) => {
+    expect(learnText([text], 'log')).toBe(problem);
+  });
+});

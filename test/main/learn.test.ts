@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { run, scratchSpace } from './run.js';
+
+const { newDirectory, newFile } = scratchSpace();
+
+it('modbus-sim learn writes a file that check takes, and says what it left out', async () => {
+  const directory = newDirectory();
+  const target = join(directory, 'bench.yaml');
+  const log = newFile(
+    'send ->: 00 01 00 00 00 06 01 03 0b b7 00 02\nreceived <-: 01 00 00 00 00 07 01 03 04 00 00 00 00\nframe 00 01 02 03\n',
+    'report.log',
+  );
+  const { code, stdout, stderr } = await run(['learn', log, '-o', target], directory);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `wrote ${target}; serve it with modbus-sim --config ${target}\n`,
+  });
+  expect(stderr).toBe(
+    `${log}: 1 requests to unit 1, 0 without an answer\n1 lines with bytes say no direction, so they were left out: line 3\n`,
+  );
+  expect(await run(['check', target], directory)).toMatchObject({ code: 0 });
+  expect(readFileSync(target, 'utf8')).toContain('transaction: swapped');
+  const again = await run(['learn', log, '-o', target], directory);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists; --force overwrites it') });
+  expect(await run(['learn', newFile('nothing', 'empty.log')], directory)).toMatchObject({
+    code: 1,
+    stdout: '',
+  });
+});
