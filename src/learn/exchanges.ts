@@ -31,16 +31,20 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
   const asks = requestDirection(frames, decode);
   const exchanges: (Exchange & { replies: Uint8Array[]; ms: number | undefined })[] = [];
   const strays: LoggedBytes[] = [];
-  for (const { line, at, direction, bytes } of frames) {
+  const opens = new Map<string | undefined, (typeof exchanges)[number]>();
+  for (const frame of frames) {
+    const { line, at, direction, bytes, channel } = frame;
     const content = decode(bytes);
-    const open = exchanges.at(-1);
+    const open = opens.get(channel);
     const mayAsk = direction === undefined ? !isReplyTo(content, open) : direction === asks;
     if (mayAsk && content && isRequest(content)) {
-      exchanges.push({ line, request: content, at, replies: [], ms: undefined });
+      const exchange = { line, request: content, at, replies: [], ms: undefined };
+      exchanges.push(exchange);
+      opens.set(channel, exchange);
     } else if (open && !mayAsk) {
       open.replies.push(bytes);
       if (at !== undefined && open.at !== undefined && at >= open.at) open.ms = at - open.at;
-    } else strays.push({ line, at, direction, bytes });
+    } else strays.push(frame);
   }
   return exchanges.length > 0 ? { framing: name, exchanges, strays } : undefined;
 }

@@ -1,6 +1,7 @@
+import { isCapture, readCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
-import { type LoggedBytes, readLog } from './log-lines.js';
+import { type LoggedBytes, type LogLines, readLog } from './log-lines.js';
 import { type Learned, writeLearned } from './write.js';
 
 const MOST_LISTED = 5;
@@ -12,9 +13,16 @@ export interface LearnedFile {
   readonly notes: readonly string[];
 }
 
-/** Learns devices from the texts of logs, which follow one another. @returns what is wrong, as a sentence */
-export function learnText(texts: readonly string[], source: string): LearnedFile | string {
-  const logs = texts.map(readLog);
+/** Learns devices from logs and captures, which follow one another. @returns what is wrong, as a sentence */
+export function learnFiles(files: readonly Uint8Array[], source: string): LearnedFile | string {
+  const logs: LogLines[] = [];
+  for (const bytes of files) {
+    if (isCapture(bytes)) {
+      const read = readCapture(bytes);
+      if (typeof read === 'string') return read;
+      logs.push(read);
+    } else logs.push(readLog(new TextDecoder().decode(bytes)));
+  }
   const frames = logs.flatMap((log) => log.frames);
   const conversation = conversationOf(frames);
   if (!conversation)

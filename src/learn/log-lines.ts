@@ -1,6 +1,6 @@
 /* Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed by hand. */
 
-/** Bytes that a line shows. Times are in ms; undefined where the line has none. */
+/** Bytes that a line of a log shows, or a packet of a capture. Times are in ms; undefined where the line has none. */
 export interface LoggedBytes {
   /** Counts from 1. */
   readonly line: number;
@@ -8,6 +8,8 @@ export interface LoggedBytes {
   /** As the program that wrote the log sees it; undefined where the line does not say. */
   readonly direction: 'out' | 'in' | undefined;
   readonly bytes: Uint8Array;
+  /** The connection of a capture; undefined where all is one conversation. */
+  readonly channel?: string;
 }
 
 /** What was found, and the lines with bytes that say nothing of a direction. */

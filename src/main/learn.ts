@@ -1,7 +1,7 @@
 import type { LearnCommand } from '../config/commands/learn.js';
 import { loadNative } from '../config/load.js';
-import { readText } from '../config/text/read-file.js';
-import { learnText } from '../learn/learn.js';
+import { readBytes } from '../config/text/read-file.js';
+import { learnFiles } from '../learn/learn.js';
 import { formatProblems } from '../schema/problem.js';
 import { save } from './save.js';
 import { complain, note, OK, say } from './say.js';
@@ -9,15 +9,20 @@ import { complain, note, OK, say } from './say.js';
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 /** Writes a native file from the logs of clients and servers, and says what was not understood. */
-export function learn({ files, output, force }: LearnCommand): number {
-  const texts: string[] = [];
+export async function learn({ files, from, output, force }: LearnCommand): Promise<number> {
+  const contents: Uint8Array[] = [];
   for (const file of files) {
-    const read = readText(file, LARGEST_BYTES);
+    const read = readBytes(file, LARGEST_BYTES);
     if (!read.ok) return complain(`${file}: ${read.message}`);
-    texts.push(read.text);
+    contents.push(read.bytes);
   }
-  const source = files.join(', ');
-  const learned = learnText(texts, source);
+  if (from) {
+    const read = await readLine(from);
+    if (typeof read === 'string') return complain(read);
+    contents.push(read);
+  }
+  const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
+  const learned = learnFiles(contents, source);
   if (typeof learned === 'string') return complain(`${source}: ${learned}`);
   const loaded = loadNative(learned.text, '.');
   if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
@@ -29,4 +34,40 @@ export function learn({ files, output, force }: LearnCommand): number {
   const failure = save(output, learned.text, force);
   if (failure !== undefined) return complain(failure);
   return say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
+}
+
+/** The traffic of a line of a running simulator, as a capture. @returns what is wrong, as a sentence */
+async function readLine({
+  url,
+  token,
+  line,
+}: NonNullable<LearnCommand['from']>): Promise<Uint8Array | string> {
+  try {
+    const answer = await fetch(
+      `${url.replace(/\/$/, '')}/api/v1/capture.pcapng?line=${encodeURIComponent(line)}`,
+      {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      },
+    );
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const piece of answer.body ?? []) {
+      length += (piece as Uint8Array).length;
+      if (length > LARGEST_BYTES) break;
+      pieces.push(piece as Uint8Array);
+    }
+    const bytes = Buffer.concat(pieces);
+    return answer.ok ? bytes : `${url}: ${problemOf(bytes.toString())}`;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return `${url}: ${cause instanceof Error ? cause.message : message}`;
+  }
+}
+
+function problemOf(body: string): string {
+  try {
+    return String((JSON.parse(body) as { detail?: unknown }).detail);
+  } catch {
+    return 'this is no REST interface of modbus-sim';
+  }
 }

@@ -1,10 +1,15 @@
+import modbusSerial from 'modbus-serial';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { newClient } from '../../src/client/client.js';
 import { loadNative } from '../../src/config/load.js';
-import { learnText } from '../../src/learn/learn.js';
+import { learnFiles } from '../../src/learn/learn.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
+import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { answerAtOnce } from '../bus/answer-at-once.js';
+import { nativeSetup } from '../support/configuration.js';
+import { startSimulator, stopAfterEach } from '../support/simulator.js';
 import { bytesOf, hexOf } from '../vectors/hex.js';
 
 /*
@@ -12,8 +17,8 @@ import { bytesOf, hexOf } from '../vectors/hex.js';
  * same request.
  */
 
-function learned(text: string) {
-  const made = learnText([text], 'log');
+function learned(content: string | Uint8Array) {
+  const made = learnFiles([Buffer.from(content)], 'log');
   if (typeof made === 'string') throw new Error(made);
   const loaded = loadNative(made.text, '.');
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
@@ -183,6 +188,127 @@ describe('a log', () => {
     ['hello\nworld', 'no line has the bytes of a frame'],
     ['RX 01 83 02 c0 f1', 'no request was found in 1 lines with bytes; the first is line 1'],
   ])('without a request is refused: %j', (text, problem) => {
-    expect(learnText([text], 'log')).toBe(problem);
+    expect(learnFiles([Buffer.from(text)], 'log')).toBe(problem);
+  });
+});
+
+describe('a capture', () => {
+  stopAfterEach();
+
+  const bench = {
+    devices: { meter: { registers: { holding: [{ address: 0, value: [7, 8, 9] }] } } },
+    lines: {
+      lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
+      bus: { serial: { path: 'virtual', baudRate: 115200 }, units: { 1: 'meter' } },
+    },
+    faults: [{ name: 'wrong', when: { line: 'lan', quantity: 2 }, do: [{ transaction: '+1' }] }],
+  };
+  const REQUESTS = ['03 0000 0001', '03 0001 0002', '03 0009 0001', '04 0000 0001'].map(bytesOf);
+
+  /** Asks our own simulator, and gives its capture of one line. */
+  async function captureOf(line: 'lan' | 'bus'): Promise<Uint8Array> {
+    const running = await startSimulator(nativeSetup(bench));
+    if (line === 'lan') {
+      const client = newClient({
+        kind: 'tcp',
+        host: '127.0.0.1',
+        port: running.port('lan'),
+        framing: 'socket',
+      });
+      for (const pdu of REQUESTS) await client.ask({ unitId: 1, pdu, timeout: 200 });
+      await client.close();
+    } else {
+      const client = new modbusSerial.default();
+      await client.connectRTUBuffered(running.path('bus'), { baudRate: 115200, parity: 'even' });
+      client.setID(1);
+      client.setTimeout(5000);
+      await client.readHoldingRegisters(0, 1);
+      await client.readHoldingRegisters(1, 2);
+      await client.readHoldingRegisters(9, 1).catch(() => {});
+      await new Promise<void>((resolve) => client.close(() => resolve()));
+    }
+    const answer = await running.rest.app.inject({
+      url: `/api/v1/capture.pcapng?line=${line}`,
+      headers: { host: 'localhost' },
+    });
+    expect(answer.statusCode).toBe(200);
+    return answer.rawPayload;
+  }
+
+  it('of Modbus TCP gives what was answered, with a wrong transaction identifier', async () => {
+    const { ask, summary } = learned(await captureOf('lan'));
+    expect(summary).toBe('log: 4 requests to unit 1, 0 without an answer');
+    expect(ask('0005 0000 0006 01 03 0000 0001')).toBe(plain('0005 0000 0005 01 03 02 0007'));
+    expect(ask('0005 0000 0006 01 03 0001 0002')).toBe(plain('0006 0000 0007 01 03 04 0008 0009'));
+    expect(ask('0005 0000 0006 01 03 0009 0001')).toBe(plain('0005 0000 0003 01 83 02'));
+  });
+
+  it('of a serial line gives what was answered', async () => {
+    const { ask, summary } = learned(await captureOf('bus'));
+    expect(summary).toBe('log: 3 requests to unit 1, 0 without an answer');
+    const rtu = (hex: string) => hexOf(encodeRtu(1, bytesOf(hex)));
+    expect(ask(rtu('03 0001 0002'))).toBe(rtu('03 04 0008 0009'));
+    expect(ask(rtu('03 0009 0001'))).toBe(rtu('83 02'));
+  });
+
+  it('of a line that only listened tells requests from replies', () => {
+    const record = (hex: string) => {
+      const frame = encodeRtu(1, bytesOf(hex));
+      const head = Buffer.alloc(16 + 12);
+      head.writeUInt32LE(12 + frame.length, 8);
+      head.writeUInt32LE(12 + frame.length, 12);
+      head[16 + 8] = 2;
+      return Buffer.concat([head, frame]);
+    };
+    const header = Buffer.from('d4c3b2a1020004000000000000000000ffff0000fa000000', 'hex');
+    const hex = [
+      '03 0000 0002',
+      '03 04 0007 0008',
+      '06 0000 0001',
+      '06 0000 0001',
+      '04 0000 0001',
+      '04 0000 0001',
+    ];
+    const { ask, summary } = learned(Buffer.concat([header, ...hex.map(record)]));
+    expect(summary).toBe('log: 4 requests to unit 1, 2 without an answer');
+    const rtu = (pdu: string) => hexOf(encodeRtu(1, bytesOf(pdu)));
+    expect(ask(rtu('06 0000 0001'))).toBe(rtu('06 0000 0001'));
+    expect(ask(rtu('04 0000 0001'))).toBe('');
+  });
+
+  it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {
+    const packet = (from: number, to: number, sequence: number, hex: string) => {
+      const data = bytesOf(hex);
+      const ip = new DataView(new ArrayBuffer(40 + data.length));
+      ip.setUint8(0, 0x45);
+      ip.setUint16(2, 40 + data.length);
+      ip.setUint8(9, 6);
+      ip.setUint32(12, from);
+      ip.setUint32(16, to);
+      ip.setUint16(20, from);
+      ip.setUint16(22, to);
+      ip.setUint32(24, sequence);
+      ip.setUint8(32, 0x50);
+      const bytes = Buffer.concat([Buffer.alloc(12), Buffer.from('0800', 'hex'), Buffer.from(ip.buffer)]);
+      bytes.set(data, 14 + 40);
+      const head = Buffer.alloc(16);
+      head.writeUInt32LE(bytes.length, 8);
+      head.writeUInt32LE(bytes.length, 12);
+      return Buffer.concat([head, bytes]);
+    };
+    const header = Buffer.from('d4c3b2a1020004000000000000000000ffff000001000000', 'hex');
+    const file = Buffer.concat([
+      header,
+      packet(40000, 502, 100, '0001 0000 0006 01 03'),
+      packet(40000, 502, 100, '0001 0000 0006 01 03'),
+      packet(40000, 502, 108, '0000 0001'),
+      packet(502, 40000, 7, '0001 0000 0005 01 03 02 0063'),
+    ]);
+    expect(learned(file).ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0063'));
+    // Cut off anywhere, it is refused with a sentence, or has what came before.
+    for (let length = 4; length < file.length; length += 7) {
+      const made = learnFiles([file.subarray(0, length)], 'log');
+      expect(typeof made === 'string' || made.summary.includes('requests')).toBe(true);
+    }
   });
 });

@@ -1,9 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { newClient } from '../../src/client/client.js';
+import { startProgram } from '../support/program.mjs';
 import { run, scratchSpace } from './run.js';
 
 const { newDirectory, newFile } = scratchSpace();
+
+it('modbus-sim learn --line learns from what a running simulator has kept', async () => {
+  const program = await startProgram({
+    config: {
+      devices: { meter: { registers: { holding: [{ address: 0, value: [7, 8] }] } } },
+      lines: { lan: { tcp: { port: 0 }, units: { 5: 'meter' } } },
+    },
+  });
+  try {
+    const client = newClient({
+      kind: 'tcp',
+      host: '127.0.0.1',
+      port: program.tcpPort('lan'),
+      framing: 'socket',
+    });
+    await client.ask({ unitId: 5, pdu: Uint8Array.of(3, 0, 0, 0, 2), timeout: 5000 });
+    await client.close();
+    const url = program.restUrl();
+    const { code, stdout } = await run(['learn', '--line', 'lan', '--url', url], newDirectory());
+    expect(code).toBe(0);
+    expect(stdout).toContain('value: [7, 8]');
+    const wrong = await run(['learn', '--line', 'wan', '--url', url], newDirectory());
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong.stderr).toContain('wan');
+  } finally {
+    await program.stop();
+  }
+});
 
 it('modbus-sim learn writes a file that check takes, and says what it left out', async () => {
   const directory = newDirectory();

@@ -16,21 +16,31 @@ type ReadText =
 
 /** Reads a file of UTF-8 text. Never throws. @param most how many bytes it may have */
 export function readText(path: string, most: number): ReadText {
-  let bytes: Buffer;
+  const read = readBytes(path, most);
+  if (!read.ok) return read;
+  try {
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
+  } catch {
+    return { ok: false, message: 'is not UTF-8 text' };
+  }
+}
+
+/** Reads a file of any bytes. Never throws. @param most how many it may have */
+export function readBytes(
+  path: string,
+  most: number,
+): { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string } {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) return { ok: false, message: 'is a directory, expected a file' };
     // Reading from a pipe or a device could wait or go on for ever.
     if (!stat.isFile()) return { ok: false, message: 'is not a regular file' };
-    bytes = readAtMost(path, most + 1);
-    if (bytes.length > most) return { ok: false, message: `is too large: more than ${most} bytes` };
+    const bytes = readAtMost(path, most + 1);
+    return bytes.length > most
+      ? { ok: false, message: `is too large: more than ${most} bytes` }
+      : { ok: true, bytes };
   } catch (error) {
     return { ok: false, message: reasonOf(error) };
-  }
-  try {
-    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return { ok: false, message: 'is not UTF-8 text' };
   }
 }
 
