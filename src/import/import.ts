@@ -3,6 +3,7 @@ import type { Imported } from './collected.js';
 import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';
 import { importHomeAssistant } from './home-assistant/home-assistant.js';
+import { importModbusExporter } from './modbus-exporter.js';
 import { importTelegraf } from './telegraf.js';
 
 /** The kinds of files that can be imported, as `--from` names them. */
@@ -24,6 +25,11 @@ const KINDS: readonly Kind[] = [
     name: 'esphome',
     fits: (text) => /^modbus_controller:/m.test(text),
     read: importEsphome,
+  },
+  {
+    name: 'modbus-exporter',
+    fits: (text) => /^modules:/m.test(text) && /^\s*(?:- )?metricType:/m.test(text),
+    read: importModbusExporter,
   },
   {
     name: 'home-assistant',
