@@ -74,6 +74,7 @@ export const CODES = {
   'rule.too_many': { status: 400, means: 'There are as many fault rules as are allowed.' },
   'signal.invalid': { status: 400, means: 'The signal has a mistake.' },
   'event.unusable': { status: 400, means: 'The event is not kept, or is no request to one of our units.' },
+  'traffic.unusable': { status: 409, means: 'No device can be made of this traffic.' },
   'memory.spent': { status: 409, means: 'What REST adds has as much memory as it may have.' },
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
   'file.refused': { status: 409, means: 'The system refused the file.' },

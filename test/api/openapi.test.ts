@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { TAGS } from '../../src/api/openapi/tags.js';
+import { achieved } from '../../src/protocol/play-report.js';
 import { nativeSetup } from '../support/configuration.js';
 import {
   type DocumentedOperation,
@@ -149,6 +150,20 @@ async function sentAnswer(response: LightMyRequestResponse): Promise<SentAnswer>
   return { statusCode, headers, body: '' };
 }
 
+/** A request on the first line, which its device answers. */
+function askOnce({ simulator }: Rest): void {
+  const [line] = simulator.lines.values();
+  if (!line) return;
+  const [unitId] = line.definition.units.keys();
+  const content = { unitId: Number(unitId), pdu: Uint8Array.of(3, 0, 0, 0, 1), transactionId: 0 };
+  const adu = line.bus.framing.encode(content);
+  const from = { client: '127.0.0.1:40000', clientId: line.newClientId() };
+  line.event({ kind: 'client', ...from });
+  line.request({ ...content, ...from, adu, startedAt: 0, receivedAt: 0 }, (reply) =>
+    reply.played({ steps: [achieved(0, 0, 0, undefined)], ended: 'complete' }),
+  );
+}
+
 /** What undoes an earlier test: a rule must not be there yet, a line must be open. */
 const FIRST: Readonly<Record<string, string>> = {
   'POST /api/v1/faults': 'DELETE /api/v1/faults/{name}',
@@ -182,6 +197,8 @@ describe('every operation, as the document has it', () => {
     });
     const first = operations.find(({ method, path }) => `${method.toUpperCase()} ${path}` === FIRST[name]);
     if (first) await drive(locked, first, { headers: bearer });
+    // Of no traffic nothing can be learned.
+    askOnce(locked);
     const { statusCode } = await drive(locked, operation, { headers: bearer });
     expect(String(statusCode)).toBe(
       Object.keys(operation.responses).find((status) => status.startsWith('2')),

@@ -189,7 +189,7 @@ describe('the command line', () => {
       '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim --help)',
     ],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
-    ['--url http://a', '--url is for monitor, test, examine (see modbus-sim --help)'],
+    ['--url http://a', '--url is for learn, monitor, test, examine (see modbus-sim --help)'],
     ['selftest', 'selftest takes the name of one line (see modbus-sim --help)'],
     [
       'selftest bus --seconds 0',

@@ -152,6 +152,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'device',
       'faults',
       'traffic',
+      'learn',
       'config',
       'control',
       'testing',

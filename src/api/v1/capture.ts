@@ -2,13 +2,14 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
+import { learnFiles } from '../../learn/learn.js';
 import { Capture } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';
 import { errorSchema } from '../problem.js';
-import { captureQuery, filterOf } from './traffic-query.js';
+import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
 /** Live captures at a time. They stay connected, so they must not take all connections. */
 const MAX_FOLLOWERS = 16;
@@ -25,12 +26,21 @@ const PAUSE_AFTER = 4096;
 /** There is no registered media type. */
 const PCAPNG = 'application/x-pcapng';
 
+/** Learning looks at all of it at once. */
+const MOST_LEARNED = 16 * 1024 * 1024;
+const YAML = 'application/yaml';
+
+const learnedAnswer = {
+  description: 'A native file.',
+  content: { [YAML]: { schema: z.string() } },
+};
+
 const captureAnswer = {
   description: 'A pcapng file.',
   content: { [PCAPNG]: { schema: z.string().meta({ format: 'binary' }) } },
 };
 
-/** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark. */
+/** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark; `/api/v1/learned.yaml`: devices that answer so. */
 export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
   const { traffic } = desk;
   let followers = 0;
@@ -66,6 +76,38 @@ export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
         followers++;
         reply.raw.once('close', () => followers--);
         return sendBytes(reply, PCAPNG, captured(desk, query));
+      },
+    );
+    app.get(
+      '/learned.yaml',
+      {
+        exposeHeadRoute: false,
+        schema: {
+          summary: 'Make devices of the traffic',
+          description:
+            'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
+          tags: ['traffic'],
+          querystring: learnedQuery(traffic.lineNames),
+          response: { 200: learnedAnswer, 400: errorSchema, 409: errorSchema },
+        },
+      },
+      async (request, reply) => {
+        const { query } = request;
+        const pieces: Uint8Array[] = [];
+        let size = 0;
+        for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
+          size += piece.length;
+          if (size > MOST_LEARNED) {
+            const message = `there are more than ${MOST_LEARNED} bytes of traffic: ask for one line, or since when`;
+            return refuse(request, reply, refusal('traffic.unusable', '', message));
+          }
+          pieces.push(piece);
+        }
+        const learned = learnFiles(pieces.length > 0 ? [Buffer.concat(pieces)] : [], 'the traffic');
+        if (typeof learned === 'string')
+          return refuse(request, reply, refusal('traffic.unusable', '', learned));
+        reply.header('content-disposition', 'attachment; filename="learned.yaml"');
+        return reply.type(YAML).send(learned.text);
       },
     );
     done();

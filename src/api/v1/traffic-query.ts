@@ -105,6 +105,11 @@ export function eventsQuery(lines: readonly string[]) {
   });
 }
 
+/** The query of `/learned.yaml`. */
+export function learnedQuery(lines: readonly string[]) {
+  return section({ ...eventShape(lines), after: streamStart() });
+}
+
 /** The query of `/capture.pcapng`. */
 export function captureQuery(lines: readonly string[]) {
   return section({

@@ -23,7 +23,7 @@ const BEHIND = 2000;
 
 /** Pause, problems, jump, download, and how far the page is. */
 export function Controls({ feed, onPause, onNewest, onFound, onProblems }: ControlsProps) {
-  const { csv, pcapng } = downloadsOf(feed.filter);
+  const { csv, pcapng, learned } = downloadsOf(feed.filter);
   const isPaused = feed.isPaused.value;
   return html`<div class="controls flow">
     <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
@@ -34,7 +34,8 @@ export function Controls({ feed, onPause, onNewest, onFound, onProblems }: Contr
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
     <span class="flow">Download <a href=${csv} download="traffic.csv">CSV</a>
-      <a href=${pcapng} download="capture.pcapng">pcapng</a></span>
+      <a href=${pcapng} download="capture.pcapng">pcapng</a>
+      <a href=${learned} download="learned.yaml" title="Devices that answer as in this traffic">devices</a></span>
     <//>
   </div>`;
 }

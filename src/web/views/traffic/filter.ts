@@ -40,11 +40,12 @@ export function laterOf(moment: string, bound: string | null): string {
 }
 
 /** Where the filtered events are to be downloaded. */
-export function downloadsOf(filter: URLSearchParams): { readonly csv: string; readonly pcapng: string } {
+export function downloadsOf(filter: URLSearchParams) {
   const csv = new URLSearchParams(filter);
   csv.set('format', 'csv');
   csv.set('limit', '100000');
-  return { csv: `/api/v1/traffic?${csv}`, pcapng: `/api/v1/capture.pcapng?${filter}` };
+  const [pcapng, learned] = ['capture.pcapng', 'learned.yaml'].map((file) => `/api/v1/${file}?${filter}`);
+  return { csv: `/api/v1/traffic?${csv}`, pcapng, learned };
 }
 
 /**
