@@ -22,6 +22,8 @@ export interface LogLines {
 const FEWEST_BYTES = 4;
 const MOST_BYTES = 520;
 const MOST_FRAMES = 100_000;
+/** Of a byte, in the longest notation: `0x00, `. */
+const MOST_CHARACTERS = 6;
 
 /** What stands before the bytes that were sent, and before those that were received. */
 const WORDS = { out: /\b(?:send|sent|tx|request|query)/i, in: /\b(?:recv|receive|rx|response|reply)/i };
@@ -55,7 +57,7 @@ export function readLog(text: string): LogLines {
 function fromLine(line: string, number: number): LoggedBytes | undefined {
   for (const { pattern, direction } of NOTATIONS) {
     const match = pattern.exec(line);
-    if (!match) continue;
+    if (!match || match[0].length > MOST_CHARACTERS * MOST_BYTES) continue;
     const bytes = bytesIn(match[0]);
     if (bytes.length < FEWEST_BYTES || bytes.length > MOST_BYTES) continue;
     const before = line.slice(0, match.index);

@@ -4,7 +4,7 @@ import { type DependentPoint, networkOf, reportDependencies } from '../config/na
 import { NativeDeviceReader } from '../config/native/device.js';
 import { checkName } from '../config/native/names.js';
 import { reportReactionUses } from '../config/native/reaction-uses.js';
-import { withSunspec } from '../config/native/sunspec.js';
+import { MOST_ENTRIES_OVER_REST, withSunspec } from '../config/native/sunspec.js';
 import type { OpenRecording } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
@@ -29,6 +29,11 @@ export function readNewDevice(
   const pymodbusDevices = () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }) as const;
   return written.unlessWrong(() => {
     const at = withSunspec(written);
+    const holding = at.key('registers').key('holding').value;
+    if (at !== written && Array.isArray(holding) && holding.length > MOST_ENTRIES_OVER_REST) {
+      const expected = `expected models of at most ${MOST_ENTRIES_OVER_REST} points, got ${holding.length}`;
+      return written.key('sunspec').wrong(`${expected}: put the device into the file`);
+    }
     checkName('device', name, at.key('name'));
     const definition = new NativeDeviceReader(pymodbusDevices, recordings).read(name, at);
     if (!definition) return undefined;

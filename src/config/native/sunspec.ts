@@ -26,6 +26,9 @@ const sunspecSchema = section({
   base: oneOf(BASES).default(BASES[0] as number),
 });
 
+/** While REST adds a device, the lines wait. */
+export const MOST_ENTRIES_OVER_REST = 1000;
+
 /** The marker that the list of models begins with, and the model that ends it. */
 const MARKER = { type: 'string', length: 2, value: 'SunS' };
 const END = [0xffff, 0];
@@ -73,7 +76,8 @@ function modelsOf(at: At, base: number): SunspecEntry[] {
           .wrong(unknownName('point', name, [...placed.names]));
     address = placed.end;
     if (address + END.length > ADDRESSES) {
-      item.wrong(`does not fit: it would end at address ${address}`);
+      const why = Number.isFinite(address) ? `it would end at address ${address}` : 'it has too many points';
+      item.wrong(`does not fit: ${why}`);
       return entries;
     }
     entries.push(...withoutWrong(placed.entries, prefix, values, item.key('values')));

@@ -39,6 +39,9 @@ const COMMON_MODEL = 1;
 const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
 
 const PAD = -0x8000;
+/** The most points of a model: a file with more takes seconds to be read. */
+const MOST_POINTS = 8192;
+
 /** The most repetitions of a group: more do not fit into the addresses of a device. */
 export const MOST_REPEATS = 4096;
 
@@ -56,7 +59,7 @@ interface Placing {
  * available.
  * @param prefix of the names of the values, such as `m103_`
  * @param repeat how often each group is there, by its name; once when absent
- * @returns also the names that `values` may have, and the address behind the model
+ * @returns also the names that `values` may have, and the address behind the model: infinite where it has too many points
  */
 export function placeModel(
   { id, group }: SunspecModel,
@@ -83,6 +86,7 @@ function placeGroup(
   placing: Placing,
 ): number {
   const scope = [{ group, path }, ...around];
+  if (placing.entries.length > MOST_POINTS) return Number.POSITIVE_INFINITY;
   let address = start;
   for (const point of group.points) {
     placePoint(point, address, path, scope, placing);
@@ -90,7 +94,7 @@ function placeGroup(
   }
   for (const inner of group.groups ?? []) {
     const times = timesOf(inner, scope, placing);
-    for (let i = 1; i <= times; i++) {
+    for (let i = 1; i <= times && address < Number.POSITIVE_INFINITY; i++) {
       // Names of values are words.
       const name = `${inner.name.replace(/\W/g, '_')}${inner.count === undefined ? '' : i}`;
       address = placeGroup(inner, address, `${path}${name}_`, scope, placing);

@@ -117,6 +117,19 @@ it('counts repeated groups by the point that says how many there are', async () 
   expect(points?.named.get('m705_NCrv')?.raw).toBe(2);
 });
 
+it('may be added over REST, where it is not so large that the lines would wait for it', async () => {
+  const { rest } = await startSimulator(nativeSetup(bench([1])));
+  const add = (name: string, sunspec: unknown) => rest.send('POST', '/api/v1/devices', { name, sunspec });
+  expect(await add('meter', [1, 203])).toMatchObject({
+    status: 201,
+    body: { names: expect.arrayContaining(['m203_A']) },
+  });
+  expect(await add('huge', [1, { model: 160, repeat: { module: 120 } }])).toMatchObject({
+    status: 400,
+    body: { problems: [{ path: 'sunspec' }] },
+  });
+});
+
 it('stands beside registers of its own', () => {
   const loaded = loadNative(
     bench([1], { registers: { holding: [{ address: 7, name: 'own', value: 1 }] } }),
@@ -139,6 +152,11 @@ it.each<[string, unknown, string[]]>([
     ['devices.inverter.sunspec[0].values.A: expected a whole number from 0 to 65535'],
   ],
   ['nothing', [], ['devices.inverter.sunspec: expected 1 to 64 models, got 0']],
+  [
+    'groups in groups without end',
+    [{ model: 705, repeat: { Crv: 4096, Pt: 4096 } }],
+    ['devices.inverter.sunspec[0]: does not fit: it has too many points'],
+  ],
   ['too much', [{ model: 160, repeat: { module: 4000 } }], ['devices.inverter.sunspec[0]: does not fit']],
 ])('refuses %s', (_, sunspec, expected) => {
   const found = problems(sunspec);
