@@ -127,6 +127,20 @@ describe('a real device behind a simulated one', () => {
     expect(holding(hidden.front, 'meter', 1, 1)).toEqual([0]);
   });
 
+  it('is reached by requests of Modbus clients alone', async () => {
+    const registers = { holding: [{ address: 1, value: 0, name: 'power', write: true }] };
+    const { plant, front, ask } = await stand({ device: { registers, writes: true } });
+    const { rest } = front;
+    expect(await rest.send('PUT', '/api/v1/devices/meter/values/power', { value: 5 })).toMatchObject({
+      status: 200,
+    });
+    expect(await rest.send('POST', '/api/v1/devices/meter/reset')).toMatchObject({ status: 200 });
+    expect(plant.simulator.lines.get('plant')?.counters.requests).toBe(0);
+    expect(holding(plant, 'meter', 0, 3)).toEqual([7, 8, 9]);
+    // What clients read is real, whatever REST has written here.
+    expect(await ask(READ)).toBe(VALUES);
+  });
+
   it('gives way to its fallback after one time-out, and comes back', { timeout: 2 * LIMIT_MS }, async () => {
     const spare = { registers: { holding: [{ address: 0, value: [1, 2, 3], write: true }] } };
     const { ask, plant, texts, front } = await stand({
