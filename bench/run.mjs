@@ -4,6 +4,7 @@ import { benchCalibrate } from './calibrate.mjs';
 import { benchConsole } from './console.mjs';
 import { benchDelays } from './delays.mjs';
 import { benchGrowth } from './growth.mjs';
+import { benchMqtt } from './mqtt.mjs';
 import { CORE, canPin } from './processes.mjs';
 import { benchProfile } from './profile.mjs';
 import { machine, printJson, say } from './report.mjs';
@@ -15,7 +16,7 @@ import { benchValues } from './values.mjs';
 import { benchWaits } from './waits.mjs';
 
 /*
- * npm run bench [-- [--json] rtu beside between waits delays tcp rest values growth profile calibrate start memory console]
+ * npm run bench [-- [--json] rtu beside between mqtt waits delays tcp rest values growth profile calibrate start memory console]
  *
  * Measures the built program side by side with others and prints each figure with its budget. Being over budget is a
  * result and no failure: figures depend on the machine and on what else it does. With `--json`, standard output has one
@@ -25,6 +26,7 @@ const SECTIONS = {
   rtu: benchRtu,
   beside: benchBeside,
   between: benchBetween,
+  mqtt: benchMqtt,
   waits: benchWaits,
   delays: benchDelays,
   tcp: benchTcp,

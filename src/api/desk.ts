@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BenchStatus } from '../control/schemas/bench.js';
 import type { Door } from '../door/door.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
 import { LineMap } from './line-map.js';
@@ -16,6 +17,8 @@ export interface Desk {
   readonly caughtUp: () => Promise<void>;
   /** The moment now by the clock of the events, in ms. */
   readonly now: () => number;
+  /** How the bench is on its broker; undefined where it is on none. */
+  bench?: { readonly status: BenchStatus; stop(): Promise<void> } | undefined;
 }
 
 /** @param now the moment by the clock of the events, in ms */

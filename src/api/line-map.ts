@@ -79,6 +79,15 @@ export class LineMap implements CaptureLines {
     return views;
   }
 
+  /** The device of which a view of `views` confirms a write, and the names of the values that were written. */
+  writtenIn(view: NamedView): { readonly device: string; readonly names: readonly string[] } | undefined {
+    const { written } = view;
+    const device = this.#deviceOf(view);
+    if (!written || device === undefined) return undefined;
+    const table = this.#names.get(device)?.get(written.table);
+    return { device, names: table ? namesBetween(table, written.address, written.values?.length ?? 1) : [] };
+  }
+
   #deviceOf({ line, unit, address, quantity }: TrafficView): string | undefined {
     if (unit === undefined || address === undefined || quantity === undefined) return undefined;
     const units = this.#lines.get(line)?.units;
@@ -103,11 +112,14 @@ function namesIn(
   known: Names | undefined,
 ): string[] {
   const table = known?.get(TABLES.get(functionCode) ?? '');
-  if (!table) return [];
+  return table ? namesBetween(table, address, quantity).map((name) => `${device}.${name}`) : [];
+}
+
+function namesBetween(table: ReadonlyMap<number, string>, address: number, quantity: number): string[] {
   const names = new Set<string>();
   for (let at = address; at < address + quantity; at++) {
     const name = table.get(at);
-    if (name !== undefined) names.add(`${device}.${name}`);
+    if (name !== undefined) names.add(name);
   }
   return [...names];
 }

@@ -101,6 +101,7 @@ function understand(args: readonly string[], env: Environment): Command | string
   if (foreign !== undefined) return `--${foreign} is for ${ownerOf(foreign)} ${SEE_HELP}`;
   return parseServe(values, {
     token,
+    mqttPassword: env.MODBUS_SIM_MQTT_PASSWORD || undefined,
     defaultPort: env.MODBUS_SIM_HTTP_PORT || undefined,
     stateDirectory: firstDirectory(env.STATE_DIRECTORY),
     runtimeDirectory,

@@ -16,6 +16,8 @@ export interface Configuration {
   readonly api: ApiDefinition;
   /** What changes at run time is still there after a restart. */
   readonly keepsState?: true;
+  /** The broker that the bench is on; absent where it is on none. */
+  readonly mqtt?: MqttDefinition;
   /** How much of the traffic is kept; the usual limits when absent. */
   readonly traffic?: TrafficDefinition;
   /** Where relative paths of files begin. */
@@ -148,6 +150,32 @@ export interface TrafficFileDefinition {
   readonly size: number;
   /** The oldest file goes before there are more than so many. */
   readonly files: number;
+}
+
+/** What clients of a broker may ask for: nothing, what changes nothing, or everything. */
+export type MqttAuthority = 'none' | 'read' | 'all';
+
+/** A broker, and what is told to it. Times are in ms. */
+export interface MqttDefinition {
+  /** `mqtt:`, `mqtts:`, `ws:` or `wss:`, without a user. */
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+  /** Paths of PEM files. */
+  readonly files?: Partial<TlsFiles>;
+  /** The client identifier; one is made of the topic when absent. */
+  readonly client?: string;
+  /** What all topics of this bench begin with. */
+  readonly topic: string;
+  readonly qos: 0 | 1 | 2;
+  /** What fleets choose benches by. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly commands: MqttAuthority;
+  /** Whether values are published, and the shortest time between two messages of one value. */
+  readonly publish: { readonly values: boolean; readonly every: number };
+  /** Time between two events of the traffic that are shown as samples; none when absent. */
+  readonly sample?: number;
+  readonly homeAssistant: boolean;
 }
 
 export interface ApiDefinition {

@@ -93,6 +93,7 @@ REST interface, with all of them; goes before what the file says
   --http_port PORT             default 8080, with --json_file 8081; 0 is any free port
   MODBUS_SIM_HTTP_PORT         environment: the port where neither this nor the file has one
   MODBUS_SIM_TOKEN             environment: the token that clients must send
+  MODBUS_SIM_MQTT_PASSWORD     environment: the password at the MQTT broker
 
   --free-ports                 sockets listen on free ports of 127.0.0.1, REST too, and serial lines are virtual,
                                whatever the file says; also for test and examine. The places are printed

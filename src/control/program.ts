@@ -28,7 +28,7 @@ export function summary({ simulator, run, revisionOf }: Room): Outcome<Summary> 
     program: { ...PROGRAM, run },
     lastSeq: traffic.last,
     lines: Array.from(lines.values(), (line) => summaryOf(line, revisionOf(line.definition))),
-    devices: { edition: simulator.deviceChanges },
+    devices: { edition: simulator.deviceChanges, signals: simulator.signalChanges },
     faults: { changes: faults.rules.changes, hits: faults.rules.hits },
   });
 }

@@ -20,6 +20,11 @@ export const CODES = {
   'request.header_too_long': { status: 431, means: 'The header of the request is too long.' },
   'request.host': { status: 421, means: 'The Host of the request is not a name of this machine.' },
   'request.origin': { status: 403, means: 'A page of another site sent the request.' },
+  'request.too_many': { status: 429, means: 'As many requests are under way as are allowed.' },
+  'answer.too_long': {
+    status: 413,
+    means: 'The answer is longer than a message may be; REST has it in parts.',
+  },
   'request.failed': { status: 500, means: 'The simulator has a mistake; its log has the reason.' },
   'path.unknown': { status: 404, means: 'There is no such path.' },
   'method.not_allowed': { status: 405, means: 'The path exists, but not with this method.' },

@@ -71,6 +71,19 @@ export function listValues(
   return at.findings.count > 0 ? refusalOf(at.findings, 'request.invalid') : done(views(values));
 }
 
+/** The values of a device that have a name, in brief. */
+export function namedValues({ simulator }: Room, { device: name }: OfDevice): Outcome<Iterable<ValueView>> {
+  const device = simulator.devices.get(name);
+  return device ? done(namedViews(device)) : unknownDevice(simulator, name);
+}
+
+function* namedViews(device: Device): Generator<ValueView> {
+  for (const name of device.points.named.keys()) {
+    const value = valueNamed(device, name);
+    if (value) yield viewValue(value);
+  }
+}
+
 function* views(values: readonly DeviceValue[]): Generator<RegisterView> {
   for (const value of values) yield viewRegister(value);
 }

@@ -128,7 +128,9 @@ export class Point implements Dependent {
 
   /** Whether clients read the value at a time of the device's clock, and not its sentinel. */
   isAvailableAt(time: number): boolean {
-    return this.isSwitchedOn && !this.definition.isAway?.(time);
+    if (!this.isSwitchedOn || this.definition.isAway?.(time)) return false;
+    // Those who publish live in the time of the wall, whatever the clock of the device does.
+    return !this.#signal?.inlet?.isStale?.(performance.now());
   }
 
   /** Whether clients read the value now. */
@@ -138,7 +140,7 @@ export class Point implements Dependent {
 
   /** Whether clients always read the value. */
   get isAlwaysAvailable(): boolean {
-    return this.isSwitchedOn && this.definition.isAway === undefined;
+    return this.isSwitchedOn && this.definition.isAway === undefined && !this.#signal?.inlet?.isStale;
   }
 
   /** The words that clients read while the value is not available; undefined where the type has none and the entry neither. */

@@ -145,12 +145,25 @@ export class Points implements GraphDevice, LocalPoints {
     this.#graph.settleDependents(point, this.schedule);
     point.refresh(this.schedule.time, this.#graph.revision);
     point.setSignal(placed, placed && this.#start(point, placed));
+    this.#switch(point, point.isSwitchedOn);
     this.#followers.link();
     point.follower?.begin(point.stored);
     const command = this.named.get(point.follower?.command ?? '');
     if (command) this.#followers.changed(command);
     this.#followers.changed(point);
     this.#graph.link();
+  }
+
+  /**
+   * Has a value become what came from outside, before it is scaled. Only for a value whose signal has an inlet.
+   * @param at when it came, in ms of `performance.now()`
+   */
+  take(point: Point, came: number, at: number): void {
+    this.#graph.advance();
+    this.#graph.settleDependents(point, this.schedule);
+    point.signal?.inlet?.take(came, at);
+    point.refresh(this.schedule.time, this.#graph.revision);
+    this.#followers.changed(point);
   }
 
   /** Lets clients read a value, apart from times at which its schedule makes it not available, or its sentinel. */
@@ -185,9 +198,10 @@ export class Points implements GraphDevice, LocalPoints {
     this.schedule.clear();
     this.reactions.start();
     for (const point of this.all) {
-      const { signal, available = true, isAway } = point.definition;
-      if (isAway || available !== point.isSwitchedOn) this.#switch(point, available);
+      const { signal, available = true } = point.definition;
+      const wasAlwaysAvailable = point.isAlwaysAvailable;
       point.setSignal(signal, signal && this.#start(point, signal));
+      if (!(wasAlwaysAvailable && available && point.isAlwaysAvailable)) this.#switch(point, available);
     }
     this.#followers.link();
     this.#followers.begin();

@@ -2,6 +2,7 @@ import * as catalogue from '../control/catalogue.js';
 import * as cells from '../control/cells.js';
 import * as devices from '../control/devices.js';
 import * as faults from '../control/faults.js';
+import * as inlets from '../control/inlets.js';
 import * as lines from '../control/lines.js';
 import * as program from '../control/program.js';
 import * as values from '../control/values.js';
@@ -40,6 +41,7 @@ export const CALLS = {
   'value.words': values.readWords,
   'signal.set': values.setSignal,
   'signal.remove': values.removeSignal,
+  'inlet.take': inlets.takeValues,
   'cells.read': cells.readCells,
   'cells.set': cells.setCell,
   'rule.get': faults.getRule,
@@ -69,6 +71,8 @@ export const LISTS = {
   'line.metrics': program.lineMetrics,
   'device.list': devices.listDevices,
   'value.list': values.listValues,
+  'value.named': values.namedValues,
+  'inlet.list': inlets.listInlets,
   'rule.list': faults.listRules,
   'test.findings': testing.testFindings,
   'examination.findings': testing.examinationFindings,

@@ -34,15 +34,19 @@ function stepBack(): void {
 }
 
 async function begin(order: DeskOrder): Promise<() => Promise<void>> {
-  const { door, rules, port, level, writesIn, events, trafficFile, zero } = order;
+  const { door, rules, port, level, writesIn, events, trafficFile, mqtt, zero } = order;
   const log = pino({ base: null, level }, { write: (entry) => post({ kind: 'log', entry }) });
   const end = new DeskEnd(door, events);
   const now = () => Number(process.hrtime.bigint() - zero) / 1e6;
   const desk = newDesk(end, end.traffic, { writesIn, log, now });
   const problem = trafficFile && (await desk.files.start(trafficFile));
   if (problem !== undefined) post({ kind: 'refused', error: `traffic: ${problem}` });
-  else await listen(buildApp(desk, rules, log), rules, port);
-  return () => desk.files.stop();
+  const addresses = problem === undefined ? await listen(buildApp(desk, rules, log), rules, port) : undefined;
+  if (mqtt && addresses) {
+    const { MqttBench } = await import('../mqtt/bench.js');
+    desk.bench = new MqttBench(desk, { ...mqtt, rest: addresses }, log);
+  }
+  return async () => void (await Promise.all([desk.files.stop(), desk.bench?.stop()]));
 }
 
 /**
@@ -53,11 +57,12 @@ async function oneAddress(host: string): Promise<string> {
   return host.toLowerCase() === 'localhost' ? (await lookup(host)).address : host;
 }
 
+/** @returns the addresses of REST; undefined after saying why there are none */
 async function listen(
   app: FastifyInstance,
   { host, credentials }: DeskOrder['rules'],
   port: number,
-): Promise<void> {
+): Promise<string[] | undefined> {
   const scheme = credentials === undefined ? 'http' : 'https';
   try {
     await app.listen({ host: await oneAddress(host), port, backlog: BACKLOG });
@@ -65,12 +70,14 @@ async function listen(
     const bound = app.addresses().flatMap((each) => (typeof each === 'string' ? [] : each));
     const addresses = bound.map((each) => `${scheme}://${hostPort(each.address, each.port)}`);
     post({ kind: 'listening', addresses, port: bound[0]?.port ?? port });
+    return addresses;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const address = hostPort(host, port);
     const inUse = `${address} is in use by another program; choose another port with api.port or --http_port`;
     const reason = code === 'EADDRINUSE' ? inUse : `can't listen on ${address}: ${message}`;
     post({ kind: 'refused', error: `REST: ${reason}` });
+    return undefined;
   }
 }
 

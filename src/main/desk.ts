@@ -12,6 +12,8 @@ interface DeskSettings {
   /** 0 is any free one. */
   readonly port: number;
   readonly log: Logger;
+  /** The broker that the bench is on; undefined for none. */
+  readonly mqtt: DeskOrder['mqtt'];
 }
 
 type DeskStart =
@@ -87,7 +89,7 @@ export class Desk {
   }
 
   async #begin(port: number): Promise<DeskStart> {
-    const { room, rules, log } = await this.#settings;
+    const { room, rules, log, mqtt } = await this.#settings;
     const { simulator, writesIn } = room;
     const thread = this.#thread ?? this.#newThread();
     this.#thread = thread;
@@ -104,6 +106,7 @@ export class Desk {
       writesIn,
       events: simulator.traffic.limits.events,
       trafficFile: simulator.trafficFile,
+      mqtt,
       zero: process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6)),
     };
     let resolve: (started: DeskStart) => void = () => {};

@@ -5,6 +5,7 @@ import { type ConfigurationSource, loadConfiguration } from '../config/load.js';
 import { armMisbehaviour } from '../control/catalogue.js';
 import { problemText } from '../control/refusal.js';
 import { ownersRoom, type Room } from '../control/room.js';
+import { readBrokerFiles } from '../mqtt/credentials.js';
 import { runService } from '../service/service.js';
 import { findServiceManager } from '../service/service-manager.js';
 import { openState } from '../service/state/open-state.js';
@@ -56,12 +57,16 @@ export async function serve(command: ServeCommand): Promise<number> {
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
+  const { mqtt } = configuration;
+  const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
+  if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
   const { credentials } = tls ?? {};
   const served = await desk.start({
     room,
     rules: { ...rules, ...(credentials && { credentials }) },
     port: configuration.api.port,
     log,
+    mqtt: mqtt && { definition: { ...mqtt, ...command.mqtt }, credentials: broker ?? {} },
   });
   if (!served.ok) {
     await simulator.stop();
@@ -69,6 +74,7 @@ export async function serve(command: ServeCommand): Promise<number> {
     return complain(served.error);
   }
   say(`REST on ${served.addresses.join(' and ')}`);
+  if (mqtt) say(`MQTT on ${mqtt.url}, topic ${mqtt.topic}`);
   await state?.keeper.begin();
   const again = () => loadConfiguration(source, api);
   const file = sourceName(source);

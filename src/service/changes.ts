@@ -31,6 +31,7 @@ export function changesOf(before: Configuration, after: Configuration): Changes 
     atRestart: [
       ...differentNames(ownDevices(before), ownDevices(after)).map((name) => `device ${name}`),
       ...(isDeepStrictEqual(before.api, after.api) ? [] : ['api']),
+      ...(isDeepStrictEqual(before.mqtt, after.mqtt) ? [] : ['mqtt']),
       ...(isDeepStrictEqual(before.traffic, after.traffic) ? [] : ['traffic']),
     ],
   };

@@ -7,20 +7,28 @@ const LONGEST_TOKEN = 8192;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The credentials of the units, and the variables in whose place they stand. */
+const CREDENTIALS = { token: 'MODBUS_SIM_TOKEN', 'mqtt-password': 'MODBUS_SIM_MQTT_PASSWORD' } as const;
+
 /**
- * Adds to the environment the REST token that systemd passed as a credential (`LoadCredential=token:FILE`). No other
- * user and no other process can read a credential. MODBUS_SIM_TOKEN takes precedence. An empty credential is ignored.
+ * Adds to the environment the token of REST and the password at the MQTT broker that systemd passed as credentials
+ * (`LoadCredential=token:FILE`). No other user and no other process can read a credential. Variables take precedence. An empty
+ * credential is ignored.
  * @returns the environment, or an error in one sentence: an unreadable token must not leave REST without a token.
  */
 export async function withCredentials(env: Environment): Promise<Environment | string> {
-  if (env.CREDENTIALS_DIRECTORY === undefined || env.MODBUS_SIM_TOKEN) return env;
-  const file = join(env.CREDENTIALS_DIRECTORY, 'token');
-  if (!existsSync(file)) return env;
-  try {
-    return { ...env, MODBUS_SIM_TOKEN: (await readShort(file, LONGEST_TOKEN)).trim() };
-  } catch (error) {
-    return `the credential token can't be read: ${(error as Error).message}`;
+  const found: Record<string, string> = {};
+  for (const [name, variable] of Object.entries(CREDENTIALS)) {
+    if (env.CREDENTIALS_DIRECTORY === undefined || env[variable]) continue;
+    const file = join(env.CREDENTIALS_DIRECTORY, name);
+    if (!existsSync(file)) continue;
+    try {
+      found[variable] = (await readShort(file, LONGEST_TOKEN)).trim();
+    } catch (error) {
+      return `the credential ${name} can't be read: ${(error as Error).message}`;
+    }
   }
+  return { ...env, ...found };
 }
 
 /** Where the units of this program have their configurations, and the token that is a credential. */

@@ -1,11 +1,12 @@
 import { oneOfKinds } from '../schema/kind.js';
 import { DERIVED } from './kinds/derived.js';
+import { OUTSIDE } from './kinds/outside.js';
 import { PLANNED } from './kinds/planned.js';
 import { RANDOM } from './kinds/random.js';
 import { WAVES } from './kinds/waves.js';
 
 /** Every kind of signal by its key in `signal`. A new kind is an entry of one of these tables. */
-const KINDS = new Map(Object.entries({ ...WAVES, ...PLANNED, ...RANDOM, ...DERIVED }));
+const KINDS = new Map(Object.entries({ ...WAVES, ...PLANNED, ...RANDOM, ...DERIVED, ...OUTSIDE }));
 
 /** The kinds with the schemas of their parameters, and with their rows of docs/signals.md. */
 export const SIGNAL_KINDS = Array.from(KINDS, ([name, { doc, schema }]) => ({ name, schema, ...doc }));

@@ -16,6 +16,25 @@ export interface Signal {
   readonly accumulator?: Accumulator;
   /** Only a signal that follows another value has this. */
   readonly follower?: Follower | undefined;
+  /** Only a signal whose value comes from outside has this. */
+  readonly inlet?: Inlet | undefined;
+}
+
+/** Where the value of a signal comes from: a topic of an MQTT broker. */
+export interface InletSource {
+  /** A topic name, without wildcards. */
+  readonly topic: string;
+  /** Which part of the payload: member names and indices of arrays, outermost first. */
+  readonly path: readonly (string | number)[];
+}
+
+/** The part of a signal that takes values from outside. */
+interface Inlet {
+  readonly source: InletSource;
+  /** From now on, this is what came. @param at when it came, by a clock that never jumps, in ms */
+  take(came: number, at: number): void;
+  /** Whether nothing came for so long that the value is not available. Absent where the last one stays good. */
+  readonly isStale?: ((now: number) => boolean) | undefined;
 }
 
 /** A sum, and the device's time in ms that it belongs to. */
@@ -102,6 +121,8 @@ interface SignalKind<Parameters> {
   readonly needs?: (parameters: Parameters) => readonly string[];
   /** The recording that the signal plays. */
   readonly plays?: (parameters: Parameters) => TrackSource;
+  /** Whether its value may become not available. */
+  readonly goesStale?: (parameters: Parameters) => boolean;
   readonly start: (parameters: Parameters, context: SignalContext) => Signal;
 }
 
@@ -113,6 +134,7 @@ export interface SignalDefinition {
   readonly fits: Fits;
   readonly needs: readonly string[];
   readonly plays: TrackSource | undefined;
+  readonly goesStale: boolean;
   start(context: SignalContext): Signal;
 }
 
@@ -123,6 +145,7 @@ export function signal<Parameters>({
   doc,
   needs,
   plays,
+  goesStale,
   start,
 }: SignalKind<Parameters>): Kind<SignalDefinition> & {
   readonly doc: { readonly entry: string; readonly value: string };
@@ -132,6 +155,7 @@ export function signal<Parameters>({
     fits,
     needs: needs?.(parameters) ?? [],
     plays: plays?.(parameters),
+    goesStale: goesStale?.(parameters) ?? false,
     start: (context: SignalContext) => start(parameters, context),
   }));
   return { ...kind, doc };

@@ -5,7 +5,7 @@ import { reportSharedEndpoint } from '../config/native/endpoints.js';
 import { nativeLine } from '../config/native/line.js';
 import { type LineSource, lineSource, mergedSource } from '../config/native/line-source.js';
 import { checkName } from '../config/native/names.js';
-import { readSignal } from '../config/native/points.js';
+import { readSignal, reportStale } from '../config/native/points.js';
 import { realProblems } from '../config/native/real.js';
 import { DeviceNames } from '../config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
@@ -104,6 +104,9 @@ export class Changes {
     if (spent !== undefined) return at.wrong(spent, 'memory.spent');
     const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#directory));
     if (!signal) return undefined;
+    const mistakes = at.findings.count;
+    reportStale(signal, at, point.definition);
+    if (at.findings.count > mistakes) return undefined;
     const [problem] = dependencyProblems(
       networkNow(this.#devices.byName.values(), (each) => (each === point ? signal : each.placedSignal)),
     );

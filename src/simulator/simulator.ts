@@ -70,6 +70,13 @@ export class Simulator {
     return this.#devices.changes;
   }
 
+  /** Another number when a signal was set or restarted, or a device was added or removed. */
+  get signalChanges(): number {
+    let changes = this.deviceChanges;
+    for (const { points } of this.devices.values()) changes += points.changes + 1;
+    return changes;
+  }
+
   /** Another number when lines, their units or devices have changed. */
   get revision(): number {
     return this.#devices.changes + this.changes.ofLines;
@@ -101,6 +108,7 @@ export class Simulator {
       faultLines: this.faultLines,
       findValue: this.findValue,
       api: this.#configuration.api,
+      mqtt: this.#configuration.mqtt,
       traffic: this.#configuration.traffic,
       keepsState: this.#configuration.keepsState === true,
       directory: this.directory,

@@ -161,6 +161,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     knowsFiles: ['src/simulator/ports.ts'],
     why: 'it is on the side of the desk, and reaches the running simulator through the door only',
   },
+  mqtt: {
+    knows: ['schema', 'protocol', 'device', 'transport', 'config', 'control', 'door', 'api'],
+    external: /^(node:.+|mqtt|fastify|zod)$/,
+    why: 'it is on the side of the desk, and reaches the running simulator through the door only',
+  },
   library: {
     knows: ['schema', 'client', 'faults', 'config', 'simulator', 'control', 'testing', 'door', 'api'],
     external: /^(node:.+|pino|fastify|zod)$/,
@@ -214,6 +219,11 @@ const MAY_KNOW_ALL = 'main';
 
 /** Packages that only one place may import. */
 const CONFINED = [
+  {
+    packages: /^mqtt$/,
+    places: ['src/mqtt/'],
+    why: 'it is loaded where a broker is configured, and nowhere else',
+  },
   {
     packages: /^(serialport|@serialport\/(?!parser-).+)$/,
     places: ['src/transport/port/'],

@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
+import { benchSchema } from '../../control/schemas/bench.js';
 import { PORT } from '../../control/schemas/examples.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { type PortStatus, portStatuses } from '../../simulator/ports.js';
@@ -73,7 +74,8 @@ export interface ServedSchema {
 }
 
 /** What the program runs with: its configuration, the ports of its machine, and the schemas of bodies for those who make forms. */
-export function programRoutes({ door }: Desk): FastifyPluginCallbackZod {
+export function programRoutes(desk: Desk): FastifyPluginCallbackZod {
+  const { door } = desk;
   const shared = { tags: ['program'] };
 
   return (app, _, done) => {
@@ -92,6 +94,20 @@ export function programRoutes({ door }: Desk): FastifyPluginCallbackZod {
         if (!text.ok) return refuse(request, reply, text);
         return sendText(reply, `${YAML}; charset=utf-8`, joined(text.value));
       },
+    );
+
+    app.get(
+      '/mqtt',
+      {
+        schema: {
+          ...shared,
+          summary: 'Get how the bench is on its broker',
+          description:
+            'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
+          response: { 200: z.object({ mqtt: benchSchema.nullable() }).describe('The broker, or null.') },
+        },
+      },
+      () => ({ mqtt: desk.bench?.status ?? null }),
     );
 
     app.get(

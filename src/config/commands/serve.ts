@@ -35,6 +35,8 @@ export interface ServeCommand {
   readonly runtimeDirectory?: string;
   /** An entry of the catalogue, for all devices. */
   readonly misbehave?: string;
+  /** What the environment says of the broker. */
+  readonly mqtt?: { readonly password: string };
 }
 
 export const SERVE_OPTIONS = {
@@ -54,6 +56,8 @@ const MAX_PORT = 65535;
 interface Environment {
   /** The token of REST. */
   readonly token: string | undefined;
+  /** The password at the broker. */
+  readonly mqttPassword: string | undefined;
   /** The port of REST where neither the command line nor the file has one. */
   readonly defaultPort: string | undefined;
   /** The directories that the service manager has made. */
@@ -64,7 +68,7 @@ interface Environment {
 /** @returns what is wrong, as a sentence */
 export function parseServe(
   values: Values<keyof typeof SERVE_OPTIONS>,
-  { token, defaultPort: usualPort, stateDirectory, runtimeDirectory }: Environment,
+  { token, mqttPassword, defaultPort: usualPort, stateDirectory, runtimeDirectory }: Environment,
 ): ServeCommand | string {
   if (values.custom_actions_module !== undefined) {
     return '--custom_actions_module: custom actions of Python modules are not supported';
@@ -88,6 +92,7 @@ export function parseServe(
     state: compact({ directory: values.state, ofService: stateDirectory }),
     runtimeDirectory,
     misbehave: values.misbehave,
+    mqtt: mqttPassword === undefined ? undefined : { password: mqttPassword },
   });
 }
 

@@ -61,6 +61,8 @@ export function readFeeds(device: At, recordings: OpenRecording): FeedDefinition
     const feed = at.check(fedQueueSchema);
     const signal = feed && readSignal(at.key('signal'), 'uint16', recordings);
     if (!signal) return [];
+    if (signal.definition.kind === 'mqtt')
+      at.key('signal').key('mqtt').wrong('a queue takes no values from a broker');
     const { every, seed } = feed;
     return [{ address: Number(address), every, signal: seed === undefined ? signal : { ...signal, seed } }];
   });

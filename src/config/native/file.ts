@@ -21,6 +21,7 @@ import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
 import { mergedSource } from './line-source.js';
 import { mannersProblems } from './manners-schema.js';
+import { nativeMqtt } from './mqtt.js';
 import { pointsByName, valueFinder } from './named-values.js';
 import { checkName } from './names.js';
 import { reportReactionUses } from './reaction-uses.js';
@@ -72,15 +73,26 @@ export function nativeConfiguration(at: At, context: NativeContext): Configurati
   const api = readApi(at, context);
   const traffic = nativeTraffic(at.key('traffic'), directory);
   reportSharedEndpoints(lines, api, at);
+  const mqtt = nativeMqtt(at.key('mqtt'), directory);
+  if (!mqtt && at.key('mqtt').value === undefined) warnOfInlets(configured.devices, at.key('devices'));
   const keepsState = readOption(at.key('state'), stateSchema) === 'keep';
   return {
     ...configured,
     faults,
     api,
     directory,
-    ...compact({ traffic }),
+    ...compact({ mqtt, traffic }),
     ...(keepsState && { keepsState }),
   };
+}
+
+/** A signal that takes values from a broker takes none without one. */
+function warnOfInlets(devices: readonly DeviceDefinition[], at: At): void {
+  for (const { name, life } of devices) {
+    const waiting = life?.points.filter(({ signal }) => signal?.definition.kind === 'mqtt').length ?? 0;
+    if (waiting > 0)
+      at.key(name).warn(`has a signal that takes values from a broker, and there is no section mqtt`);
+  }
 }
 
 /** Lines that only listen need no devices. */

@@ -53,6 +53,7 @@ export function pointsOf(
   const { name, unit, scale = 1, description, retain = false } = value as Partial<PointDefinition>;
   const { writable = false } = entry;
   const availability = readAvailability(entry);
+  if (signal) reportStale(signal, at.key('signal'), { type, notAvailable: availability.notAvailable });
   hintAtValue(entry, scale);
   const reactions = readReactions(at, { table, type, scale, writable, movedBy: mover });
   return Array.from({ length: quantity }, (_, i) => ({
@@ -86,6 +87,16 @@ function readAvailability({ at, type, cells }: PlacedValues) {
     ...(windows && { isAway: (time: number) => windows.some((window) => isOpen(window, time)) }),
     ...(notAvailable !== undefined && { notAvailable }),
   };
+}
+
+/** Reports a signal that may leave a value not available, where clients could not be told so. */
+export function reportStale(
+  { definition: { kind, goesStale } }: PlacedSignal,
+  at: At,
+  { type, notAvailable }: { readonly type: ValueType; readonly notAvailable?: Value | undefined },
+): void {
+  if (!goesStale || notAvailable !== undefined || usualSentinel(type) !== undefined) return;
+  at.key(kind).key('stale').wrong(withoutSentinel(type));
 }
 
 /** The value of a type at `at`, as it is stored; undefined where there is none, or after reporting a mistake. */

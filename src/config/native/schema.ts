@@ -15,6 +15,7 @@ export const fileSections = section({
   lines: z.unknown().optional(),
   faults: z.unknown().optional(),
   api: z.unknown().optional(),
+  mqtt: z.unknown().optional(),
   traffic: z.unknown().optional(),
   start: z.unknown().optional(),
   state: z.unknown().optional(),

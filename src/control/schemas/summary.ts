@@ -26,7 +26,10 @@ const summarySchema = z.object({
   }),
   lastSeq: z.number().describe('The sequence number of the newest event of the traffic.'),
   lines: z.array(lineSummary),
-  devices: z.object({ edition: z.number().describe('Another number when a device has come or gone.') }),
+  devices: z.object({
+    edition: z.number().describe('Another number when a device has come or gone.'),
+    signals: z.number().describe('Another number when a signal was set or has begun anew.'),
+  }),
   faults: z.object({
     changes: z.number().describe('How often a rule was put in force, switched or removed.'),
     hits: z.number().describe('How often any rule has acted.'),

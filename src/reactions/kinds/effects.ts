@@ -160,6 +160,7 @@ function latched(signal: Signal, every: number): Signal {
     }
   };
   return {
+    inlet: signal.inlet,
     valueAt(time) {
       lookUntil(time);
       return Number(time >= since);

@@ -1,4 +1,9 @@
-import type { ApiDefinition, LineDefinition, TrafficDefinition } from '../../config/configuration.js';
+import type {
+  ApiDefinition,
+  LineDefinition,
+  MqttDefinition,
+  TrafficDefinition,
+} from '../../config/configuration.js';
 import { lineSource } from '../../config/native/line-source.js';
 import type { FaultLine } from '../../faults/ability.js';
 import { type FindValue, THEN } from '../../faults/rule.js';
@@ -16,6 +21,7 @@ export interface RunningConfiguration {
   readonly faultLines: readonly FaultLine[];
   readonly findValue: FindValue;
   readonly api: ApiDefinition;
+  readonly mqtt: MqttDefinition | undefined;
   readonly traffic: TrafficDefinition | undefined;
   readonly keepsState: boolean;
   readonly directory: string;
@@ -31,6 +37,7 @@ export function* configurationText(running: RunningConfiguration): Generator<str
   for (const line of running.lines) yield lineText(line);
   yield* rulesText(running);
   yield* apiText(running.api);
+  if (running.mqtt) yield* mqttText(running.mqtt);
   if (running.traffic) yield trafficText(running.traffic);
   if (running.keepsState) yield 'state: keep\n';
 }
@@ -92,6 +99,14 @@ function* apiText({ token, readTokens, files, ...api }: ApiDefinition): Generato
     yield '  # The tokens for reading are left out: set them here as `readTokens`.\n';
   const written = Object.entries({ ...api, ...(files && { tls: files }) });
   for (const [name, value] of written) yield `  ${key(name)}: ${flow(value)}\n`;
+}
+
+function* mqttText({ password, files, publish, ...mqtt }: MqttDefinition): Generator<string> {
+  yield 'mqtt:\n';
+  if (password !== undefined || mqtt.username !== undefined)
+    yield '  # The password is left out: set it here as `password`, or in the environment as MODBUS_SIM_MQTT_PASSWORD.\n';
+  for (const [name, value] of Object.entries({ ...mqtt, ...files, publish }))
+    yield `  ${key(name)}: ${flow(value)}\n`;
 }
 
 function trafficText({ events, bytes, file }: TrafficDefinition): string {

@@ -510,7 +510,7 @@ describe('a mistake in the rest of the file', () => {
     [
       nativeMistakes(`line: {}\nlines: {b: {tcp: {}, units: {1: m}}}${rest}`),
       [
-        'line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api, traffic, start, state)',
+        'line: unknown key "line", did you mean "lines"? (known: devices, lines, faults, api, mqtt, traffic, start, state)',
       ],
     ],
     [nativeMistakes('server_list: {}'), [': this is a file of pymodbus.simulator: use it with --json_file']],

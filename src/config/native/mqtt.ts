@@ -1,0 +1,72 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { At } from '../../schema/at.js';
+import { flag, oneOf, secret, section, text } from '../../schema/parts.js';
+import { expectedMessage } from '../../schema/problem.js';
+import { duration } from '../../schema/units.js';
+import { compact } from '../compact.js';
+import type { MqttDefinition } from '../configuration.js';
+
+const URL_TEXT = 'the address of a broker, such as mqtts://broker:8883';
+const TOPIC_TEXT = 'the beginning of topics, such as modbus-sim/bench-7, without +, # and $ or / at its ends';
+const TOPIC = /^(?![$/])[^+#\p{Cc}]{1,256}(?<!\/)$/u;
+const SCHEMES = /^(?:mqtts?|wss?):$/;
+
+const url = z
+  .string({ error: URL_TEXT })
+  .refine((address) => URL.canParse(address) && SCHEMES.test(new URL(address).protocol), {
+    error: ({ input }) => expectedMessage(URL_TEXT, input),
+  });
+
+const LABELS = 'labels by name, such as {rack: 3}';
+const label = z.union([z.string().max(256), z.number(), z.boolean()], { error: 'text or a number' });
+
+const mqttSchema = section({
+  url,
+  username: text('the name of a user').optional(),
+  password: secret.optional(),
+  ca: text('the path of certificates of authorities (PEM)').optional(),
+  cert: text('the path of a certificate (PEM)').optional(),
+  key: text('the path of its private key (PEM)').optional(),
+  client: text('a client identifier').max(256).optional(),
+  topic: z
+    .string({ error: TOPIC_TEXT })
+    .regex(TOPIC, { error: TOPIC_TEXT })
+    .prefault(() => `modbus-sim/${hostname()}`),
+  qos: oneOf([0, 1, 2]).default(1),
+  labels: z
+    .record(z.string(), label, { error: LABELS })
+    .refine((labels) => Object.keys(labels).length <= 64, { error: 'at most 64 labels' })
+    .default({}),
+  commands: oneOf(['none', 'read', 'all']).default('none'),
+  publish: section({ values: flag.default(true), every: duration(100).default(1000) }).prefault({}),
+  sample: duration(100).optional(),
+  homeAssistant: flag.default(false),
+});
+
+/** The broker of a native file; undefined where there is none, or after reporting mistakes. */
+export function nativeMqtt(at: At, directory: string): MqttDefinition | undefined {
+  if (at.value === undefined) return undefined;
+  const read = at.check(mqttSchema);
+  if (!read) return undefined;
+  const { ca, cert, key, labels, ...settings } = read;
+  const { protocol, username, password, hostname: host } = new URL(settings.url);
+  if (username || password) return at.key('url').wrong('expected no user in it: write username and password');
+  const isPlain = protocol === 'mqtt:' || protocol === 'ws:';
+  for (const [name, value] of Object.entries({ ca, cert, key }))
+    if (isPlain && value !== undefined) at.key(name).wrong(`is for mqtts: and wss:, not for ${protocol}`);
+  if ((cert === undefined) !== (key === undefined))
+    at.key(cert === undefined ? 'cert' : 'key').wrong('missing: a certificate and its key go together');
+  if (isPlain && settings.commands === 'all' && !/^(?:localhost|127\..*|\[::1\])$/.test(host))
+    at.key('commands').warn(`whoever hears the network can read the password and then command: use mqtts:`);
+  const files = {
+    ...(ca && { ca: resolve(directory, ca) }),
+    ...(cert && { cert: resolve(directory, cert) }),
+  };
+  return {
+    ...compact(settings),
+    labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)])),
+    ...((ca ?? cert) && { files: { ...files, ...(key && { key: resolve(directory, key) }) } }),
+  } as MqttDefinition;
+}

@@ -1,0 +1,46 @@
+import type { TableName } from '../device/tables.js';
+import type { InletSource } from '../signals/signal.js';
+import { valueAtAddress } from './device-value.js';
+import { done, type Outcome } from './refusal.js';
+import type { Room } from './room.js';
+
+/** A value by its place. */
+interface Placed {
+  readonly device: string;
+  readonly table: TableName;
+  readonly address: number;
+}
+
+/** A value that comes from outside. */
+export interface InletView extends Placed, InletSource {}
+
+/** A number that has come for a value, before the scale of its signal. */
+export interface Taken extends Placed {
+  readonly value: number;
+  /** How long ago it came, in ms. */
+  readonly age: number;
+}
+
+/** The values whose signals take them from outside, and where from. */
+export function* listInlets({ simulator }: Room): Generator<InletView> {
+  for (const { name: device, points } of simulator.devices.values()) {
+    for (const { definition, signal } of points.all) {
+      const { table, address } = definition;
+      if (signal?.inlet) yield { device, table, address, ...signal.inlet.source };
+    }
+  }
+}
+
+/** Passes on what has come. Values that are gone, or whose signal is another one by now, are left out. */
+export function takeValues(
+  { simulator }: Room,
+  { values }: { readonly values: readonly Taken[] },
+): Outcome<null> {
+  const now = performance.now();
+  for (const { device: name, table, address, value, age } of values) {
+    const device = simulator.devices.get(name);
+    const found = device && valueAtAddress(device, table, address);
+    if (found?.point?.signal?.inlet) device?.points.take(found.point, value, now - age);
+  }
+  return done(null);
+}

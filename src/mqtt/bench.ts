@@ -1,0 +1,268 @@
+import { hostname } from 'node:os';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Desk } from '../api/desk.js';
+import type { NamedView } from '../api/line-map.js';
+import { errorBody } from '../api/problem.js';
+import type { MqttDefinition } from '../config/configuration.js';
+import type { BenchStatus } from '../control/schemas/bench.js';
+import type { Summary } from '../control/schemas/summary.js';
+import { allParts } from '../door/door.js';
+import { isMapping } from '../schema/parts.js';
+import { type Arrived, Broker, type BrokerCredentials } from './broker.js';
+import { Commands, jsonOf } from './commands.js';
+import { Findings } from './findings.js';
+import { discoveries } from './home-assistant.js';
+import { Inlets } from './inlets.js';
+import type { Message } from './outbox.js';
+import { level, nameIn } from './topics.js';
+import { ValuesOut } from './values.js';
+
+/** What a bench is told to be on a broker with. */
+export interface BenchOrder {
+  readonly definition: MqttDefinition;
+  readonly credentials: BrokerCredentials;
+  /** Where REST is. */
+  readonly rest: readonly string[];
+}
+
+/** How often the traffic is looked at, and how often everything else, in ms. */
+const TRAFFIC_MS = 50;
+const SUMMARY_MS = 1000;
+/** The most devices that are named in the state. */
+const MOST_NAMED = 1000;
+
+/** A bench on a broker: tells its state, values and findings, takes values, and carries out commands. */
+export class MqttBench {
+  readonly #desk: Desk;
+  readonly #log: FastifyBaseLogger;
+  readonly #order: BenchOrder;
+  readonly #topic: string;
+  readonly #since = new Date(Date.now() - 1000 * process.uptime()).toISOString();
+  readonly #broker: Broker;
+  readonly #values: ValuesOut | undefined;
+  readonly #inlets: Inlets;
+  readonly #commands: Commands;
+  readonly #findings: Findings;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #devices: readonly string[] = [];
+  #summary: Summary | undefined;
+  #told = '';
+  #hits = new Map<string, number>();
+  /** The numbers of tests and examinations that run. */
+  #running: readonly number[] = [];
+
+  constructor(desk: Desk, order: BenchOrder, log: FastifyBaseLogger) {
+    this.#desk = desk;
+    this.#log = log;
+    this.#order = order;
+    const { definition, credentials } = order;
+    const { topic, publish, commands: authority } = definition;
+    this.#topic = topic;
+    const send = (message: Message) => this.#broker.publish(message);
+    this.#values = publish.values
+      ? new ValuesOut(desk.door, { topic: `${topic}/devices`, every: publish.every, publish: send })
+      : undefined;
+    this.#inlets = new Inlets(desk.door);
+    this.#commands = new Commands(desk.door, { authority, bench: topic, publish: send });
+    this.#findings = new Findings(
+      desk,
+      {
+        written: (device, names, view) => void this.#written(device, names, view),
+        happened: (view) => {
+          this.#tell(view.kind, view);
+          if (view.kind === 'test') void this.#lookAtTests();
+        },
+        sample: (view) => this.#tell('traffic', view),
+      },
+      definition.sample,
+    );
+    this.#broker = new Broker(
+      { ...definition, credentials },
+      {
+        will: () => ({
+          topic: `${topic}/state`,
+          payload: JSON.stringify({ state: 'offline' }),
+          retain: true,
+        }),
+        connected: () => void this.#connected(),
+        arrived: (message) => void this.#arrived(message),
+        log: (kind, text) => (kind === 'lost' ? log.warn(`MQTT: ${text}`) : log.info(`MQTT: ${text}`)),
+      },
+    );
+    this.#every(TRAFFIC_MS, () => this.#findings.turn());
+    this.#every(SUMMARY_MS, () => this.#look());
+    if (this.#values) this.#every(publish.every, () => this.#tellValues());
+  }
+
+  get status(): BenchStatus {
+    return {
+      ...this.#broker.status,
+      topic: this.#topic,
+      unreadable: this.#inlets.unreadable,
+      missed: this.#findings.missed,
+    };
+  }
+
+  /** Says that the bench is gone, and goes. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    const payload = JSON.stringify({ state: 'offline', time: new Date().toISOString() });
+    await this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true });
+  }
+
+  /** Does something again and again, but never twice at a time. A failure is told, and the next turn goes on. */
+  #every(ms: number, work: () => Promise<void>): void {
+    let isWorking = false;
+    const turn = async () => {
+      if (isWorking) return;
+      isWorking = true;
+      try {
+        await work();
+      } catch (error) {
+        this.#log.error(error, 'MQTT: a turn has failed');
+      }
+      isWorking = false;
+    };
+    this.#timers.push(setInterval(() => void turn(), ms));
+  }
+
+  async #connected(): Promise<void> {
+    const { commands } = this.#order.definition;
+    this.#told = '';
+    this.#values?.forget();
+    this.#broker.subscribe([
+      ...(commands === 'none' ? [] : [`${this.#topic}/command/+`]),
+      ...(commands === 'all' ? [`${this.#topic}/devices/+/set/+`] : []),
+      ...this.#inlets.topics,
+    ]);
+    await this.#look();
+    await this.#tellValues();
+    if (this.#order.definition.homeAssistant)
+      for (const device of this.#devices) {
+        const views = await allParts(
+          await this.#desk.door.list('value.list', { device, from: 0, to: 0xffff }),
+        );
+        if (!('ok' in views))
+          for (const message of discoveries(this.#topic, device, views)) this.#broker.publish(message);
+      }
+  }
+
+  /** Tells what is different about the bench as a whole. */
+  async #look(): Promise<void> {
+    const { door } = this.#desk;
+    const came = await door.call('program.summary', undefined);
+    if (!came.ok) return;
+    const before = this.#summary;
+    const now = came.value;
+    this.#summary = now;
+    if (before?.devices.edition !== now.devices.edition) {
+      const devices = await allParts(await door.list('device.list', undefined));
+      if (!('ok' in devices)) this.#devices = devices.map(({ name }) => name);
+      this.#values?.keepOnly(new Set(this.#devices));
+    }
+    if (before?.devices.signals !== now.devices.signals) {
+      const { gone, added } = await this.#inlets.refresh();
+      this.#broker.unsubscribe(gone);
+      this.#broker.subscribe(added);
+    }
+    if (before?.faults.hits !== now.faults.hits || before?.faults.changes !== now.faults.changes)
+      await this.#tellHits();
+    this.#tellState(now);
+  }
+
+  #tellState({ program, lines }: Summary): void {
+    const { definition, rest } = this.#order;
+    const state = {
+      state: 'online',
+      version: program.version,
+      run: program.run,
+      host: hostname(),
+      since: this.#since,
+      labels: definition.labels,
+      commands: definition.commands,
+      lines: lines.map(({ name, state, reason, place }) => ({ name, state, reason, place })),
+      devices: this.#devices.slice(0, MOST_NAMED),
+      ...(this.#devices.length > MOST_NAMED && { moreDevices: this.#devices.length - MOST_NAMED }),
+      rules: [...this.#hits.keys()],
+      running: this.#running,
+      rest,
+    };
+    const text = JSON.stringify(state);
+    if (text === this.#told || !this.#broker.status.connected) return;
+    this.#told = text;
+    const payload = JSON.stringify({ ...state, time: new Date().toISOString() });
+    this.#broker.publish({ topic: `${this.#topic}/state`, payload, retain: true });
+  }
+
+  /** Tells of each rule that has acted since the last look, once. */
+  async #tellHits(): Promise<void> {
+    const rules = await allParts(await this.#desk.door.list('rule.list', undefined));
+    if ('ok' in rules) return;
+    const before = this.#hits;
+    this.#hits = new Map(rules.map(({ name, hits }) => [name, hits]));
+    for (const { name: rule, hits, lastHit: time } of rules)
+      if (hits > (before.get(rule) ?? 0)) this.#tell('rule', { rule, hits, time });
+  }
+
+  async #lookAtTests(): Promise<void> {
+    const { door } = this.#desk;
+    const came = await Promise.all([
+      door.call('test.list', undefined),
+      door.call('examination.list', undefined),
+    ]);
+    this.#running = came.flatMap((runs) =>
+      runs.ok ? runs.value.flatMap(({ id, isOver }) => (isOver ? [] : [id])) : [],
+    );
+  }
+
+  async #tellValues(): Promise<void> {
+    if (!this.#broker.status.connected) return;
+    for (const device of this.#devices) await this.#values?.look(device);
+  }
+
+  async #written(device: string, names: readonly string[], { line, client, time }: NamedView): Promise<void> {
+    void this.#values?.look(device);
+    for (const value of names) {
+      const came = await this.#desk.door.call('value.get', { device, value });
+      if (!came.ok) continue;
+      const payload = JSON.stringify({
+        value: came.value.value,
+        raw: came.value.raw,
+        line,
+        client: client ?? null,
+        time,
+      });
+      this.#broker.publish({
+        topic: `${this.#topic}/devices/${level(device)}/written/${level(value)}`,
+        payload,
+      });
+    }
+  }
+
+  #tell(kind: string, content: object): void {
+    this.#broker.publish({ topic: `${this.#topic}/events/${kind}`, payload: JSON.stringify(content) });
+  }
+
+  async #arrived(message: Arrived): Promise<void> {
+    const { topic, isRetained } = message;
+    this.#inlets.arrived(topic, message.payload);
+    if (!topic.startsWith(`${this.#topic}/`) || isRetained) return;
+    const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');
+    if (kind === 'command' && verb === undefined) {
+      const came = await this.#commands.arrived(first, message);
+      if (came?.ok === false) this.#tell('refused', { topic, ...errorBody(came) });
+    } else if (kind === 'devices' && verb === 'set' && more.length === 0) {
+      await this.#set(message, { device: nameIn(first) ?? '', name: nameIn(last) ?? '' });
+    }
+  }
+
+  /** `set/NAME` is the command `value.set`, with a value alone or with an object as REST takes it. */
+  async #set(message: Arrived, where: { readonly device: string; readonly name: string }): Promise<void> {
+    const parsed = jsonOf(message.payload);
+    const { value } = { value: undefined, ...parsed };
+    const input = isMapping(value) ? { ...value, ...where } : { value, ...where };
+    const came = parsed.ok ? await this.#commands.carryOut('value.set', input) : parsed;
+    if (!came.ok) this.#tell('refused', { topic: message.topic, ...errorBody(came) });
+    else await this.#values?.look(where.device);
+  }
+}

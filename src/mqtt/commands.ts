@@ -1,0 +1,202 @@
+import { parseJson } from '../api/json-body.js';
+import { errorBody } from '../api/problem.js';
+import { findMisbehaviour, rulesOf, type Target } from '../config/catalogue.js';
+import type { MqttAuthority } from '../config/configuration.js';
+import { type Outcome, refusal, refusalOf } from '../control/refusal.js';
+import type { CallName, Door, ListName } from '../door/door.js';
+import { CALLS } from '../door/table.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { unknownName } from '../schema/nearest.js';
+import { isMapping } from '../schema/parts.js';
+import type { Arrived } from './broker.js';
+import { INPUTS, isQuery } from './inputs.js';
+import type { Message } from './outbox.js';
+
+type Name = CallName | ListName;
+
+/** The longest request and the longest answer. */
+const LONGEST = 2 ** 20;
+/** What asks beyond this is refused. */
+const MOST_UNDER_WAY = 64;
+/** So many answers are remembered, for requests that come again. */
+const MOST_REMEMBERED = 256;
+const RESPONSES = /^modbus-sim\/[^+#\p{Cc}]{1,1000}$/u;
+
+/** A request as it was understood. */
+interface Request {
+  readonly input: unknown;
+  readonly responseTopic: string | undefined;
+  readonly correlation: Uint8Array | undefined;
+  /** Of a request under MQTT 3.1.1: it stands in the answer as it was sent. */
+  readonly tag: unknown;
+}
+
+/** What a request says of itself where MQTT has no properties. */
+const KEYS = ['responseTopic', 'correlation', 'input'];
+
+/** Carries out commands and queries of the door that come as messages, and answers them. */
+export class Commands {
+  readonly #door: Door;
+  readonly #authority: MqttAuthority;
+  readonly #bench: string;
+  readonly #publish: (message: Message) => void;
+  #underWay = 0;
+  readonly #answers = new Map<string, Promise<Outcome<unknown>>>();
+
+  /** @param bench the beginning of the topics of this bench, which is in each answer */
+  constructor(
+    door: Door,
+    {
+      authority,
+      bench,
+      publish,
+    }: {
+      readonly authority: MqttAuthority;
+      readonly bench: string;
+      readonly publish: (message: Message) => void;
+    },
+  ) {
+    this.#door = door;
+    this.#authority = authority;
+    this.#bench = bench;
+    this.#publish = publish;
+  }
+
+  /** @returns why it was not carried out; undefined when it was */
+  async arrived(name: string, message: Arrived): Promise<Outcome<unknown> | undefined> {
+    if (message.isRetained) return undefined;
+    const request = requestOf(message);
+    const { responseTopic, correlation, tag } = request.ok ? request.value : { ...message, tag: undefined };
+    if (responseTopic !== undefined && !RESPONSES.test(responseTopic))
+      return refusal('request.invalid', 'responseTopic', 'expected a topic that begins with modbus-sim/');
+    const came = request.ok ? await this.#once(name, request.value) : request;
+    if (responseTopic !== undefined)
+      this.#publish({
+        topic: responseTopic,
+        payload: JSON.stringify({
+          bench: this.#bench,
+          ...answerOf(came),
+          ...(tag !== undefined && { correlation: tag }),
+        }),
+        ...(correlation && { correlation }),
+      });
+    return came;
+  }
+
+  /** A request that comes again, because somebody did not hear the answer, is not carried out again. */
+  #once(name: string, { input, responseTopic, correlation, tag }: Request): Promise<Outcome<unknown>> {
+    const id = correlation ? Buffer.from(correlation).toString('hex') : JSON.stringify(tag);
+    if (id === undefined) return this.carryOut(name, input);
+    const key = `${responseTopic} ${name} ${id}`;
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const came = this.carryOut(name, input);
+    this.#answers.set(key, came);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > MOST_REMEMBERED && oldest !== undefined) this.#answers.delete(oldest);
+    return came;
+  }
+
+  /** Carries out a command or answers a query, if that is allowed here. */
+  async carryOut(written: string, input: unknown): Promise<Outcome<unknown>> {
+    if (!Object.hasOwn(INPUTS, written))
+      return refusal('path.unknown', '', unknownName('command', written, Object.keys(INPUTS)));
+    const name = written as Name;
+    if (this.#authority === 'none' || (this.#authority === 'read' && !isQuery(name)))
+      return refusal('access.read_only', '', `mqtt.commands is ${this.#authority}`);
+    if (this.#underWay >= MOST_UNDER_WAY)
+      return refusal('request.too_many', '', `expected at most ${MOST_UNDER_WAY} requests at a time`);
+    this.#underWay++;
+    try {
+      const findings = new Findings();
+      const checked = new At(input, findings).check<unknown>(INPUTS[name]);
+      if (findings.count > 0) return refusalOf(findings, 'request.invalid');
+      const meant = inputOf(name, checked);
+      return meant.ok ? await this.#ask(name, meant.value) : meant;
+    } catch (error) {
+      return refusal('request.failed', '', (error as Error).message);
+    } finally {
+      this.#underWay--;
+    }
+  }
+
+  async #ask(name: Name, input: unknown): Promise<Outcome<unknown>> {
+    if (Object.hasOwn(CALLS, name)) return this.#door.call(name as CallName, input as never);
+    const list = await this.#door.list(name as ListName, input as never);
+    if (!list.ok) return list;
+    const all: unknown[] = [];
+    let length = 0;
+    for await (const parts of list.value) {
+      for (const part of parts) {
+        length += JSON.stringify(part, plain).length;
+        all.push(part);
+      }
+      if (length > LONGEST)
+        return refusal(
+          'answer.too_long',
+          '',
+          `the answer has more than ${LONGEST} bytes: REST has it in parts`,
+        );
+    }
+    return { ok: true, value: name === 'program.configuration' ? all.join('') : all };
+  }
+}
+
+/** The entry of the catalogue that a name stands for, which the side of the lines does not read. */
+function inputOf(name: Name, input: unknown): Outcome<unknown> {
+  if (name !== 'misbehaviour.arm' && name !== 'misbehaviour.disarm') return { ok: true, value: input };
+  const { id, target } = input as { id: string; target?: Target };
+  const entry = findMisbehaviour(id);
+  if (typeof entry === 'string') return refusal('misbehaviour.unknown', 'id', entry);
+  const { manners, line } = entry;
+  return {
+    ok: true,
+    value: target
+      ? { manners, line, rules: rulesOf(entry, target), target }
+      : { id: entry.id, manners, line },
+  };
+}
+
+/** The JSON that a payload is; `{}` for an empty one. */
+export function jsonOf(payload: Buffer): Outcome<unknown> {
+  if (payload.length > LONGEST)
+    return refusal('request.too_long', '', `expected at most ${LONGEST} bytes, got ${payload.length}`);
+  const text = payload.toString('utf8');
+  return text.trim() === '' ? { ok: true, value: {} } : parseJson(text);
+}
+
+/** MQTT 5 has the topic of the answer beside the payload; under 3.1.1 the payload has it. */
+function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Request> {
+  const parsed = jsonOf(payload);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  const isWrapped =
+    responseTopic === undefined && isMapping(value) && typeof value.responseTopic === 'string';
+  if (!isWrapped) return { ok: true, value: { input: value, responseTopic, correlation, tag: undefined } };
+  const other = Object.keys(value).find((key) => !KEYS.includes(key));
+  if (other !== undefined) return refusal('request.invalid', other, `expected ${KEYS.join(', ')}`);
+  return {
+    ok: true,
+    value: {
+      input: value.input ?? {},
+      responseTopic: value.responseTopic as string,
+      correlation: undefined,
+      tag: value.correlation,
+    },
+  };
+}
+
+/** An outcome as JSON: `value`, or the body that REST has for a refusal. */
+function answerOf(came: Outcome<unknown>): object {
+  if (!came.ok) return { ok: false, ...errorBody(came) };
+  const text = JSON.stringify({ ok: true, value: came.value }, plain);
+  return JSON.parse(text) as object;
+}
+
+/** Maps and bytes as JSON has them. Frames are left out: REST shows them. */
+function plain(key: string, value: unknown): unknown {
+  if (key === 'packedFrames') return undefined;
+  if (value instanceof Map) return Object.fromEntries(value);
+  return ArrayBuffer.isView(value) ? Array.from(value as Uint8Array) : value;
+}

@@ -1,0 +1,27 @@
+import { createSecureContext } from 'node:tls';
+import type { MqttDefinition } from '../config/configuration.js';
+import { readShort } from '../transport/read-short.js';
+import type { BrokerCredentials } from './broker.js';
+
+/** A certificate has some KB, and the authorities of a whole system have 200 KB. */
+const LARGEST_BYTES = 2 ** 20;
+
+/** Reads the PEM files for a broker. @returns them, or what is wrong in one sentence */
+export async function readBrokerFiles(
+  files: NonNullable<MqttDefinition['files']>,
+): Promise<BrokerCredentials | string> {
+  const read: Record<string, string> = {};
+  for (const [name, path] of Object.entries(files)) {
+    try {
+      read[name] = await readShort(path, LARGEST_BYTES);
+    } catch (error) {
+      return `the file ${path} (${name}) can't be read: ${(error as Error).message}`;
+    }
+  }
+  try {
+    createSecureContext(read);
+  } catch (error) {
+    return `the files ${Object.values(files).join(' and ')} can't be used: ${(error as Error).message}`;
+  }
+  return read;
+}

@@ -1,0 +1,70 @@
+import type { Desk } from '../api/desk.js';
+import type { NamedView } from '../api/line-map.js';
+
+/** What happens on the lines and is told. */
+interface FindingEvents {
+  /** A client has written values of a device; those that have names. */
+  readonly written: (device: string, names: readonly string[], view: NamedView) => void;
+  /** A line has another state, or a test has come to something. */
+  readonly happened: (view: NamedView) => void;
+  /** One of all events, so that it may be shown. */
+  readonly sample: (view: NamedView) => void;
+}
+
+/** So many events are looked at in one turn. Of those before them, only the number is known. */
+const MOST_IN_A_TURN = 5000;
+/** The most of them that are decoded. */
+const MOST_DECODED = 200;
+const WRITES: ReadonlySet<number> = new Set([5, 6, 15, 16, 22, 23]);
+
+/** Reads the traffic, in turns, for what others want to hear of. */
+export class Findings {
+  readonly #desk: Desk;
+  readonly #events: FindingEvents;
+  readonly #sampleEvery: number | undefined;
+  #read: number;
+  #sampledAt = Number.NEGATIVE_INFINITY;
+  /** Events that nobody has looked at, because there were too many. */
+  missed = 0;
+
+  /** @param sampleEvery time between two samples in ms; none when undefined */
+  constructor(desk: Desk, events: FindingEvents, sampleEvery: number | undefined) {
+    this.#desk = desk;
+    this.#events = events;
+    this.#sampleEvery = sampleEvery;
+    this.#read = desk.traffic.last;
+  }
+
+  async turn(): Promise<void> {
+    const { traffic, map } = this.#desk;
+    const { last } = traffic;
+    const first = Math.max(this.#read + 1, traffic.first, last - MOST_IN_A_TURN + 1);
+    this.missed += Math.max(0, first - this.#read - 1);
+    const wanted: number[] = [];
+    for (let seq = first; seq <= last && wanted.length < MOST_DECODED; seq++) {
+      this.#read = seq;
+      const outline = traffic.outline(seq);
+      if (!outline) continue;
+      const { kind, functionCode } = outline;
+      const isWrite = kind === 'reply' && functionCode !== undefined && WRITES.has(functionCode);
+      if (isWrite || kind === 'line' || kind === 'test') wanted.push(seq);
+    }
+    if (last < first) this.#read = Math.max(this.#read, last);
+    const isSampled =
+      this.#sampleEvery !== undefined && performance.now() - this.#sampledAt >= this.#sampleEvery;
+    if (isSampled && last >= first && !wanted.includes(last)) wanted.push(last);
+    const views = await map.views(wanted.flatMap((seq) => traffic.read(seq) ?? []));
+    for (const view of views) this.#tell(view);
+    const newest = views.at(-1);
+    if (isSampled && newest) {
+      this.#sampledAt = performance.now();
+      this.#events.sample(newest);
+    }
+  }
+
+  #tell(view: NamedView): void {
+    if (view.kind === 'line' || view.kind === 'test') this.#events.happened(view);
+    const written = this.#desk.map.writtenIn(view);
+    if (written) this.#events.written(written.device, written.names, view);
+  }
+}

@@ -1,0 +1,112 @@
+import type { InletView, Taken } from '../control/inlets.js';
+import { allParts, type Door } from '../door/door.js';
+
+/** Longer payloads are no values. */
+const LONGEST = 65_536;
+/** The most values that are passed on in one call. */
+const MOST_AT_ONCE = 1000;
+
+/** Passes what comes on topics on to the values that follow them. Of a value that gets more than can be passed on, the newest counts. */
+export class Inlets {
+  readonly #door: Door;
+  #byTopic = new Map<string, InletView[]>();
+  /** What came last for each value, so that a device that has restarted has it again. */
+  readonly #known = new Map<string, { readonly taken: Omit<Taken, 'age'>; readonly at: number }>();
+  readonly #waiting = new Set<string>();
+  #isPassing = false;
+  /** Payloads from which no number could be read. */
+  unreadable = 0;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  get topics(): string[] {
+    return [...this.#byTopic.keys()];
+  }
+
+  /** Asks which values follow topics. @returns topics that are new, and those that nobody follows any more */
+  async refresh(): Promise<{ readonly gone: string[]; readonly added: string[] }> {
+    const inlets = await allParts(await this.#door.list('inlet.list', undefined));
+    if ('ok' in inlets) return { gone: [], added: [] };
+    const before = this.#byTopic;
+    const byTopic = new Map<string, InletView[]>();
+    for (const inlet of inlets) byTopic.set(inlet.topic, [...(byTopic.get(inlet.topic) ?? []), inlet]);
+    this.#byTopic = byTopic;
+    const present = new Set(inlets.map(keyOf));
+    for (const key of this.#known.keys()) {
+      if (present.has(key)) this.#waiting.add(key);
+      else this.#known.delete(key);
+    }
+    void this.#pass();
+    return {
+      gone: [...before.keys()].filter((topic) => !byTopic.has(topic)),
+      added: [...byTopic.keys()].filter((topic) => !before.has(topic)),
+    };
+  }
+
+  /** @returns whether any value follows the topic */
+  arrived(topic: string, payload: Buffer): boolean {
+    const inlets = this.#byTopic.get(topic);
+    if (!inlets) return false;
+    const parsed = payload.length <= LONGEST ? parse(payload.toString('utf8')) : undefined;
+    for (const inlet of inlets) {
+      const { device, table, address, path } = inlet;
+      const value = numberIn(parsed, path);
+      if (value === undefined) {
+        this.unreadable++;
+        continue;
+      }
+      const key = keyOf(inlet);
+      this.#known.set(key, { taken: { device, table, address, value }, at: performance.now() });
+      this.#waiting.add(key);
+    }
+    void this.#pass();
+    return true;
+  }
+
+  async #pass(): Promise<void> {
+    if (this.#isPassing) return;
+    this.#isPassing = true;
+    while (this.#waiting.size > 0) {
+      const some = [...this.#waiting].slice(0, MOST_AT_ONCE);
+      for (const key of some) this.#waiting.delete(key);
+      const now = performance.now();
+      const values = some.flatMap((key) => {
+        const known = this.#known.get(key);
+        return known ? [{ ...known.taken, age: now - known.at }] : [];
+      });
+      await this.#door.call('inlet.take', { values });
+    }
+    this.#isPassing = false;
+  }
+}
+
+function keyOf({ device, table, address, topic, path }: InletView): string {
+  return JSON.stringify([device, table, address, topic, path]);
+}
+
+/** JSON, or text that is none. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.trim();
+  }
+}
+
+/** The number at a path; true and ON are 1, false and OFF are 0. Undefined where there is none. */
+function numberIn(parsed: unknown, path: readonly (string | number)[]): number | undefined {
+  let found = parsed;
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    found = (found as Record<string | number, unknown>)[step];
+  }
+  if (typeof found === 'boolean') return Number(found);
+  if (typeof found === 'string') {
+    if (/^(?:on|off)$/i.test(found)) return Number(/^on$/i.test(found));
+    if (found.trim() === '') return undefined;
+  }
+  const number = typeof found === 'string' || typeof found === 'number' ? Number(found) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}

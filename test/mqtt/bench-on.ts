@@ -1,0 +1,20 @@
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { newDesk } from '../../src/api/desk.js';
+import { LocalDoor } from '../../src/door/local-door.js';
+import { Simulator } from '../../src/simulator/simulator.js';
+import { newTestRoom } from '../../src/testing/commands.js';
+import { nativeSetup } from '../support/configuration.js';
+
+/** A simulator whose lines are open, and its desk. */
+export async function deskOf(file: object) {
+  const log = pino({ level: 'silent' });
+  const configuration = nativeSetup(file);
+  const simulator = new Simulator(configuration, log);
+  const started = await simulator.start();
+  if (!started.ok) throw new Error(started.error);
+  onTestFinished(() => simulator.stop());
+  const door = new LocalDoor(newTestRoom(simulator, log));
+  const desk = newDesk(door, simulator.traffic, { writesIn: '.', log, now: () => performance.now() });
+  return { simulator, door, desk, log, configuration };
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { MqttAuthority } from '../../src/config/configuration.js';
+import { CALLS, LISTS } from '../../src/door/table.js';
+import type { Arrived } from '../../src/mqtt/broker.js';
+import { Commands } from '../../src/mqtt/commands.js';
+import { INPUTS, isQuery } from '../../src/mqtt/inputs.js';
+import type { Message } from '../../src/mqtt/outbox.js';
+import { deskOf } from './bench-on.js';
+
+const FILE = {
+  devices: { meter: { registers: { holding: [{ address: 0, name: 'power', value: 7 }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+};
+
+async function commandsOf(authority: MqttAuthority) {
+  const { door, simulator } = await deskOf(FILE);
+  const published: Message[] = [];
+  const commands = new Commands(door, {
+    authority,
+    bench: 'b',
+    publish: (message) => published.push(message),
+  });
+  const send = async (name: string, payload: unknown, more: Partial<Arrived> = {}) => {
+    const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+    await commands.arrived(name, {
+      topic: `b/command/${name}`,
+      payload: Buffer.from(text),
+      isRetained: false,
+      responseTopic: 'modbus-sim/fleet/1',
+      correlation: undefined,
+      ...more,
+    });
+    const answer = published.at(-1);
+    return answer && (JSON.parse(`${answer.payload}`) as Record<string, unknown>);
+  };
+  return { send, published, simulator };
+}
+
+describe('commands that come as messages', () => {
+  it('are all of the door, each with what it takes', () => {
+    expect(Object.keys(INPUTS).toSorted()).toEqual([...Object.keys(CALLS), ...Object.keys(LISTS)].toSorted());
+  });
+
+  it('are known to change something, or not', () => {
+    const changing = Object.keys(INPUTS).filter((name) => !isQuery(name as keyof typeof INPUTS));
+    expect(changing.toSorted()).toEqual(
+      [
+        'traffic.clear',
+        ...['add', 'change', 'remove', 'start', 'restart', 'stop'].map((each) => `line.${each}`),
+        ...['add', 'remove', 'power', 'clock', 'manners', 'reset'].map((each) => `device.${each}`),
+        ...['value.set', 'value.change', 'signal.set', 'signal.remove', 'inlet.take', 'cells.set'],
+        ...['add', 'replace', 'switch', 'remove', 'reset'].map((each) => `rule.${each}`),
+        ...['misbehaviour.arm', 'misbehaviour.disarm'],
+        ...['test.start', 'test.stop', 'examination.start', 'examination.stop'],
+      ].toSorted(),
+    );
+  });
+
+  it('are answered with what came, and with the name of the bench', async () => {
+    const { send, published } = await commandsOf('all');
+    const correlation = Buffer.from([1, 2]);
+    expect(
+      await send('value.set', { device: 'meter', name: 'power', value: 9 }, { correlation }),
+    ).toMatchObject({
+      bench: 'b',
+      ok: true,
+      value: { name: 'power', value: 9 },
+    });
+    expect(published.at(-1)).toMatchObject({ topic: 'modbus-sim/fleet/1', correlation });
+    expect(await send('device.list', '')).toMatchObject({ ok: true, value: [{ name: 'meter' }] });
+    expect(await send('program.configuration', '')).toMatchObject({
+      value: expect.stringContaining('devices:'),
+    });
+    expect(await send('program.map', '{}')).toMatchObject({
+      value: [{ name: 'lan', units: { 1: 'meter' } }],
+    });
+    expect(await send('cells.read', { table: 'holding', from: 0, to: 0 })).toMatchObject({
+      value: { words: [9] },
+    });
+  });
+
+  it('have the topic of the answer in the payload where MQTT has no properties', async () => {
+    const { send } = await commandsOf('all');
+    const wrapped = { responseTopic: 'modbus-sim/fleet/2', correlation: 'a1', input: { line: 'lan' } };
+    expect(await send('line.get', wrapped, { responseTopic: undefined })).toMatchObject({
+      ok: true,
+      correlation: 'a1',
+      value: { name: 'lan' },
+    });
+  });
+
+  it('are refused by the rules of the table, with its codes and places', async () => {
+    const { send } = await commandsOf('all');
+    expect(await send('line.gte', {})).toMatchObject({ ok: false, code: 'path.unknown' });
+    expect(await send('line.get', { line: 'x' })).toMatchObject({ ok: false, code: 'line.unknown' });
+    expect(await send('line.get', { lin: 'x' })).toMatchObject({ code: 'request.invalid' });
+    expect(await send('line.get', '{')).toMatchObject({ ok: false, code: 'request.not_json' });
+    expect(await send('toString', {})).toMatchObject({ code: 'path.unknown' });
+    expect(await send('rule.add', { rule: { name: 'r', do: [{ dely: 1 }] } })).toMatchObject({
+      code: 'rule.invalid',
+      detail: expect.stringContaining('do[0].dely'),
+    });
+  });
+
+  it.each(['none', 'read'] as const)('change nothing with the authority %s', async (authority) => {
+    const { send, simulator } = await commandsOf(authority);
+    expect(await send('rule.add', { rule: { name: 'r', do: [{ delay: 1 }] } })).toMatchObject({
+      ok: false,
+      code: 'access.read_only',
+    });
+    expect(simulator.faults.rules.list()).toEqual([]);
+    expect(await send('line.list', '')).toMatchObject({ ok: authority === 'read' });
+  });
+
+  it('are carried out once, however often they come with one correlation', async () => {
+    const { send, simulator } = await commandsOf('all');
+    const correlation = Buffer.from('same');
+    const rule = { rule: { name: 'r', do: [{ delay: 1 }] } };
+    const first = await send('rule.add', rule, { correlation });
+    expect(await send('rule.add', rule, { correlation })).toEqual(first);
+    expect(first).toMatchObject({ ok: true });
+    expect(await send('rule.add', rule)).toMatchObject({ ok: false, code: 'rule.name_taken' });
+    expect(simulator.faults.rules.list()).toHaveLength(1);
+  });
+
+  it('are ignored when the broker has kept them', async () => {
+    const { send, simulator } = await commandsOf('all');
+    await send('rule.add', { rule: { name: 'r', do: [{ delay: 1 }] } }, { isRetained: true });
+    expect(simulator.faults.rules.list()).toEqual([]);
+  });
+
+  it.each(['other/topic', 'modbus-sim/#', 'modbus-sim/+', '', 'homeassistant/x'])(
+    'are not carried out when the answer should go to %j',
+    async (responseTopic) => {
+      const { send, simulator, published } = await commandsOf('all');
+      await send('rule.add', { rule: { name: 'r', do: [{ delay: 1 }] } }, { responseTopic });
+      expect(simulator.faults.rules.list()).toEqual([]);
+      expect(published).toEqual([]);
+    },
+  );
+
+  it('let an entry of the catalogue be armed and taken back', async () => {
+    const { send } = await commandsOf('all');
+    const armed = await send('misbehaviour.arm', { id: 'sleeps', target: { device: 'meter' } });
+    expect(armed).toMatchObject({ ok: true });
+    expect(await send('misbehaviour.disarm', { id: 'sleeps' })).toMatchObject({
+      ok: true,
+      value: { devices: ['meter'] },
+    });
+    expect(await send('misbehaviour.arm', { id: 'no', target: { device: 'meter' } })).toMatchObject({
+      code: 'misbehaviour.unknown',
+    });
+  });
+});

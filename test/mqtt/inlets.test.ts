@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { Inlets } from '../../src/mqtt/inlets.js';
+import { deskOf } from './bench-on.js';
+
+function fileWith(...signals: readonly object[]) {
+  const holding = signals.map((mqtt, address) => ({ address, name: `v${address}`, signal: { mqtt } }));
+  return {
+    devices: { meter: { registers: { holding } } },
+    lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+  };
+}
+
+async function inletsOf(...signals: readonly object[]) {
+  const { door, simulator } = await deskOf(fileWith(...signals));
+  const inlets = new Inlets(door);
+  await inlets.refresh();
+  const values = async () => {
+    // What has come is passed on in turns.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const came = await door.list('value.named', { device: 'meter' });
+    const all = [];
+    if (came.ok) for await (const parts of came.value) all.push(...parts);
+    return all.map(({ value }) => value);
+  };
+  const arrived = (topic: string, payload: string) => inlets.arrived(topic, Buffer.from(payload));
+  return { inlets, values, arrived, door, simulator };
+}
+
+describe('values that follow a topic', () => {
+  it.each([
+    ['42', undefined, 42],
+    [' 42.4 ', undefined, 42],
+    ['"17"', undefined, 17],
+    ['true', undefined, 1],
+    ['OFF', undefined, 0],
+    ['{"a": {"b": [1, 5]}}', '$.a.b[1]', 5],
+    ['{"a b": 3}', "$['a b']", 3],
+    ['{"a": "8"}', '$.a', 8],
+  ])('read %s at %s', async (payload, json, expected) => {
+    const { arrived, values } = await inletsOf({ topic: 't', start: 9, ...(json && { json }) });
+    expect(await values()).toEqual([9]);
+    expect(arrived('t', payload)).toBe(true);
+    expect(await values()).toEqual([expected]);
+  });
+
+  it.each([
+    '',
+    'abc',
+    'null',
+    '{}',
+    '[1]',
+    '{"x": 1}',
+    '1e999',
+    'NaN',
+    '{"value": null}',
+    'x'.repeat(100_000),
+  ])('stay as they are after %j, which is counted', async (payload) => {
+    const { arrived, values, inlets } = await inletsOf({ topic: 't', start: 9, json: '$.value' });
+    arrived('t', payload);
+    expect(await values()).toEqual([9]);
+    expect(inlets.unreadable).toBe(1);
+  });
+
+  it('are scaled, each by its own scale, and do not follow another topic', async () => {
+    const { arrived, values } = await inletsOf(
+      { topic: 't', scale: 1000 },
+      { topic: 't', scale: 2 },
+      { topic: 'u' },
+    );
+    arrived('t', '1.5');
+    expect(arrived('x', '1')).toBe(false);
+    expect(await values()).toEqual([1500, 3, 0]);
+  });
+
+  it('are not available when nothing came for too long', async () => {
+    const { arrived, values } = await inletsOf({ topic: 't', stale: 150 });
+    expect(await values()).toEqual([null]);
+    arrived('t', '5');
+    expect(await values()).toEqual([5]);
+    await expect.poll(values).toEqual([null]);
+    arrived('t', '6');
+    expect(await values()).toEqual([6]);
+  });
+
+  it('have the last one again after the device has restarted, with its age', async () => {
+    const { arrived, values, inlets, door } = await inletsOf({ topic: 't' }, { topic: 't', stale: 100 });
+    arrived('t', '5');
+    expect(await values()).toEqual([5, 5]);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    await door.call('device.reset', { device: 'meter' });
+    expect(await values()).toEqual([0, null]);
+    await inlets.refresh();
+    expect(await values()).toEqual([5, null]);
+  });
+
+  it('come and go with their signals', async () => {
+    const { inlets, door } = await inletsOf({ topic: 't' });
+    await door.call('signal.set', { device: 'meter', value: 'v0', signal: { mqtt: { topic: 'u' } } });
+    expect(await inlets.refresh()).toEqual({ gone: ['t'], added: ['u'] });
+    expect(inlets.topics).toEqual(['u']);
+  });
+
+  it('are added up from the moment on at which they change', async () => {
+    const file = fileWith({ topic: 't' });
+    const counter = { address: 1, name: 'sum', type: 'float32', signal: { counter: { integral: 'v0' } } };
+    file.devices.meter.registers.holding.push(counter as never);
+    const { door } = await deskOf({
+      ...file,
+      devices: { meter: { ...file.devices.meter, clock: { paused: true } } },
+    });
+    const inlets = new Inlets(door);
+    await inlets.refresh();
+    const sum = async () => {
+      const came = await door.call('value.get', { device: 'meter', value: 'sum' });
+      return came.ok ? came.value.value : came;
+    };
+    const goOn = (step: number) => door.call('device.clock', { device: 'meter', step });
+    inlets.arrived('t', Buffer.from('2'));
+    await goOn(3000);
+    expect(await sum()).toBe(6);
+    inlets.arrived('t', Buffer.from('10'));
+    await goOn(1000);
+    expect(await sum()).toBe(16);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { Outbox } from '../../src/mqtt/outbox.js';
+
+describe('what waits for the broker', () => {
+  it('is the newest of each retained topic, and every event', () => {
+    const outbox = new Outbox({ messages: 10, bytes: 1000 });
+    outbox.add({ topic: 'a', payload: '1', retain: true });
+    outbox.add({ topic: 'e', payload: 'x' });
+    outbox.add({ topic: 'a', payload: '2', retain: true });
+    outbox.add({ topic: 'e', payload: 'y' });
+    expect([1, 2, 3, 4].map(() => outbox.take()?.payload)).toEqual(['2', 'x', 'y', undefined]);
+    expect(outbox.lost).toBe(0);
+  });
+
+  it('loses the oldest when there are too many, and counts them', () => {
+    const outbox = new Outbox({ messages: 3, bytes: 1000 });
+    for (let i = 0; i < 10; i++) outbox.add({ topic: 'e', payload: `${i}` });
+    expect(outbox).toMatchObject({ size: 3, lost: 7 });
+    expect(outbox.take()?.payload).toBe('7');
+  });
+
+  it('has no more bytes than it may have, whatever comes', () => {
+    const outbox = new Outbox({ messages: 1000, bytes: 100 });
+    for (let i = 0; i < 50; i++) outbox.add({ topic: 't', payload: 'x'.repeat(i % 60) });
+    let bytes = 0;
+    for (let next = outbox.take(); next; next = outbox.take()) bytes += 1 + next.payload.length;
+    expect(bytes).toBeLessThanOrEqual(100);
+    outbox.add({ topic: 't', payload: 'y'.repeat(500) });
+    expect(outbox.size).toBe(0);
+    outbox.add({ topic: 't', payload: 'z' });
+    expect(outbox.take()?.payload).toBe('z');
+  });
+
+  it('forgets retained messages alone, which are told anew', () => {
+    const outbox = new Outbox({ messages: 10, bytes: 1000 });
+    outbox.add({ topic: 'a', payload: '1', retain: true });
+    outbox.add({ topic: 'e', payload: 'x' });
+    outbox.forgetState();
+    expect(outbox.size).toBe(1);
+    expect(outbox.take()?.topic).toBe('e');
+  });
+});

@@ -1,0 +1,318 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import modbusSerial from 'modbus-serial';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeTempDir, startProgram } from '../support/program.mjs';
+import { describeWithPeer, isInstalled } from './peer.js';
+
+/* A bench on a real broker: mosquitto, with the clients that come with it, and modbus-serial on the line. */
+
+const run = promisify(execFile);
+const missing =
+  isInstalled('mosquitto', '-h') && isInstalled('mosquitto_rr', '--help')
+    ? undefined
+    : 'mosquitto is not installed (apt-get install mosquitto mosquitto-clients)';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface Mosquitto {
+  readonly port: number;
+  /** What clients need to be told to get there. */
+  readonly options: readonly string[];
+  start(): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** @param lines of its configuration besides; `options` are for its clients */
+async function mosquitto(
+  directory: string,
+  lines: readonly string[] = ['allow_anonymous true'],
+  options: readonly string[] = [],
+): Promise<Mosquitto> {
+  const port = await freePort();
+  const file = join(directory, 'mosquitto.conf');
+  writeFileSync(file, [`listener ${port} 127.0.0.1`, 'user root', ...lines, ''].join('\n'));
+  let process_: ChildProcess | undefined;
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (!process_ || process_.exitCode !== null || process_.signalCode !== null) return;
+    const gone = once(process_, 'exit');
+    process_.kill(signal);
+    await gone;
+  };
+  const start = async () => {
+    const started = spawn('mosquitto', ['-c', file, '-v'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    process_ = started;
+    const log = createInterface({ input: started.stderr });
+    await new Promise<void>((resolve, reject) => {
+      log.on('line', (line) => line.includes('running') && resolve());
+      started.once('exit', (code) => reject(new Error(`mosquitto has ended with ${code}`)));
+    });
+  };
+  await start();
+  onTestFinished(() => stop());
+  return { port, options: ['-h', '127.0.0.1', '-p', String(port), ...options], start, stop };
+}
+
+/** Everything that is published, as it comes: topic and payload. */
+function listen({ options }: Mosquitto, topic = '#') {
+  const heard: { topic: string; payload: string }[] = [];
+  const subscriber = spawn('mosquitto_sub', [...options, '-t', topic, '-F', '%t\t%p'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  createInterface({ input: subscriber.stdout }).on('line', (line) => {
+    const [at = '', payload = ''] = line.split('\t');
+    heard.push({ topic: at, payload });
+  });
+  onTestFinished(() => void subscriber.kill());
+  const last = (wanted: string) => heard.findLast((each) => each.topic === wanted)?.payload;
+  return { heard, last };
+}
+
+const publish = ({ options }: Mosquitto, topic: string, payload: string, ...more: string[]) =>
+  run('mosquitto_pub', [...options, '-t', topic, '-m', payload, ...more]);
+
+async function ask({ options }: Mosquitto, command: string, input: object): Promise<Record<string, unknown>> {
+  const { stdout } = await run('mosquitto_rr', [
+    ...options,
+    ...['-V', '5', '-W', '10', '-t', `modbus-sim/b1/command/${command}`],
+    ...['-e', 'modbus-sim/fleet/answers', '-D', 'publish', 'correlation-data', `${Math.random()}`],
+    ...['-m', JSON.stringify(input)],
+  ]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** The program with a meter on a line. @returns it, and a client of the line */
+async function bench(mqtt: object, environment: Readonly<Record<string, string>> = {}) {
+  const signal = { mqtt: { topic: 'house/pv', json: '$.value', scale: 1000, stale: '3s' } };
+  const holding = [
+    { address: 0, type: 'float32', name: 'voltage', value: 230, unit: 'V', write: true },
+    { address: 2, name: 'pv', unit: 'W', signal },
+  ];
+  const config = {
+    devices: { 'me/ter': { registers: { holding, coils: [{ address: 0, name: 'relay', write: true }] } } },
+    lines: { lan: { tcp: { host: '127.0.0.1', port: 0 }, units: { 1: 'me/ter' } } },
+    mqtt: { topic: 'modbus-sim/b1', labels: { rack: 3 }, publish: { every: 200 }, ...mqtt },
+  };
+  const program = await startProgram({ config, env: environment });
+  onTestFinished(() => void program.stop());
+  const client = new modbusSerial.default();
+  await client.connectTCP('127.0.0.1', { port: program.tcpPort('lan') });
+  client.setID(1);
+  onTestFinished(() => client.close(() => {}));
+  return { program, client };
+}
+
+const LIMIT_MS = 120_000;
+
+describeWithPeer('a bench on mosquitto', missing, () => {
+  it(
+    'tells its birth, its values and what clients write, and takes values',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const { heard, last } = listen(broker);
+      const { program, client } = await bench({
+        url: `mqtt://127.0.0.1:${broker.port}`,
+        commands: 'all',
+      });
+      await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage')).toBe('230');
+      expect(JSON.parse(last('modbus-sim/b1/state') ?? '')).toMatchObject({
+        state: 'online',
+        labels: { rack: '3' },
+        lines: [{ name: 'lan', state: 'open' }],
+        devices: ['me/ter'],
+        rest: [expect.stringMatching(/^http:/)],
+      });
+      expect(last('modbus-sim/b1/devices/me%2Fter/values/pv')).toBe('null');
+
+      await client.writeRegisters(0, [0x4366, 0]);
+      await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage')).toBe('230');
+      await client.writeRegisters(0, [0x4367, 0]);
+      await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage')).toBe('231');
+      const written = last('modbus-sim/b1/devices/me%2Fter/written/voltage') ?? '';
+      expect(JSON.parse(written)).toMatchObject({
+        value: 231,
+        line: 'lan',
+        client: expect.stringMatching(/^127\.0\.0\.1:/),
+      });
+
+      await publish(broker, 'house/pv', '{"value": 1.25}');
+      await expect.poll(async () => (await client.readHoldingRegisters(2, 1)).data).toEqual([1250]);
+      await expect.poll(() => last('modbus-sim/b1/devices/me%2Fter/values/pv')).toBe('1250');
+      await expect.poll(async () => (await client.readHoldingRegisters(2, 1)).data).toEqual([0xffff]);
+
+      await publish(broker, 'modbus-sim/b1/devices/me%2Fter/set/voltage', '12.5', '-r');
+      await publish(broker, 'modbus-sim/b1/devices/me%2Fter/set/voltage', '99.5');
+      await expect.poll(async () => (await client.readHoldingRegisters(0, 1)).data).toEqual([0x42c7]);
+      await publish(broker, 'modbus-sim/b1/devices/me%2Fter/set/voltage', '"x", "device": "y"');
+      await expect
+        .poll(() => heard.filter(({ topic }) => topic === 'modbus-sim/b1/events/refused').length)
+        .toBe(1);
+
+      process.kill(program.pid, 'SIGKILL');
+      await expect.poll(() => last('modbus-sim/b1/state')).toBe('{"state":"offline"}');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'carries out commands, tells what rules did, and says goodbye',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const { last } = listen(broker);
+      const { program, client } = await bench({
+        url: `mqtt://127.0.0.1:${broker.port}`,
+        commands: 'all',
+      });
+      await expect.poll(() => last('modbus-sim/b1/state')).toContain('online');
+      const rule = { name: 'busy', do: [{ exception: 6 }] };
+      expect(await ask(broker, 'rule.add', { rule })).toMatchObject({
+        bench: 'modbus-sim/b1',
+        ok: true,
+        value: { name: 'busy' },
+      });
+      expect(await ask(broker, 'rule.add', { rule })).toMatchObject({ ok: false, code: 'rule.name_taken' });
+      await expect(client.readHoldingRegisters(0, 1)).rejects.toThrow(/exception 6/);
+      await expect.poll(() => last('modbus-sim/b1/events/rule')).toContain('"rule":"busy","hits":1');
+      await ask(broker, 'line.stop', { line: 'lan' });
+      await expect.poll(() => last('modbus-sim/b1/events/line')).toContain('stopped');
+      await expect.poll(() => last('modbus-sim/b1/state')).toContain('"state":"stopped"');
+      await program.stop();
+      await expect
+        .poll(() => JSON.parse(last('modbus-sim/b1/state') ?? '{}'))
+        .toMatchObject({ state: 'offline', time: expect.any(String) });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'goes on without its broker, and tells its state right after it',
+    async () => {
+      const broker = await mosquitto(makeTempDir());
+      const { client } = await bench({ url: `mqtt://127.0.0.1:${broker.port}` });
+      await broker.stop('SIGKILL');
+      for (let i = 0; i < 500; i++) await client.writeRegisters(0, [0x4300 + i, 0]);
+      await broker.start();
+      const { last } = listen(broker);
+      await expect.poll(() => last('modbus-sim/b1/state')).toContain('online');
+      await expect
+        .poll(() => last('modbus-sim/b1/devices/me%2Fter/values/voltage'))
+        .toBe(String(floatOf(0x4300 + 499)));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'obeys TLS, the passwords and the lists of the broker',
+    async () => {
+      const directory = makeTempDir();
+      const file = (name: string) => join(directory, name);
+      const openssl = (...args: string[]) =>
+        execFileSync('openssl', args, { cwd: directory, stdio: 'ignore' });
+      openssl(
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=ca',
+        '-keyout',
+        'ca.key',
+        '-out',
+        'ca.pem',
+      );
+      openssl(
+        'req',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-subj',
+        '/CN=localhost',
+        '-keyout',
+        'broker.key',
+        '-out',
+        'broker.csr',
+      );
+      writeFileSync(file('names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost');
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        'broker.csr',
+        '-CA',
+        'ca.pem',
+        '-CAkey',
+        'ca.key',
+        '-CAcreateserial',
+        '-days',
+        '2',
+        '-extfile',
+        'names',
+        '-out',
+        'broker.pem',
+      );
+      writeFileSync(file('passwords'), '');
+      for (const user of ['bench', 'boss', 'guest'])
+        execFileSync('mosquitto_passwd', ['-b', file('passwords'), user, `${user}-secret`]);
+      writeFileSync(
+        file('acl'),
+        [
+          'user bench',
+          'topic readwrite modbus-sim/#',
+          'user boss',
+          'topic readwrite modbus-sim/#',
+          'user guest',
+          'topic read modbus-sim/#',
+          '',
+        ].join('\n'),
+      );
+      for (const name of ['broker.key', 'passwords', 'acl']) chmodSync(file(name), 0o600);
+      const settings = [
+        'allow_anonymous false',
+        `cafile ${file('ca.pem')}`,
+        `certfile ${file('broker.pem')}`,
+        `keyfile ${file('broker.key')}`,
+        `password_file ${file('passwords')}`,
+        `acl_file ${file('acl')}`,
+      ];
+      const as = (user: string) => ['--cafile', file('ca.pem'), '-u', user, '-P', `${user}-secret`];
+      const broker = await mosquitto(directory, settings, as('boss'));
+      const { last } = listen(broker);
+      const url = `mqtts://127.0.0.1:${broker.port}`;
+      await bench(
+        { url, ca: file('ca.pem'), username: 'bench', commands: 'all' },
+        { MODBUS_SIM_MQTT_PASSWORD: 'bench-secret' },
+      );
+      await expect.poll(() => last('modbus-sim/b1/state')).toContain('online');
+      const guest = { ...broker, options: ['-h', '127.0.0.1', '-p', String(broker.port), ...as('guest')] };
+      await publish(guest, 'modbus-sim/b1/command/rule.add', '{"rule":{"name":"evil","do":[{"delay":1}]}}');
+      expect(await ask(broker, 'rule.list', {})).toMatchObject({ ok: true, value: [] });
+      const text = await ask(broker, 'program.configuration', {});
+      expect(text.value).toContain('The password is left out');
+      expect(text.value).not.toContain('bench-secret');
+    },
+    LIMIT_MS,
+  );
+});
+
+/** The float32 of which the first register is `high` and the second one 0. */
+function floatOf(high: number): number {
+  const bytes = new DataView(new ArrayBuffer(4));
+  bytes.setUint16(0, high);
+  return bytes.getFloat32(0);
+}
