@@ -38,6 +38,12 @@ const NOTATIONS: readonly { readonly pattern: RegExp; readonly direction?: 'out'
   { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/i },
 ];
 
+/** Dates and times of day, which look like bytes. In four bytes or more with colons between them there is no time. */
+const DATES = [
+  /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
+  /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
+];
+
 const CLOCK = /(?:^|[T ["])(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,6}))?/;
 const DAY_MS = 86_400_000;
 
@@ -55,8 +61,9 @@ export function readLog(text: string): LogLines {
 }
 
 function fromLine(line: string, number: number): LoggedBytes | undefined {
+  const text = DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
   for (const { pattern, direction } of NOTATIONS) {
-    const match = pattern.exec(line);
+    const match = pattern.exec(text);
     if (!match || match[0].length > MOST_CHARACTERS * MOST_BYTES) continue;
     const bytes = bytesIn(match[0]);
     if (bytes.length < FEWEST_BYTES || bytes.length > MOST_BYTES) continue;

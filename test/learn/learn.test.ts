@@ -174,6 +174,34 @@ describe('a log', () => {
     expect(ask('0001 0000 0006 01 03 000a 0001')).toBe('0001000000050103020063');
   });
 
+  it.each([
+    ['[meter] TRACE 2024/10/30 18:19:13 modbus: send ', '[meter] TRACE 2024/10/30 18:19:14 modbus: recv '],
+    ['2024-10-30 18:19:13 send ', '2024-10-30 18:19:14 recv '],
+    ['30.10.2024 18:19:13:250 TX ', '30.10.2024 18:19:14:250 RX '],
+    ['Mar 14 17:03:52 host mbusd[12]: request ', 'Mar 14 17:03:53 host mbusd[12]: response '],
+    ['17:03:52 -> ', '17:03:53 <- '],
+    [
+      '2024-03-14T17:03:52Z D! [inputs.modbus] modbus: send ',
+      '2024-03-14T17:03:53Z D! [inputs.modbus] recv ',
+    ],
+    ['2024-03-14T17:03:52.000+01:00 send ', '2024-03-14T17:03:53.000+01:00 recv '],
+    ['[20240314 17:03:52] send ', '[20240314 17:03:53] recv '],
+  ])('with dates and times is read without them: %s', (out, back) => {
+    for (const between of [' ', '-', ':', '']) {
+      const bytes = (hex: string) =>
+        bytesOf(hex).reduce(
+          (text, byte) => `${text}${text && between}${byte.toString(16).padStart(2, '0')}`,
+          '',
+        );
+      const { ask, text, notes } = learned(
+        `${out}${bytes('0001 0000 0006 01 03 0010 0001')}\n${back}${bytes('0001 0000 0005 01 03 02 1703')}\n`,
+      );
+      expect(ask('0001 0000 0006 01 03 0010 0001')).toBe(plain('0001 0000 0005 01 03 02 1703'));
+      expect(text).toMatch(/delay:\n\s+ms: 1000/);
+      expect(notes).toEqual([]);
+    }
+  });
+
   it('of this program is read line by line', () => {
     const event = (direction: string, bytes: string) =>
       JSON.stringify({ time: '2026-11-24T05:00:00.000Z', direction, bytes });
