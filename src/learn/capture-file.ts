@@ -47,7 +47,7 @@ export function readCapture(file: Uint8Array): LogLines | string {
   const isHeard = ({ channel }: LoggedBytes) => onlyHeard && channel === undefined;
   return {
     frames: frames.map((frame) => (isHeard(frame) ? { ...frame, direction: undefined } : frame)),
-    leftOut: [],
+    notes: [],
   };
 }
 
@@ -134,11 +134,12 @@ function framesOf(packet: Captured, streams: Map<string, Stream>): LoggedBytes[]
   const ip = ipPacketIn(link, bytes);
   const segment = ip && segmentIn(ip);
   if (!segment) return [];
-  const { key, channel, direction, sequence, data } = segment;
-  if (sequence === undefined) return [{ line: number, at, direction, bytes: data, channel }];
+  const { key, channel, server, direction, sequence, data } = segment;
+  const shown = { line: number, at, direction, channel, server };
+  if (sequence === undefined) return [{ ...shown, bytes: data }];
   const stream = streams.get(key) ?? new Stream();
   streams.set(key, stream);
-  return stream.push(sequence, data).map((frame) => ({ line: number, at, direction, bytes: frame, channel }));
+  return stream.push(sequence, data).map((bytes) => ({ ...shown, bytes }));
 }
 
 function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
@@ -154,6 +155,8 @@ interface Segment {
   readonly key: string;
   /** Of the connection. */
   readonly channel: string;
+  /** The end of it with the lower port. */
+  readonly server: string;
   readonly direction: 'out' | 'in';
   /** Undefined in a datagram. */
   readonly sequence: number | undefined;
@@ -182,10 +185,11 @@ function segmentIn(ip: Uint8Array): Segment | undefined {
   if (protocol !== TCP && protocol !== UDP) return undefined;
   const data = ip.subarray(header + offset, Math.min(ip.length, length || ip.length));
   if (data.length === 0) return undefined;
-  const ends = [`${names[0]}:${from}`, `${names[1]}:${to}`];
+  const ends = [`${names[0]}:${from}`, `${names[1]}:${to}`] as const;
   return {
     key: ends.join(' '),
     channel: ends.toSorted().join(' '),
+    server: ends[to < from ? 1 : 0],
     direction: to < from ? 'out' : 'in',
     sequence: protocol === TCP ? view.getUint32(header + 4) : undefined,
     data,

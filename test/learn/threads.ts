@@ -169,6 +169,17 @@ Mar  6 16:25:15 raspberrypi evcc[14431]: [sunspec] TRACE 2024/03/06 16:25:15 mod
     exchanges: ['00 01 00 00 00 06 ff 03 00 59 00 01 > 00 01 00 00 00 05 ff 03 02 00 1e'],
   },
   {
+    thread: 'tallakt/modbus-cli/pull/5',
+    what: 'brackets in both directions',
+    log: `
+Tx (12 bytes): [00][01][00][00][00][06][01][01][00][00][00][64]
+Rx (22 bytes): [00][01][00][00][00][10][01][01][0d][fd][ff][ff][ff][ff][ff][ff][ff][ff][ff][ff][ff][0f]
+`,
+    exchanges: [
+      '00 01 00 00 00 06 01 01 00 00 00 64 > 00 01 00 00 00 10 01 01 0d fd ff ff ff ff ff ff ff ff ff ff ff 0f',
+    ],
+  },
+  {
     thread: 'favalex/modbus-cli/issues/41',
     what: 'a frame between zeros',
     log: `
@@ -288,6 +299,27 @@ DEBUG:pymodbus.transaction:RECV:
     exchanges: ['40 03 07 08 00 02 4b ac >', '40 03 13 a0 00 01 8f bd >'],
   },
   {
+    thread: 'Cloud-Automation/node-modbus/issues/341',
+    what: 'an exception that is printed over and over',
+    log: `
+  client-request-handler flushing new request <Buffer 00 01 00 00 00 06 01 03 a0 3c 00 01> +1ms
+  tcp-response-handler receiving new data <Buffer 00 01 00 00 00 03 01 83 02> +0ms
+  tcp-response-handler buffer <Buffer 00 01 00 00 00 03 01 83 02> +0ms
+  tcp-response buffer <Buffer 00 01 00 00 00 03 01 83 02> +0ms
+  response-factory fc 131 payload <Buffer 83 02> +0ms
+`,
+    exchanges: ['00 01 00 00 00 06 01 03 a0 3c 00 01 > 00 01 00 00 00 03 01 83 02'],
+  },
+  {
+    thread: 'timofei-iatsenko/node-modbus-rtu/issues/6',
+    what: 'the request comes back',
+    log: `
+write <Buffer 01 03 00 5e 00 02 a5 d9>
+resp <Buffer 01 03 00 5e 00 02 a5 d9>
+`,
+    exchanges: ['01 03 00 5e 00 02 a5 d9 > 01 03 00 5e 00 02 a5 d9'],
+  },
+  {
     thread: 'yaacov/node-modbus-serial/issues/273',
     what: 'the direction in the line before',
     log: `
@@ -340,6 +372,93 @@ DEBUG:pymodbus.transaction:RECV:
 [14:55:28.326][D][uart_debug:114]: >>> 21:03:02:00:00:39:83
 `,
     exchanges: ['21 03 00 84 00 01 c3 43 > 21 03 02 00 00 39 83'],
+  },
+  {
+    thread: 'rosenrot00/esphome_modbus_bridge/issues/3',
+    what: 'a reply without its second and third byte',
+    log: `
+[16:33:11][D][modbus_bridge:348]: RTU send: 01 03 00 00 00 17 05 C4  client_id=0
+[16:33:11][D][modbus_bridge:776]: RTU recv (44 bytes): 01 00 D9 00 00 64 00 00 27 10 00 A4 10 03 E8 41 4C 31 2E 30 00 5A 41 42 41 00 02 00 01 00 01 03 E8 00 3C 00 3C 00 5A 00 5A 00 00 60 
+[16:33:11][D][modbus_bridge:790]: RTU->TCP response: 00 01 00 00 00 2A 01 00 D9 00 00 64 00 00 27 10 00 A4 10 03 E8 41 4C 31 2E 30 00 5A 41 42 41 00 02 00 01 00 01 03 E8 00 3C 00 3C 00 5A 00 5A 00 
+`,
+    exchanges: [
+      '01 03 00 00 00 17 05 c4 > 01 00 d9 00 00 64 00 00 27 10 00 a4 10 03 e8 41 4c 31 2e 30 00 5a 41 42 41 00 02 00 01 00 01 03 e8 00 3c 00 3c 00 5a 00 5a 00 00 60',
+    ],
+  },
+  {
+    thread: 'pyhys/minimalmodbus/issues/91',
+    what: 'a write that is answered as function 1',
+    log: `
+MinimalModbus debug mode. Will write to instrument (expecting 7 bytes back): C9 03 00 C0 00 01 94 7E (8 bytes)
+MinimalModbus debug mode. No sleep required before write. Time since previous read: 127454.06 ms, minimum silent period: 4.01 ms.
+MinimalModbus debug mode. Response from instrument: C9 03 02 00 04 58 57 (7 bytes)
+MinimalModbus debug mode. Will write to instrument (expecting 8 bytes back): C9 10 00 C0 00 01 02 00 00 80 95 (11 bytes)
+MinimalModbus debug mode. Response from instrument: C9 01 00 A0 6E (5 bytes)
+`,
+    exchanges: [
+      'c9 03 00 c0 00 01 94 7e > c9 03 02 00 04 58 57',
+      'c9 10 00 c0 00 01 02 00 00 80 95 > c9 01 00 a0 6e',
+    ],
+  },
+  {
+    thread: 'pyhys/minimalmodbus/issues/18',
+    what: 'equal requests, whose replies come in other pieces each time',
+    log: String.raw`
+MinimalModbus debug mode. Writing to instrument (expecting 7 bytes back): '\x1e\x04\x00\xd2\x00\x01\x93\x9c' (1E 04 00 D2 00 01 93 9C)
+MinimalModbus debug mode. Response from instrument: '\x00\x1e\x04\x02\x0ba\xea' (00 1E 04 02 0B 61 EA) (7 bytes)
+MinimalModbus debug mode. Writing to instrument (expecting 7 bytes back): '\x1e\x04\x00\xd2\x00\x01\x93\x9c' (1E 04 00 D2 00 01 93 9C)
+MinimalModbus debug mode. Response from instrument: '*\x00\x00\x1e\x04\x02\x0b' (2A 00 00 1E 04 02 0B) (7 bytes)
+MinimalModbus debug mode. Writing to instrument (expecting 7 bytes back): '\x1e\x04\x00\xd2\x00\x01\x93\x9c' (1E 04 00 D2 00 01 93 9C)
+MinimalModbus debug mode. Response from instrument: 'a\xea*\x00\x00\x1e\x04' (61 EA 2A 00 00 1E 04) (7 bytes)
+`,
+    exchanges: [
+      '1e 04 00 d2 00 01 93 9c > 00 1e 04 02 0b 61 ea',
+      '1e 04 00 d2 00 01 93 9c > 2a 00 00 1e 04 02 0b',
+      '1e 04 00 d2 00 01 93 9c > 61 ea 2a 00 00 1e 04',
+    ],
+  },
+  {
+    thread: 'pyhys/minimalmodbus/issues/77',
+    what: 'function 32, which nobody knows',
+    log: `
+MinimalModbus debug mode. Will write to instrument (expecting 1000 bytes back): 01 20 11 F9 CC (5 bytes)
+MinimalModbus debug mode. Response from instrument: 01 20 33 44 14 D1 (6 bytes)
+`,
+    exchanges: ['01 20 11 f9 cc > 01 20 33 44 14 d1'],
+  },
+  {
+    thread: 'pyhys/minimalmodbus/issues/102',
+    what: 'the request comes back without its last byte',
+    log: `
+MinimalModbus debug mode. Will write to instrument (expecting 7 bytes back): 01 03 01 31 00 01 D4 39 (8 bytes)
+MinimalModbus debug mode. Response from instrument: 01 03 01 31 00 01 D4 (7 bytes)
+`,
+    exchanges: ['01 03 01 31 00 01 d4 39 > 01 03 01 31 00 01 d4'],
+  },
+  {
+    thread: 'syssi/esphome-solax-x1-mini/issues/20',
+    what: 'the same arrow in both directions, and a meter that is not there',
+    log: `
+145ms Solax >> Meter: 01 03 00 0b 00 01 f5 c8
+209ms Meter >> Solax: 01 03 02 00 a8 b9 fa
+409ms Solax >> Meter: 02 03 00 0b 00 01 f5 fb
+669ms Solax >> Meter: 01 04 00 48 00 02 f1 dd
+729ms Meter >> Solax: 01 04 04 46 2a 75 21 29 8c
+`,
+    exchanges: [
+      '01 03 00 0b 00 01 f5 c8 > 01 03 02 00 a8 b9 fa',
+      '02 03 00 0b 00 01 f5 fb >',
+      '01 04 00 48 00 02 f1 dd > 01 04 04 46 2a 75 21 29 8c',
+    ],
+  },
+  {
+    thread: 'arduino-libraries/ArduinoModbus/issues/31',
+    what: 'two spaces between bytes',
+    log: `
+[RTU]>Tx > 10:31:12:301 - 01  03  00  00  00  04  44  09  
+[RTU]>Rx > 10:31:12:316 - 01  83  02  C0  F1  
+`,
+    exchanges: ['01 03 00 00 00 04 44 09 > 01 83 02 c0 f1'],
   },
   {
     thread: 'stephane/libmodbus/pull/329',
@@ -413,5 +532,39 @@ received data from eModbus:
 01 01 00 00 00 01
 `,
     exchanges: ['01 01 00 04 00 01 bc 0b > 01 01 00 00 00 01'],
+  },
+  {
+    thread: 'epics-modules/modbus/issues/39',
+    what: 'twenty bytes a line',
+    log: `
+2026/05/11 13:17:34.792 gsets22:4002 write 8
+
+01 04 00 00 00 2a 71 d5
+2026/05/11 13:17:34.821 gsets22:4002 read 89
+
+01 04 54 00 00 41 de 12 75 43 1a e2 80 00 00 00 00 00 00 00
+00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+00 00 78 02 84 02 84 00 00 00 00 00 00 00 00 00 00 00 00 00
+00 00 00 00 08 00 00 00 08 00 00 10 00 00 00 00 00 00 00 00
+00 00 00 00 00 00 00 86 ce
+2026/05/11 13:17:34.909 gsets22:4002 write 8
+
+01 01 00 00 00 1f 7d c2
+2026/05/11 13:17:34.916 gsets22:4002 read 9
+
+01 01 04 10 00 00 10 fe dd
+`,
+    exchanges: [
+      '01 04 00 00 00 2a 71 d5 > 01 04 54 00 00 41 de 12 75 43 1a e2 80 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 78 02 84 02 84 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 08 00 00 00 08 00 00 10 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 86 ce',
+      '01 01 00 00 00 1f 7d c2 > 01 01 04 10 00 00 10 fe dd',
+    ],
+  },
+  {
+    thread: 'NModbus4/NModbus4/issues/83',
+    what: 'decimal bytes of a request',
+    log: `
+INFO Modbus.IO.ModbusSerialTransport - TX: 1, 3, 0, 22, 0, 2, 37, 207
+`,
+    exchanges: ['01 03 00 16 00 02 25 cf >'],
   },
 ];
