@@ -9,6 +9,8 @@ export interface LearnedFile {
   readonly text: string;
   readonly summary: string;
   readonly notes: readonly string[];
+  /** What a scenario is written of. */
+  readonly learned: Learned;
 }
 
 /** Learns devices from logs and captures, which follow one another. @returns what is wrong, as a sentence */
@@ -34,5 +36,5 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Learne
   const units = [...new Set(lines.flat().map(({ unit }) => unit))].join(', ');
   const silent = exchanges.filter(({ replies }) => replies.length === 0).length;
   const summary = `${source}: ${exchanges.length} requests to unit ${units}, ${silent} without an answer`;
-  return { text: writeLearned(learned), summary, notes };
+  return { text: writeLearned(learned), summary, notes, learned };
 }

@@ -183,7 +183,8 @@ function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: nu
   for (const [i, value] of data.entries()) see(range.address + i, value);
 }
 
-function writtenValues(request: Uint8Array, quantity: number): number[] {
+/** What functions 5, 6, 15 and 16 write, coils as 0 and 1; zeros of others. */
+export function writtenValues(request: Uint8Array, quantity: number): number[] {
   const [code] = request;
   if (code === 5) return [request[3] === 0xff ? 1 : 0];
   if (code === 6) return [wordAt(request, 3)];

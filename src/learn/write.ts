@@ -64,7 +64,7 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
 }
 
 /** The name of a line of a learned bench. */
-function lineName({ name }: Framing, i: number): string {
+export function lineName({ name }: Framing, i: number): string {
   return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
 }
 
