@@ -30,6 +30,8 @@ type Open = Exchange & {
   replies: Uint8Array[];
   ms: number | undefined;
   readonly asked: LoggedBytes;
+  /** On the same connection. */
+  readonly before: Open | undefined;
   answered?: LoggedBytes;
 };
 
@@ -42,7 +44,9 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
   const asks = requestDirection(frames, framing);
   const exchanges: Open[] = [];
   const strays: LoggedBytes[] = [];
-  const cut = new Map<Exchange, LoggedBytes>();
+  const cut: LoggedBytes[] = [];
+  /** Nobody knows what the whole replies to these were. */
+  const unknown = new Set<Exchange>();
   const opens = new Map<string | undefined, Open>();
   for (const frame of frames) {
     const { line, at, direction, bytes, channel, server } = frame;
@@ -51,27 +55,31 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
     const mayAsk = direction === undefined ? !isReplyTo(content, open) : direction === asks;
     if (mayAsk && content && (direction === undefined ? isRequest(content) : !isException(content))) {
       if (open && open.replies.length === 0 && isAgain(frame, open.asked)) continue;
-      const exchange: Open = { line, request: content, at, replies: [], ms: undefined, server, asked: frame };
+      const begun = { line, request: content, at, replies: [], ms: undefined, server };
+      const exchange: Open = { ...begun, asked: frame, before: open };
       exchanges.push(exchange);
       opens.set(channel, exchange);
-    } else if (!open || mayAsk) strays.push(frame);
+    } else if (!open || mayAsk || isOfAnother(content, open, framing)) strays.push(frame);
     else if (open.answered === undefined || open.answered.words === frame.words) {
       open.answered = frame;
-      if (frame.isCut) cut.set(open, frame);
+      if (frame.isAfterGap && open.before?.replies.length === 0) unknown.add(open.before);
+      if (frame.isCut) {
+        cut.push(frame);
+        unknown.add(open);
+      }
       open.replies.push(bytes);
       if (at !== undefined && open.at !== undefined && at >= open.at) open.ms = at - open.at;
     }
   }
   const foreign = exchanges.filter((exchange) => !isServed(exchange, framing));
-  // Of a reply that is cut off, nobody knows what it was.
-  const whole = exchanges.filter((exchange) => isServed(exchange, framing) && !cut.has(exchange));
+  const whole = exchanges.filter((exchange) => isServed(exchange, framing) && !unknown.has(exchange));
   if (whole.length === 0) return undefined;
   return {
     framing,
     exchanges: whole,
     notes: [
-      ...noteOf('are no request and follow none, so they were left out', strays),
-      ...noteOf('were cut off by who wrote them, so they were left out', [...cut.values()]),
+      ...noteOf('are no request and answer none, so they were left out', strays),
+      ...noteOf('were cut off by who wrote them, so they were left out', cut),
       ...noteOf(
         'ask unit 0 or one above 247, where no device is on a serial line',
         foreign.map(({ asked }) => asked),
@@ -83,6 +91,16 @@ export function conversationOf(frames: readonly LoggedBytes[]): Conversation | u
 /** Whether a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
 function isServed({ request: { unitId } }: Exchange, framing: Framing): boolean {
   return framing === SOCKET || (unitId >= 1 && unitId <= 247);
+}
+
+/** Whether a reply is to another request, which the log lacks: this one has its own already. */
+function isOfAnother(content: AduContent | undefined, { replies, request }: Open, framing: Framing): boolean {
+  return (
+    framing === SOCKET &&
+    replies.length > 0 &&
+    content !== undefined &&
+    content.transactionId !== request.transactionId
+  );
 }
 
 /** Whether a program shows the same bytes once more, in other words. */

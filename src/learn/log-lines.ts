@@ -19,6 +19,8 @@ export interface LoggedBytes {
   readonly words?: string;
   /** Whether there were more bytes than are shown. */
   readonly isCut?: boolean;
+  /** Whether the capture lacks what came before. */
+  readonly isAfterGap?: boolean;
 }
 
 /** What was found, and what people are to know of it. */

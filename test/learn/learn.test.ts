@@ -290,7 +290,13 @@ describe('a capture', () => {
   }
 
   /** What stands before an IP packet, by link type. */
-  const HEADERS: Readonly<Record<number, string>> = { 1: `${'00'.repeat(12)} 0800` };
+  const HEADERS: Readonly<Record<number, string>> = {
+    0: '02000000',
+    1: `${'00'.repeat(12)} 0800`,
+    108: '00000002',
+    113: '0000 0304 0006 000000000000 0000 0800',
+    276: '0800 0000 00000001 0304 00 06 0000000000000000',
+  };
 
   function pcap(link: number, ...packets: readonly Uint8Array[]): Uint8Array {
     const header = Buffer.from('d4c3b2a1020004000000000000000000ffff000000000000', 'hex');
@@ -392,6 +398,54 @@ describe('a capture', () => {
     const rtu = (pdu: string) => hexOf(encodeRtu(1, bytesOf(pdu)));
     expect(ask(rtu('06 0000 0001'))).toBe(rtu('06 0000 0001'));
     expect(ask(rtu('04 0000 0001'))).toBe('');
+  });
+
+  it.each([
+    ['loopback', 0],
+    ['loopback of OpenBSD', 108],
+    ['Linux cooked, version 1', 113],
+    ['Linux cooked, version 2', 276],
+    ['raw IP', 101],
+    ['raw IPv4', 228],
+  ])('of the link type %s is read', (_, link) => {
+    const file = pcap(
+      link,
+      packet({ from: 40000, to: 502, hex: '0001 0000 0006 01 03 0000 0001' }),
+      packet({ from: 502, to: 40000, hex: '0001 0000 0005 01 03 02 0063' }),
+    );
+    expect(learned(file).ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0063'));
+  });
+
+  it.each([
+    ['the end of a reply', { sequence: 13, hex: '0001 0000 0007 01 03 04' }, 6],
+    ['the beginning of a reply', { sequence: 22, hex: '0007 0008' }, 6],
+    ['a reply', undefined, 5],
+  ] as const)('that lacks %s leaves out its request', (_, part, line) => {
+    const request = (id: number) => ({
+      from: 40000,
+      to: 502,
+      sequence: 12 * id,
+      hex: `000${id} 0000 0006 01 03 000${id} 0002`,
+    });
+    const reply = (id: number) => ({
+      from: 502,
+      to: 40000,
+      sequence: 13 * id,
+      hex: `000${id} 0000 0007 01 03 04 0005 0006`,
+    });
+    const some = part ? [{ ...reply(1), ...part }] : [];
+    const packets = [request(0), reply(0), request(1), ...some, request(2), reply(2)];
+    const { ask, notes, summary } = learned(pcap(1, ...packets.map(packet)));
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(ask(request(2).hex)).toBe(plain(reply(2).hex));
+    expect(notes).toEqual([
+      `1 lines with bytes come after missing TCP segments, so an exchange before them may be left out: line ${line}`,
+    ]);
+    // A reply whose request is missing is left out as well.
+    const answers = learned(pcap(1, ...[request(0), reply(0), reply(1), request(2), reply(2)].map(packet)));
+    expect(answers.notes[1]).toBe(
+      '1 lines with bytes are no request and answer none, so they were left out: line 3',
+    );
   });
 
   it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {
