@@ -4,10 +4,10 @@ _modbus_sim() {
   local commands='catalogue check clone examine extcap import learn monitor ports reload selftest test'
   local options='--config --json_file --modbus_server --modbus_device --http_host --http_port --log --log_file --state --misbehave
     --seconds --line --unit --function --hex --url --token --install --set --free-ports --restart --inconclusive --junit --html --json
-    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --from --force --serial --tcp --framing --units
+    --list --checks --limit --seed --dut --witness-register --witness-url --witness-path --witness-command --output --scenario --from --force --serial --tcp --framing --units
     --baud --parity --stop-bits --ranges --watch --probe-functions --pause --timeout --map --help --version'
   case $previous in
-    check | import | learn | test | -o | --output | --serial | --map | --config | --json_file | --log_file | --junit | --html | --json)
+    check | import | learn | test | -o | --output | --scenario | --serial | --map | --config | --json_file | --log_file | --junit | --html | --json)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return

@@ -49,6 +49,7 @@ export const OPTIONS = {
   ...EXAMINE_OPTIONS,
   ...IMPORT_OPTIONS,
   ...CLONE_OPTIONS,
+  ...LEARN_OPTIONS,
 } as const satisfies OptionTable;
 
 type OptionName = keyof typeof OPTIONS;

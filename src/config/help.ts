@@ -14,7 +14,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                a file that answers as it does; exit 1 if no device was found
   modbus-sim learn FILE...     write a file of devices that answer as those in logs of clients or servers did
                                (pymodbus, libmodbus, hexadecimal lines), or in captures; -o FILE as of import;
-                               --line NAME --url URL: what a line of a running simulator has heard
+                               --line NAME --url URL: what a line of a running simulator has heard;
+                               --scenario FILE: also a test that expects the same requests of a client
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
                                changed and what was not; exit 1 if something was not. DIR is its runtime

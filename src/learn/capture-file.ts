@@ -1,6 +1,5 @@
-import { concatBytes } from '../protocol/bytes.js';
-import { decodeMbap } from '../protocol/mbap.js';
-import type { LoggedBytes, LogLines } from './log-lines.js';
+import { type LoggedBytes, type LogLines, noteOf } from './log-lines.js';
+import { TcpStream } from './tcp-stream.js';
 
 /* Captures: pcapng and pcap, of Modbus TCP, of RTU over TCP, and of serial lines as this program writes them (link type 250). */
 
@@ -40,14 +39,17 @@ export function readCapture(file: Uint8Array): LogLines | string {
     if (!(error instanceof RangeError)) throw error;
   }
   if (packets.length === 0) return 'the capture has no packets, or ends within the first one';
-  const streams = new Map<string, Stream>();
+  const streams = new Map<string, TcpStream>();
   const frames = packets.flatMap((packet) => framesOf(packet, streams));
   // Who only listened has received requests and replies alike.
   const onlyHeard = packets.every(({ link, bytes }) => link !== LINK.serial || bytes[8] !== SERIAL_SENT);
   const isHeard = ({ channel }: LoggedBytes) => onlyHeard && channel === undefined;
   return {
     frames: frames.map((frame) => (isHeard(frame) ? { ...frame, direction: undefined } : frame)),
-    leftOut: [],
+    notes: noteOf(
+      'come after missing TCP segments, so an exchange before them may be left out',
+      frames.filter(({ isAfterGap }) => isAfterGap),
+    ),
   };
 }
 
@@ -118,12 +120,22 @@ function resolutionOf(view: DataView, block: number, length: number, little: boo
   return 1e6;
 }
 
-const LINK = { loopback: 0, ethernet: 1, raw: 101, cooked: 113, serial: 250, cooked2: 276 };
+const LINK = { ethernet: 1, serial: 250 };
+/** What stands before an IP packet, in bytes: loopback, raw IP, loopback of OpenBSD, Linux cooked, raw IPv4 and IPv6, Linux cooked 2. */
+const HEADER_LENGTHS = new Map([
+  [0, 4],
+  [101, 0],
+  [108, 4],
+  [113, 16],
+  [228, 0],
+  [229, 0],
+  [276, 20],
+]);
 const SERIAL_HEADER = 12;
 const SERIAL_SENT = 1;
 const SERIAL_RECEIVED = 2;
 
-function framesOf(packet: Captured, streams: Map<string, Stream>): LoggedBytes[] {
+function framesOf(packet: Captured, streams: Map<string, TcpStream>): LoggedBytes[] {
   const { link, bytes, number, at } = packet;
   if (link === LINK.serial) {
     const event = bytes[8];
@@ -134,15 +146,17 @@ function framesOf(packet: Captured, streams: Map<string, Stream>): LoggedBytes[]
   const ip = ipPacketIn(link, bytes);
   const segment = ip && segmentIn(ip);
   if (!segment) return [];
-  const { key, channel, direction, sequence, data } = segment;
-  if (sequence === undefined) return [{ line: number, at, direction, bytes: data, channel }];
-  const stream = streams.get(key) ?? new Stream();
+  const { key, channel, server, direction, sequence, data } = segment;
+  const shown = { line: number, at, direction, channel, server };
+  if (sequence === undefined) return [{ ...shown, bytes: data }];
+  const stream = streams.get(key) ?? new TcpStream();
   streams.set(key, stream);
-  return stream.push(sequence, data).map((frame) => ({ line: number, at, direction, bytes: frame, channel }));
+  const pushed = stream.push(sequence, data);
+  return pushed.map((bytes) => ({ ...shown, bytes, isAfterGap: stream.takeGap() }));
 }
 
 function ipPacketIn(link: number, bytes: Uint8Array): Uint8Array | undefined {
-  const at = { [LINK.loopback]: 4, [LINK.raw]: 0, [LINK.cooked]: 16, [LINK.cooked2]: 20 }[link];
+  const at = HEADER_LENGTHS.get(link);
   if (at !== undefined) return bytes.subarray(at);
   if (link !== LINK.ethernet) return undefined;
   const isTagged = bytes[12] === 0x81 && bytes[13] === 0;
@@ -154,6 +168,8 @@ interface Segment {
   readonly key: string;
   /** Of the connection. */
   readonly channel: string;
+  /** The end of it with the lower port. */
+  readonly server: string;
   readonly direction: 'out' | 'in';
   /** Undefined in a datagram. */
   readonly sequence: number | undefined;
@@ -182,37 +198,13 @@ function segmentIn(ip: Uint8Array): Segment | undefined {
   if (protocol !== TCP && protocol !== UDP) return undefined;
   const data = ip.subarray(header + offset, Math.min(ip.length, length || ip.length));
   if (data.length === 0) return undefined;
-  const ends = [`${names[0]}:${from}`, `${names[1]}:${to}`];
+  const ends = [`${names[0]}:${from}`, `${names[1]}:${to}`] as const;
   return {
     key: ends.join(' '),
     channel: ends.toSorted().join(' '),
+    server: ends[to < from ? 1 : 0],
     direction: to < from ? 'out' : 'in',
     sequence: protocol === TCP ? view.getUint32(header + 4) : undefined,
     data,
   };
-}
-
-/** Puts the segments of one direction of a connection together, and cuts them into frames by their MBAP headers. */
-class Stream {
-  #next: number | undefined;
-  #pending: Uint8Array = new Uint8Array();
-
-  /** @returns the frames that are complete now; what has no MBAP header is a frame as it came */
-  push(sequence: number, data: Uint8Array): Uint8Array[] {
-    const repeated = this.#next === undefined ? 0 : (this.#next - sequence) | 0;
-    if (repeated >= data.length) return [];
-    // After a gap, what was pending never becomes a frame.
-    if (repeated < 0) this.#pending = new Uint8Array();
-    const news = data.subarray(Math.max(0, repeated));
-    this.#next = (sequence + data.length) | 0;
-    this.#pending = concatBytes(this.#pending, news);
-    const frames: Uint8Array[] = [];
-    for (;;) {
-      const decoded = decodeMbap(this.#pending);
-      if (decoded.kind === 'more') return frames;
-      const length = decoded.kind === 'invalid' ? this.#pending.length : decoded.length;
-      frames.push(this.#pending.slice(0, length));
-      this.#pending = this.#pending.slice(length);
-    }
-  }
 }

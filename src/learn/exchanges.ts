@@ -1,7 +1,9 @@
-import { type AduContent, RTU, SOCKET } from '../protocol/framing.js';
+import { AsciiFraming } from '../protocol/ascii.js';
+import { type AduContent, type Framing, RTU, SOCKET } from '../protocol/framing.js';
+import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { hasQuantityOf } from '../protocol/pdu.js';
 import { decodeRequest } from '../protocol/request.js';
-import type { LoggedBytes } from './log-lines.js';
+import { type LoggedBytes, noteOf } from './log-lines.js';
 
 /** A request, and what came back. Times are in ms. */
 export interface Exchange {
@@ -12,61 +14,119 @@ export interface Exchange {
   readonly replies: readonly Uint8Array[];
   /** From the request to the last of them; undefined where the log has no times. */
   readonly ms: number | undefined;
+  /** Where the server is, in a capture. */
+  readonly server: string | undefined;
 }
 
 /** The exchanges of a log, all in one framing. */
 export interface Conversation {
-  readonly framing: 'rtu' | 'socket';
+  readonly framing: Framing;
   readonly exchanges: readonly Exchange[];
-  /** Frames that are no request and follow none. */
-  readonly strays: readonly LoggedBytes[];
+  /** What was not understood, a sentence each. */
+  readonly notes: readonly string[];
 }
+
+type Open = Exchange & {
+  replies: Uint8Array[];
+  ms: number | undefined;
+  readonly asked: LoggedBytes;
+  /** On the same connection. */
+  readonly before: Open | undefined;
+  answered?: LoggedBytes;
+};
+
+const FRAMINGS: readonly Framing[] = [RTU, new AsciiFraming(), SOCKET];
 
 /** Pairs requests with what followed them; undefined where the log has no request. */
 export function conversationOf(frames: readonly LoggedBytes[]): Conversation | undefined {
-  const framing =
-    frames.filter(({ bytes }) => SOCKET.decode(bytes)).length * 2 >= frames.length ? SOCKET : RTU;
-  const name = framing === SOCKET ? 'socket' : 'rtu';
-  const decode = (bytes: Uint8Array) => framing.decode(bytes);
-  const asks = requestDirection(frames, decode);
-  const exchanges: (Exchange & { replies: Uint8Array[]; ms: number | undefined })[] = [];
+  const counted = FRAMINGS.map((each) => frames.filter(({ bytes }) => each.decode(bytes)).length);
+  const framing = FRAMINGS[counted.indexOf(Math.max(...counted))] ?? RTU;
+  const asks = requestDirection(frames, framing);
+  const exchanges: Open[] = [];
   const strays: LoggedBytes[] = [];
-  const opens = new Map<string | undefined, (typeof exchanges)[number]>();
+  const cut: LoggedBytes[] = [];
+  /** Nobody knows what the whole replies to these were. */
+  const unknown = new Set<Exchange>();
+  const opens = new Map<string | undefined, Open>();
   for (const frame of frames) {
-    const { line, at, direction, bytes, channel } = frame;
-    const content = decode(bytes);
+    const { line, at, direction, bytes, channel, server } = frame;
+    const content = framing.decode(bytes);
     const open = opens.get(channel);
     const mayAsk = direction === undefined ? !isReplyTo(content, open) : direction === asks;
-    if (mayAsk && content && isRequest(content)) {
-      const exchange = { line, request: content, at, replies: [], ms: undefined };
+    if (mayAsk && content && (direction === undefined ? isRequest(content) : !isException(content))) {
+      if (open && open.replies.length === 0 && isAgain(frame, open.asked)) continue;
+      const begun = { line, request: content, at, replies: [], ms: undefined, server };
+      const exchange: Open = { ...begun, asked: frame, before: open };
       exchanges.push(exchange);
       opens.set(channel, exchange);
-    } else if (open && !mayAsk) {
+    } else if (!open || mayAsk || isOfAnother(content, open, framing)) strays.push(frame);
+    else if (open.answered === undefined || open.answered.words === frame.words) {
+      open.answered = frame;
+      if (frame.isAfterGap && open.before?.replies.length === 0) unknown.add(open.before);
+      if (frame.isCut) {
+        cut.push(frame);
+        unknown.add(open);
+      }
       open.replies.push(bytes);
       if (at !== undefined && open.at !== undefined && at >= open.at) open.ms = at - open.at;
-    } else strays.push(frame);
+    }
   }
-  return exchanges.length > 0 ? { framing: name, exchanges, strays } : undefined;
+  const foreign = exchanges.filter((exchange) => !isServed(exchange, framing));
+  const whole = exchanges.filter((exchange) => isServed(exchange, framing) && !unknown.has(exchange));
+  if (whole.length === 0) return undefined;
+  return {
+    framing,
+    exchanges: whole,
+    notes: [
+      ...noteOf('are no request and answer none, so they were left out', strays),
+      ...noteOf('were cut off by who wrote them, so they were left out', cut),
+      ...noteOf(
+        'ask unit 0 or one above 247, where no device is on a serial line',
+        foreign.map(({ asked }) => asked),
+      ),
+    ],
+  };
+}
+
+/** Whether a device can have this unit identifier (Serial Line V1.02, 2.2): 0 is a broadcast. */
+function isServed({ request: { unitId } }: Exchange, framing: Framing): boolean {
+  return framing === SOCKET || (unitId >= 1 && unitId <= 247);
+}
+
+/** Whether a reply is to another request, which the log lacks: this one has its own already. */
+function isOfAnother(content: AduContent | undefined, { replies, request }: Open, framing: Framing): boolean {
+  return (
+    framing === SOCKET &&
+    replies.length > 0 &&
+    content !== undefined &&
+    content.transactionId !== request.transactionId
+  );
+}
+
+/** Whether a program shows the same bytes once more, in other words. */
+function isAgain(frame: LoggedBytes, asked: LoggedBytes): boolean {
+  return frame.words !== asked.words && Buffer.compare(frame.bytes, asked.bytes) === 0;
 }
 
 /** A log of a client sends requests, and that of a server receives them. */
-function requestDirection(
-  frames: readonly LoggedBytes[],
-  decode: (bytes: Uint8Array) => AduContent | undefined,
-): 'out' | 'in' {
+function requestDirection(frames: readonly LoggedBytes[], framing: Framing): 'out' | 'in' {
   let score = 0;
   for (const { direction, bytes } of frames) {
-    const content = decode(bytes);
+    const content = framing.decode(bytes);
     if (!content || !isRequest(content)) continue;
     score += direction === 'out' ? 1 : direction === 'in' ? -1 : 0;
   }
   return score >= 0 ? 'out' : 'in';
 }
 
-function isRequest({ pdu }: AduContent): boolean {
-  const decoded = decodeRequest(pdu);
+function isRequest(content: AduContent): boolean {
+  const decoded = decodeRequest(content.pdu);
   // Of functions that nobody knows any data may be a request.
-  return decoded.ok || (decoded.exception === 1 && (pdu[0] as number) < 0x80);
+  return decoded.ok || (decoded.exception === 1 && !isException(content));
+}
+
+function isException({ pdu: [code = 0] }: AduContent): boolean {
+  return code >= EXCEPTION_FLAG;
 }
 
 /** Without a direction a frame is the reply when it fits the request before it, which has none yet. */

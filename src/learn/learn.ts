@@ -1,16 +1,16 @@
 import { isCapture, readCapture } from './capture-file.js';
 import { conversationOf } from './exchanges.js';
 import { learn } from './learned.js';
-import { type LoggedBytes, type LogLines, readLog } from './log-lines.js';
+import { type LogLines, readLog } from './log-lines.js';
 import { type Learned, writeLearned } from './write.js';
-
-const MOST_LISTED = 5;
 
 /** What was made of logs: a native file, and what people are to know. */
 export interface LearnedFile {
   readonly text: string;
   readonly summary: string;
   readonly notes: readonly string[];
+  /** What a scenario is written of. */
+  readonly learned: Learned;
 }
 
 /** Learns devices from logs and captures, which follow one another. @returns what is wrong, as a sentence */
@@ -29,26 +29,12 @@ export function learnFiles(files: readonly Uint8Array[], source: string): Learne
     return frames.length === 0
       ? 'no line has the bytes of a frame'
       : `no request was found in ${frames.length} lines with bytes; the first is line ${frames[0]?.line}`;
-  const notes = [
-    ...noteOf(
-      'say no direction',
-      logs.flatMap((log) => log.leftOut),
-    ),
-    ...noteOf('are no request and follow none', conversation.strays),
-  ];
-  const devices = learn(conversation);
-  const learned: Learned = { source, conversation, devices, notes };
+  const notes = [...logs.flatMap((log) => log.notes), ...conversation.notes];
+  const lines = learn(conversation);
+  const learned: Learned = { source, conversation, lines, notes };
   const { exchanges } = conversation;
-  const units = devices.map(({ unit }) => unit).join(', ');
+  const units = [...new Set(lines.flat().map(({ unit }) => unit))].join(', ');
   const silent = exchanges.filter(({ replies }) => replies.length === 0).length;
   const summary = `${source}: ${exchanges.length} requests to unit ${units}, ${silent} without an answer`;
-  return { text: writeLearned(learned), summary, notes };
-}
-
-function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
-  if (lines.length === 0) return [];
-  const first = lines.slice(0, MOST_LISTED).map(({ line }) => line);
-  return [
-    `${lines.length} lines with bytes ${what}, so they were left out: line ${first.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`,
-  ];
+  return { text: writeLearned(learned), summary, notes, learned };
 }

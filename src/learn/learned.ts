@@ -1,11 +1,19 @@
 import type { TableName } from '../device/tables.js';
-import { bitsAt, concatBytes, wordAt, wordsAt } from '../protocol/bytes.js';
-import { type AduContent, type Framing, RTU, SOCKET } from '../protocol/framing.js';
-import { EXCEPTION_FLAG } from '../protocol/function-code.js';
+import { bitsAt, hex, wordAt, wordsAt } from '../protocol/bytes.js';
+import type { Framing } from '../protocol/framing.js';
 import { functionOf } from '../protocol/function-table.js';
-import { addressRanges, hasQuantityOf } from '../protocol/pdu.js';
+import { addressRanges } from '../protocol/pdu.js';
 import { decodeRequest } from '../protocol/request.js';
 import type { Conversation, Exchange } from './exchanges.js';
+import {
+  answersTo,
+  apart,
+  conditionOf,
+  type Faults,
+  oddities,
+  type RequestCondition,
+  replyIn,
+} from './odd-replies.js';
 
 /** What a value was, and since when: in ms of the log, or the number of the exchange where that has no times. */
 export interface Seen {
@@ -13,11 +21,14 @@ export interface Seen {
   readonly value: number;
 }
 
-/** A reply that registers alone do not give, with the request that got it. */
+/** Replies that registers alone do not give, one like the other, to requests that a rule takes for equal. */
 export interface OddReply {
-  readonly request: AduContent;
-  /** As fault rules have it: `{exception: 2}`, `{silence: true}`, `{transaction: 'swapped'}`, `{junk: '00 01'}`. */
-  readonly faults: readonly Readonly<Record<string, unknown>>[];
+  readonly when: RequestCondition;
+  readonly faults: Faults;
+  /** How many of these requests came before. */
+  readonly after: number;
+  /** How many got this reply; undefined where it is the last that is known, so that it stays. */
+  readonly count: number | undefined;
 }
 
 /** A device as the log shows it. */
@@ -31,106 +42,122 @@ export interface LearnedDevice {
   readonly requests: number;
   /** Reply times in ms, sorted. */
   readonly times: readonly number[];
-  /** What was asked for and never answered with a value. */
-  readonly missing: readonly string[];
+  /** What people are to know, as `never answered`, of what was asked for. */
+  readonly remarks: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Run {
+  readonly faults: Faults;
+  count: number;
+}
+
+interface Turns {
+  readonly when: RequestCondition;
+  readonly what: string;
+  readonly runs: Run[];
 }
 
 interface Open {
   readonly unit: number;
   readonly tables: Map<TableName, Map<number, Seen[]>>;
   readonly written: Set<string>;
-  readonly odd: Map<string, OddReply>;
-  readonly requests: Set<string>;
+  /** Equal replies in a row to requests that a rule takes for equal, by these requests. */
+  readonly turns: Map<string, Turns>;
   readonly times: number[];
-  readonly asked: Set<string>;
-  readonly answered: Set<string>;
+  /** What came last for what was asked; undefined where a value has come. */
+  readonly asked: Map<string, string | undefined>;
 }
 
-/** The devices that a conversation shows, by their units. Of equal requests the last odd reply counts. */
-export function learn({ framing: name, exchanges }: Conversation): LearnedDevice[] {
-  const framing = name === 'socket' ? SOCKET : RTU;
-  const devices = new Map<number, Open>();
+/** Of requests whose replies change more often the last one counts. */
+const MOST_RUNS = 16;
+
+/** The devices of each line that a conversation shows. There are several lines where servers contradict each other. */
+export function learn({ framing, exchanges }: Conversation): LearnedDevice[][] {
+  const lines = new Map<string | undefined, Map<number, Open>>();
+  const isOne = !contradict(exchanges, framing);
   for (const [i, exchange] of exchanges.entries()) {
-    const { unitId } = exchange.request;
-    const device = devices.get(unitId) ?? {
-      unit: unitId,
-      tables: new Map(),
-      written: new Set(),
-      odd: new Map(),
-      requests: new Set(),
-      times: [],
-      asked: new Set(),
-      answered: new Set(),
-    };
-    devices.set(unitId, device);
-    learnExchange(device, exchange, exchange.at ?? 1000 * i, framing);
+    const { request, server, at = 1000 * i } = exchange;
+    const place = isOne ? undefined : server;
+    const devices = lines.get(place) ?? new Map<number, Open>();
+    lines.set(place, devices);
+    const device = devices.get(request.unitId) ?? newDevice(request.unitId);
+    devices.set(request.unitId, device);
+    learnExchange(device, exchange, at, framing);
   }
-  return [...devices.values()].map(({ odd, requests, times, asked, answered, ...device }) => ({
-    ...device,
-    requests: requests.size,
-    odd: [...odd.values()],
-    times: times.sort((a, b) => a - b),
-    missing: [...asked].filter((each) => !answered.has(each)),
-  }));
+  return [...lines.values()].map((devices) => [...devices.values()].map(learnedDevice));
+}
+
+/** Whether equal requests to two servers have got different replies. */
+function contradict(exchanges: readonly Exchange[], framing: Framing): boolean {
+  const known = new Map<string, { readonly server: string | undefined; readonly reply: string }>();
+  return exchanges.some(({ request, replies, server }) => {
+    const key = `${request.unitId} ${hex(request.pdu)}`;
+    const reply = replies.map((each) => hex(framing.decode(each)?.pdu ?? each)).join();
+    const other = known.get(key);
+    known.set(key, { server, reply });
+    return other !== undefined && other.server !== server && other.reply !== reply;
+  });
+}
+
+function newDevice(unit: number): Open {
+  return { unit, tables: new Map(), written: new Set(), turns: new Map(), times: [], asked: new Map() };
+}
+
+function learnedDevice({ turns, times, asked, ...device }: Open): LearnedDevice {
+  const remarks = new Map<string, string[]>();
+  const remark = (how: string, what: string) => {
+    remarks.set(how, remarks.get(how) ?? []);
+    remarks.get(how)?.push(what);
+  };
+  for (const [what, instead] of asked) if (instead !== undefined) remark(instead, what);
+  const conditions = apart([...turns.values()].map(({ when }) => when));
+  const odd = [...turns.values()].flatMap(({ when: wide, what, runs }) => {
+    const when = conditions.get(wide) ?? wide;
+    if (runs.length <= MOST_RUNS) return oddReplies(when, runs);
+    remark(`replies changed more than ${MOST_RUNS} times, and the last one counts`, what);
+    return oddReplies(when, runs.slice(-1));
+  });
+  return { ...device, odd, requests: turns.size, times: times.sort((a, b) => a - b), remarks };
+}
+
+function oddReplies(when: RequestCondition, runs: readonly Run[]): OddReply[] {
+  let after = 0;
+  const all = runs.map(({ faults, count }, i) => {
+    const reply = { when, faults, after, count: i + 1 < runs.length ? count : undefined };
+    after += count;
+    return reply;
+  });
+  return all.filter(({ faults }) => faults.length > 0);
 }
 
 function learnExchange(device: Open, exchange: Exchange, at: number, framing: Framing): void {
   const { request, replies, ms } = exchange;
-  const key = Buffer.from(request.pdu).toString('hex');
   const what = askedFor(request.pdu);
-  device.asked.add(what);
-  device.requests.add(key);
-  const [first] = replies;
-  const reply = replies.length === 1 && first ? framing.decode(first) : undefined;
-  const answered = reply && answersTo(request.pdu, reply.pdu);
+  const reply = replyIn(replies, framing);
   if (ms !== undefined && replies.length > 0) device.times.push(ms);
-  if (answered && reply.pdu[0] === request.pdu[0]) {
-    device.answered.add(what);
+  const faults = oddities(request, replies, framing);
+  if (reply && reply.pdu[0] === request.pdu[0] && answersTo(request.pdu, reply.pdu)) {
+    device.asked.set(what, undefined);
     keepValues(device, request.pdu, reply.pdu, at);
-  }
-  const faults = oddities(request, reply, answered === true, replies, framing);
-  if (faults.length > 0) device.odd.set(key, { request, faults });
-  else device.odd.delete(key);
+  } else if (!device.asked.has(what) || device.asked.get(what) !== undefined)
+    device.asked.set(what, insteadOfValues(faults));
+  const when = conditionOf(request.pdu);
+  if (when) keepReply(device, when, what, faults);
 }
 
-/** Whether the device of these registers gives this reply, but for an exception. */
-function answersTo(request: Uint8Array, reply: Uint8Array): boolean {
-  const [code = 0] = request;
-  if (reply[0] === (code | EXCEPTION_FLAG)) return reply.length === 2;
-  if (reply[0] !== code) return false;
-  const layout = functionOf(code);
-  if (layout?.table === undefined) return false;
-  if (layout.values !== undefined)
-    return hasQuantityOf(reply, request) && reply.length === 2 + (reply[1] ?? 0);
-  const { response } = layout;
-  return reply.length === response.length && Buffer.compare(reply, request.subarray(0, reply.length)) === 0;
+function insteadOfValues([fault]: Faults): string {
+  if (fault && 'exception' in fault)
+    return `answered with exception ${String(fault.exception).padStart(2, '0')}`;
+  return fault && 'silence' in fault ? 'never answered' : 'answered with something else';
 }
 
-/** What rules have to do so that the reply is the one that was seen. */
-function oddities(
-  request: AduContent,
-  reply: AduContent | undefined,
-  isUsual: boolean,
-  replies: readonly Uint8Array[],
-  framing: Framing,
-): Readonly<Record<string, unknown>>[] {
-  if (replies.length === 0) return [{ silence: true }];
-  if (!reply) return [{ junk: hexText(concatBytes(...replies)) }];
-  const faults: Readonly<Record<string, unknown>>[] = [];
-  const [code = 0, exception = 0] = reply.pdu;
-  if (code & EXCEPTION_FLAG && isUsual) faults.push({ exception });
-  else if (!isUsual) faults.push({ pdu: hexText(reply.pdu) });
-  if (reply.unitId !== request.unitId) faults.push({ unit: reply.unitId });
-  if (framing === SOCKET && reply.transactionId !== request.transactionId)
-    faults.push({ transaction: wrongTransaction(request.transactionId, reply.transactionId) });
-  return faults;
-}
-
-function wrongTransaction(asked: number, got: number): number | string {
-  if (got === (((asked & 0xff) << 8) | (asked >> 8))) return 'swapped';
-  if (got === 0) return 0;
-  const difference = got - asked;
-  return difference > 0 ? `+${difference}` : String(difference);
+function keepReply({ turns }: Open, when: RequestCondition, what: string, faults: Faults): void {
+  const key = JSON.stringify(when);
+  const known = turns.get(key) ?? { when, what, runs: [] };
+  turns.set(key, known);
+  const last = known.runs.at(-1);
+  if (last && JSON.stringify(last.faults) === JSON.stringify(faults)) last.count++;
+  else known.runs.push({ faults, count: 1 });
 }
 
 function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: number): void {
@@ -156,7 +183,8 @@ function keepValues(device: Open, request: Uint8Array, reply: Uint8Array, at: nu
   for (const [i, value] of data.entries()) see(range.address + i, value);
 }
 
-function writtenValues(request: Uint8Array, quantity: number): number[] {
+/** What functions 5, 6, 15 and 16 write, coils as 0 and 1; zeros of others. */
+export function writtenValues(request: Uint8Array, quantity: number): number[] {
   const [code] = request;
   if (code === 5) return [request[3] === 0xff ? 1 : 0];
   if (code === 6) return [wordAt(request, 3)];
@@ -171,8 +199,4 @@ function askedFor(pdu: Uint8Array): string {
   if (!range) return name;
   const last = range.address + range.quantity - 1;
   return `${table ?? name} ${range.address}${last > range.address ? `-${last}` : ''}`;
-}
-
-function hexText(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(' ');
 }

@@ -1,3 +1,6 @@
+import { concatBytes } from '../protocol/bytes.js';
+import { bytesContinued, bytesShown, hexIn, MOST_BYTES, withoutDates } from './notations.js';
+
 /* Finds the frames in the lines of a log: of a Modbus client or server, of this program's traffic, or typed by hand. */
 
 /** Bytes that a line of a log shows, or a packet of a capture. Times are in ms; undefined where the line has none. */
@@ -10,73 +13,113 @@ export interface LoggedBytes {
   readonly bytes: Uint8Array;
   /** The connection of a capture; undefined where all is one conversation. */
   readonly channel?: string;
+  /** Where the server of that connection is. */
+  readonly server?: string;
+  /** The words before the bytes. Other words before the same bytes mean that the program shows them again. */
+  readonly words?: string;
+  /** Whether there were more bytes than are shown. */
+  readonly isCut?: boolean;
+  /** Whether the capture lacks what came before. */
+  readonly isAfterGap?: boolean;
 }
 
-/** What was found, and the lines with bytes that say nothing of a direction. */
+/** What was found, and what people are to know of it. */
 export interface LogLines {
   readonly frames: readonly LoggedBytes[];
-  readonly leftOut: readonly LoggedBytes[];
+  readonly notes: readonly string[];
 }
 
-/** No frame is shorter: unit, function and CRC. No frame is longer: ASCII is not read. */
-const FEWEST_BYTES = 4;
-const MOST_BYTES = 520;
 const MOST_FRAMES = 100_000;
-/** Of a byte, in the longest notation: `0x00, `. */
-const MOST_CHARACTERS = 6;
+/** Of a line; what comes after them is not read. */
+const MOST_CHARACTERS = 8000;
+const MOST_LISTED = 5;
 
-/** What stands before the bytes that were sent, and before those that were received. */
-const WORDS = { out: /\b(?:send|sent|tx|request|query)/i, in: /\b(?:recv|receive|rx|response|reply)/i };
-const ARROWS = { out: /->|→|>>/, in: /<-|←|<</ };
+/** What stands before the bytes that were sent, and before those that were received. The last word counts. */
+const WORDS = { out: /\b(?:send|sent|tx|transmi|request|query)/gi, in: /\b(?:recv|recei|rx|resp|reply)/gi };
+/** These may also say what the frame asks for, so others count before them. */
+const WEAK_WORDS = { out: /\bwrit(?:e|ten|ing)\b/gi, in: /\bread (?:data\b|\d+$)/gi };
+const ARROWS = { out: /->|→|>>/g, in: /<-|←|<</g };
 
-/** How logs show bytes: `0x0 0x1`, `[00][01]` and `<00><01>` of libmodbus, `00 01`, `00-01`, `00:01`, and `0001`. */
-const NOTATIONS: readonly { readonly pattern: RegExp; readonly direction?: 'out' | 'in' }[] = [
-  { pattern: /(?:0x[0-9a-f]{1,2}[ ,]*){4,}/i },
-  { pattern: /(?:\[[0-9a-f]{2}\]){4,}/i, direction: 'out' },
-  { pattern: /(?:< ?[0-9a-f]{2} ?>){4,}/i, direction: 'in' },
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}[ :-]){3,}[0-9a-f]{2}(?![\w.])/i },
-  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/i },
-];
+type Direction = LoggedBytes['direction'];
+/** A frame as it is found, before it is known what the signs of this log mean. */
+interface Found {
+  readonly line: number;
+  readonly at: number | undefined;
+  bytes: Uint8Array;
+  readonly isCut?: boolean;
+  /** What its line says, and that alone. */
+  readonly direction: Direction;
+  /** The text before the bytes in their line, and the last line before that has none. */
+  readonly before?: string;
+  readonly heading?: string;
+  /** Whether its line has nothing else, and `heading` is right above it. */
+  readonly isBare?: boolean;
+}
 
 const CLOCK = /(?:^|[T ["])(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,6}))?/;
 const DAY_MS = 86_400_000;
 
-/** Reads a log. Lines without bytes are passed over. */
+/** Reads a log. Lines without bytes are passed over, but may say the direction of those that follow. */
 export function readLog(text: string): LogLines {
-  const found: LoggedBytes[] = [];
-  for (const [i, line] of text.split('\n').entries()) {
-    const logged = line.startsWith('{') ? fromJson(line, i + 1) : fromLine(line, i + 1);
-    if (logged && found.length < MOST_FRAMES) found.push(logged);
+  const found: Found[] = [];
+  let heading = '';
+  /** Of the line before. */
+  let last: Found | undefined;
+  for (const [i, whole] of text.split('\n').entries()) {
+    const line = whole.slice(0, MOST_CHARACTERS).trimEnd();
+    if (line === '') continue;
+    if (found.length >= MOST_FRAMES) break;
+    const plain = withoutDates(line);
+    const more = last && bytesContinued(plain, last.bytes.length, last.isBare === true);
+    if (last && more) {
+      last.bytes = concatBytes(last.bytes, more).subarray(0, MOST_BYTES);
+      continue;
+    }
+    const frame: Found | undefined = fromJson(whole, i + 1) ?? fromLine(plain, i + 1, clockIn(line));
+    if (!frame) heading = plain;
+    last = frame && { ...frame, heading, isBare: !last && heading !== '' && frame.before?.trim() === '' };
+    if (last) found.push(last);
   }
+  return directed(found);
+}
+
+function fromLine(plain: string, line: number, at: number | undefined): Found | undefined {
+  const shown = bytesShown(plain);
+  if (!shown) return undefined;
+  const { before, bytes, isCut } = shown;
+  const direction = directionIn(before, WORDS) ?? shown.direction ?? directionIn(before, WEAK_WORDS);
+  return { line, at, direction, bytes, isCut, before };
+}
+
+/** Arrows and headings say something where a log has both directions. */
+function directed(found: readonly Found[]): LogLines {
+  const arrow = ({ before = '' }: Found) => directionIn(before, ARROWS);
+  const above = ({ heading = '' }: Found) => directionIn(heading, WORDS) ?? directionIn(heading, WEAK_WORDS);
+  const isUsed = (sign: (each: Found) => Direction) => {
+    const signs = new Set(found.map((each) => each.direction ?? sign(each)));
+    return signs.has('out') && signs.has('in');
+  };
+  const [hasArrows, hasHeadings] = [isUsed(arrow), isUsed(above)];
+  const all = found.map((each): LoggedBytes => {
+    const own = each.direction ?? (hasArrows ? arrow(each) : undefined);
+    const direction = own ?? (hasHeadings ? above(each) : undefined);
+    const { line, at, bytes, isCut, before = '', heading = '' } = each;
+    // Numbers in them count, and name places in memory.
+    const words = `${own ? '' : heading} ${before}`.split(/\s+/).filter((word) => !/\d/.test(word));
+    return { line, at, bytes, direction, words: words.join(' '), isCut: isCut === true };
+  });
   // Programs that name the direction show the same bytes again where they say what they mean.
-  const hasDirections = found.some(({ direction }) => direction !== undefined);
+  const hasDirections = all.some(({ direction }) => direction !== undefined);
   const isFrame = ({ direction }: LoggedBytes) => !hasDirections || direction !== undefined;
-  return { frames: found.filter(isFrame), leftOut: found.filter((each) => !isFrame(each)) };
+  const leftOut = all.filter((each) => !isFrame(each));
+  return { frames: all.filter(isFrame), notes: noteOf('say no direction, so they were left out', leftOut) };
 }
 
-function fromLine(line: string, number: number): LoggedBytes | undefined {
-  for (const { pattern, direction } of NOTATIONS) {
-    const match = pattern.exec(line);
-    if (!match || match[0].length > MOST_CHARACTERS * MOST_BYTES) continue;
-    const bytes = bytesIn(match[0]);
-    if (bytes.length < FEWEST_BYTES || bytes.length > MOST_BYTES) continue;
-    const before = line.slice(0, match.index);
-    return { line: number, at: clockIn(line), direction: direction ?? directionIn(before), bytes };
-  }
-  return undefined;
-}
-
-function bytesIn(text: string): Uint8Array {
-  const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
-  return Uint8Array.from(digits, (byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
-}
-
-/** A word counts before an arrow: some logs have the same arrow for both directions. */
-function directionIn(before: string): 'out' | 'in' | undefined {
-  for (const signs of [WORDS, ARROWS]) {
-    if (signs.out.test(before) !== signs.in.test(before)) return signs.out.test(before) ? 'out' : 'in';
-  }
-  return undefined;
+/** The direction of the last sign in a text. */
+function directionIn(text: string, signs: { readonly out: RegExp; readonly in: RegExp }): Direction {
+  const lastOf = (sign: RegExp) => [...text.matchAll(sign)].at(-1)?.index ?? -1;
+  const [out, back] = [lastOf(signs.out), lastOf(signs.in)];
+  return out === back ? undefined : out > back ? 'out' : 'in';
 }
 
 /** The time of day in ms; undefined where the line has none. */
@@ -88,16 +131,31 @@ function clockIn(line: string): number | undefined {
 }
 
 /** A line of this program's NDJSON: `in` is what came to the server. */
-function fromJson(line: string, number: number): LoggedBytes | undefined {
+function fromJson(line: string, number: number): Found | undefined {
+  if (!line.startsWith('{')) return undefined;
   let event: unknown;
   try {
     event = JSON.parse(line);
   } catch {
-    return fromLine(line, number);
+    return undefined;
   }
   const { bytes, direction, time } = event as Record<string, unknown>;
   if (typeof bytes !== 'string' || bytes.length > 3 * MOST_BYTES) return undefined;
   const way = direction === 'in' ? 'out' : direction === 'out' ? 'in' : undefined;
   const at = typeof time === 'string' ? Date.parse(time) % DAY_MS : Number.NaN;
-  return { line: number, at: Number.isNaN(at) ? undefined : at, direction: way, bytes: bytesIn(bytes) };
+  return {
+    line: number,
+    at: Number.isNaN(at) ? undefined : at,
+    direction: way,
+    bytes: Uint8Array.from(hexIn(bytes)),
+  };
+}
+
+/** A sentence on some lines, with the numbers of the first; none on none. */
+export function noteOf(what: string, lines: readonly LoggedBytes[]): string[] {
+  if (lines.length === 0) return [];
+  const first = lines.slice(0, MOST_LISTED).map(({ line }) => line);
+  return [
+    `${lines.length} lines with bytes ${what}: line ${first.join(', ')}${lines.length > MOST_LISTED ? ', …' : ''}`,
+  ];
 }

@@ -1,7 +1,7 @@
 import { Document, type YAMLMap } from 'yaml';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import { flowLists } from '../import/flow-lists.js';
-import { addressRanges } from '../protocol/pdu.js';
+import type { Framing } from '../protocol/framing.js';
 import { printableLine } from '../rest/printable.js';
 import type { Conversation } from './exchanges.js';
 import type { LearnedDevice, OddReply, Seen } from './learned.js';
@@ -10,11 +10,13 @@ import type { LearnedDevice, OddReply, Seen } from './learned.js';
 export interface Learned {
   readonly source: string;
   readonly conversation: Conversation;
-  readonly devices: readonly LearnedDevice[];
+  /** Those of each line. */
+  readonly lines: readonly (readonly LearnedDevice[])[];
   /** What was not understood, a sentence each. */
   readonly notes: readonly string[];
 }
 
+const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
 const PORT = 5020;
 const LIST_LENGTH = 16;
 /** A value that moved more often is played up to here. */
@@ -26,24 +28,34 @@ const SHORTEST_DELAY = 2;
 const MOST_LISTED = 20;
 
 /** What was learned as a native file in block style. */
-export function writeLearned({ source, conversation, devices, notes }: Learned): string {
-  const isSerial = conversation.framing === 'rtu';
-  const faults = devices.flatMap(rulesOf).slice(0, MOST_RULES);
-  const units = new Map(devices.map((each) => [each.unit, nameOf(each)]));
+export function writeLearned({ source, conversation, lines, notes }: Learned): string {
+  const { framing, exchanges } = conversation;
+  const devices = lines.flatMap((line, i) => line.map((device) => ({ device, name: nameOf(device, i) })));
+  const faults = devices.flatMap(({ device, name }) => rulesOf(device, name));
   const document = new Document({
-    devices: Object.fromEntries(devices.map((each) => [nameOf(each), { registers: registersOf(each) }])),
-    lines: isSerial
-      ? { bus: { serial: { path: 'virtual' }, units } }
-      : { lan: { tcp: { host: '127.0.0.1', port: PORT }, units } },
-    ...(faults.length > 0 && { faults }),
+    devices: Object.fromEntries(
+      devices.map(({ device, name }) => [name, { registers: registersOf(device) }]),
+    ),
+    lines: Object.fromEntries(
+      lines.map((line, i) => [
+        lineName(framing, i),
+        {
+          ...(framing.name === 'socket'
+            ? { tcp: { host: '127.0.0.1', port: PORT + i } }
+            : { serial: { path: 'virtual' }, ...(framing.name === 'ascii' && { framing: 'ascii' }) }),
+          units: new Map(line.map((device) => [device.unit, nameOf(device, i)])),
+        },
+      ]),
+    ),
+    ...(faults.length > 0 && { faults: faults.slice(0, MOST_RULES) }),
   });
-  const { exchanges } = conversation;
   document.commentBefore = [
-    `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${isSerial ? 'RTU' : 'Modbus TCP'}.`,
-    ...devices.flatMap(({ unit, missing }) =>
-      missing.length > 0 ? [`Unit ${unit}: asked for and never answered: ${listed(missing)}`] : [],
+    `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
+    ...devices.flatMap(({ device, name }) =>
+      [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
     ),
     ...notes,
+    ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
   ]
     .map((line) => ` ${printableLine(line)}`.trimEnd())
     .join('\n');
@@ -51,13 +63,18 @@ export function writeLearned({ source, conversation, devices, notes }: Learned):
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
+/** The name of a line of a learned bench. */
+export function lineName({ name }: Framing, i: number): string {
+  return `${name === 'socket' ? 'lan' : 'bus'}${i === 0 ? '' : `-${i + 1}`}`;
+}
+
 function listed(texts: readonly string[]): string {
   const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : '';
   return texts.slice(0, MOST_LISTED).join(', ') + more;
 }
 
-function nameOf({ unit }: LearnedDevice): string {
-  return `unit-${unit}`;
+function nameOf({ unit }: LearnedDevice, line: number): string {
+  return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
 }
 
 function registersOf({ tables, written }: LearnedDevice): Record<string, unknown> {
@@ -104,22 +121,26 @@ function stepsOf(seen: readonly Seen[]): object[] {
   });
 }
 
-function rulesOf(device: LearnedDevice): object[] {
-  const name = nameOf(device);
+function rulesOf(device: LearnedDevice, name: string): object[] {
+  const [first] = device.odd;
   const same = device.odd.every(
-    ({ faults }) => JSON.stringify(faults) === JSON.stringify(device.odd[0]?.faults),
+    ({ faults, after, count }) =>
+      after === 0 && count === undefined && JSON.stringify(faults) === JSON.stringify(first?.faults),
   );
   // What every reply has is the device's; what only some have is that of their requests.
-  const isAlways =
-    device.odd.length > 0 && same && device.odd.length === device.requests && isHeader(device.odd[0]);
-  const odd = isAlways ? device.odd.slice(0, 1) : device.odd;
+  const isAlways = same && device.odd.length === device.requests && isHeader(first);
   return [
-    ...odd.map(({ request, faults }, i) => ({
+    ...(isAlways ? device.odd.slice(0, 1) : device.odd).map(({ when, faults, after, count }, i) => ({
       name: `${name}-${i + 1}`,
-      when: { device: name, ...(!isAlways && conditionOf(request.pdu)) },
+      when: {
+        device: name,
+        ...(!isAlways && when),
+        ...(after > 0 && { after }),
+        ...(count !== undefined && { count }),
+      },
       do: faults,
     })),
-    ...delayOf(device),
+    ...delayOf(device, name),
   ];
 }
 
@@ -128,24 +149,10 @@ function isHeader(odd: OddReply | undefined): boolean {
   return odd?.faults.every((fault) => 'unit' in fault || 'transaction' in fault) === true;
 }
 
-function conditionOf(pdu: Uint8Array): object {
-  const [range] = addressRanges(pdu);
-  if (!range) return { function: pdu[0] };
-  const { address, quantity } = range;
-  return { function: pdu[0], address: [address, address + quantity - 1], quantity };
-}
-
-function delayOf(device: LearnedDevice): object[] {
-  const { times } = device;
+function delayOf({ times }: LearnedDevice, device: string): object[] {
   const at = (share: number) => times[Math.floor(share * (times.length - 1))] ?? 0;
   const ms = Math.round(at(0.5));
   if (ms < SHORTEST_DELAY) return [];
   const jitter = Math.min(ms, Math.round((at(0.9) - at(0.1)) / 2));
-  return [
-    {
-      name: `${nameOf(device)}-reply-time`,
-      when: { device: nameOf(device) },
-      do: [{ delay: { ms, jitter } }],
-    },
-  ];
+  return [{ name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] }];
 }

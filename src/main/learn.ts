@@ -1,7 +1,9 @@
+import { dirname, relative } from 'node:path';
 import type { LearnCommand } from '../config/commands/learn.js';
 import { loadNative } from '../config/load.js';
 import { readBytes } from '../config/text/read-file.js';
 import { learnFiles } from '../learn/learn.js';
+import { writeScenario } from '../learn/scenario.js';
 import { formatProblems } from '../schema/problem.js';
 import { save } from './save.js';
 import { complain, note, OK, say } from './say.js';
@@ -9,7 +11,7 @@ import { complain, note, OK, say } from './say.js';
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 /** Writes a native file from the logs of clients and servers, and says what was not understood. */
-export async function learn({ files, from, output, force }: LearnCommand): Promise<number> {
+export async function learn({ files, from, output, scenario, force }: LearnCommand): Promise<number> {
   const contents: Uint8Array[] = [];
   for (const file of files) {
     const read = readBytes(file, LARGEST_BYTES);
@@ -33,7 +35,12 @@ export async function learn({ files, from, output, force }: LearnCommand): Promi
   }
   const failure = save(output, learned.text, force);
   if (failure !== undefined) return complain(failure);
-  return say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
+  say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
+  if (scenario === undefined) return OK;
+  const bench = relative(dirname(scenario), output);
+  const unwritten = save(scenario, writeScenario(learned.learned, bench), force);
+  if (unwritten !== undefined) return complain(unwritten);
+  return say(`wrote ${scenario}; run it with modbus-sim test ${scenario}`);
 }
 
 /** The traffic of a line of a running simulator, as a capture. @returns what is wrong, as a sentence */

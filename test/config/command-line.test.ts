@@ -190,6 +190,10 @@ describe('the command line', () => {
     ],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
     ['--url http://a', '--url is for learn, monitor, test, examine (see modbus-sim --help)'],
+    [
+      'learn a.log --scenario b.yaml',
+      '--scenario needs -o, the bench that it is for (see modbus-sim --help)',
+    ],
     ['selftest', 'selftest takes the name of one line (see modbus-sim --help)'],
     [
       'selftest bus --seconds 0',

@@ -4,18 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { newClient } from '../../src/client/client.js';
 import { loadNative } from '../../src/config/load.js';
 import { learnFiles } from '../../src/learn/learn.js';
+import { AsciiFraming } from '../../src/protocol/ascii.js';
+import { hex } from '../../src/protocol/bytes.js';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { answerAtOnce } from '../bus/answer-at-once.js';
 import { nativeSetup } from '../support/configuration.js';
 import { startSimulator, stopAfterEach } from '../support/simulator.js';
-import { bytesOf, hexOf } from '../vectors/hex.js';
+import { asciiHex, bytesOf, hexOf } from '../vectors/hex.js';
+import { THREADS } from './threads.js';
 
-/*
- * Devices learned from logs. Most of the logs are facts of public issue threads, typed again; each bench gives the same bytes for the
- * same request.
- */
+/* Devices learned from logs and captures: each bench gives the same bytes for the same request. */
+
+const FRAMINGS = { rtu: RTU, ascii: new AsciiFraming(), socket: SOCKET };
 
 function learned(content: string | Uint8Array) {
   const made = learnFiles([Buffer.from(content)], 'log');
@@ -23,115 +25,30 @@ function learned(content: string | Uint8Array) {
   const loaded = loadNative(made.text, '.');
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const simulator = new Simulator(loaded.configuration, pino({ level: 'silent' }));
-  const [line] = simulator.lines.values();
+  const names = [...simulator.lines.keys()];
   /** The bytes that a client gets for those that it sends. */
-  const ask = (request: string): string => {
-    const framing = line?.definition.framing === 'rtu' ? RTU : SOCKET;
-    const content = framing.decode(bytesOf(request));
+  const ask = (request: string, name = names[0] ?? ''): string => {
+    const line = simulator.lines.get(name);
+    const content = FRAMINGS[line?.definition.framing ?? 'rtu'].decode(bytesOf(request));
     if (!line || !content) throw new Error('no request');
     const plan = answerAtOnce(line.bus, { ...content, clientId: 1 })?.plan;
     const steps = plan?.kind === 'send' ? plan.steps : [];
     return steps.map((step) => (step.kind === 'bytes' ? hexOf(step.bytes) : step.kind)).join('');
   };
-  return { ...made, ask };
+  return { ...made, ask, names };
 }
 
 const plain = (hex: string) => hexOf(bytesOf(hex));
 
-/** Thread, log, and what was asked and answered in it. */
-const THREADS: readonly (readonly [
-  source: string,
-  log: string,
-  ...exchanges: (readonly [string, string])[],
-])[] = [
-  [
-    'https://github.com/pymodbus-dev/pymodbus/issues/2709: the transaction identifier comes back swapped',
-    'send     ->: 00 01 00 00 00 06 01 03 0b b7 00 02\nreceived <-: 01 00 00 00 00 07 01 03 04 00 00 00 00\n',
-    ['00 01 00 00 00 06 01 03 0b b7 00 02', '01 00 00 00 00 07 01 03 04 00 00 00 00'],
-  ],
-  [
-    'https://github.com/pymodbus-dev/pymodbus/issues/2777: input registers of unit 0, each after 170 ms',
-    [
-      '2025-09-17 15:43:33,921 DEBUG transport:375 send: 0x0 0x12 0x0 0x0 0x0 0x6 0x0 0x4 0x1 0x35 0x0 0x1',
-      '2025-09-17 15:43:34,089 DEBUG transport:329 recv: 0x0 0x12 0x0 0x0 0x0 0x5 0x0 0x4 0x2 0x0 0x0 extra data:',
-      '2025-09-17 15:43:34,089 DEBUG base:72 Processing: 0x0 0x12 0x0 0x0 0x0 0x5 0x0 0x4 0x2 0x0 0x0',
-      '2025-09-17 15:43:34,091 DEBUG transport:375 send: 0x0 0x13 0x0 0x0 0x0 0x6 0x0 0x4 0x1 0x36 0x0 0x2',
-      '2025-09-17 15:43:34,261 DEBUG transport:329 recv: 0x0 0x13 0x0 0x0 0x0 0x7 0x0 0x4 0x4 0x0 0xf 0x42 0x3f extra data:',
-    ].join('\n'),
-    ['00 12 00 00 00 06 00 04 01 35 00 01', '00 12 00 00 00 05 00 04 02 00 00'],
-    ['00 13 00 00 00 06 00 04 01 36 00 02', '00 13 00 00 00 07 00 04 04 00 0f 42 3f'],
-  ],
-  [
-    'https://github.com/ljean/modbus-tk/pull/182: bytes with hyphens between them',
-    'DEBUG:modbus_tk:-> 00-01-00-00-00-06-01-04-fa-01-00-1b\n' +
-      'DEBUG:modbus_tk:<- 00-01-00-00-00-39-01-04-36-00-2a-37-4b-4d-33-32-32-30-2d-31-42-41-30-31-2d-31-4a-41-30-20-20-4c-51-4e-2f-32-32-30-35-33-31-38-38-30-30-30-38-00-01-44-03-03-00-00-00-f6-00-00-00-01-01-00-1e\n',
-    [
-      '00 01 00 00 00 06 01 04 fa 01 00 1b',
-      '00 01 00 00 00 39 01 04 36 00 2a 37 4b 4d 33 32 32 30 2d 31 42 41 30 31 2d 31 4a 41 30 20 20 4c 51 4e 2f 32 32 30 35 33 31 38 38 30 30 30 38 00 01 44 03 03 00 00 00 f6 00 00 00 01 01 00 1e',
-    ],
-  ],
-  [
-    'https://github.com/davidrapan/ha-solarman/issues/506: RTU frames in the log of pymodbus',
-    [
-      '2025-04-03 19:32:56.060 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x6c 0x0 0x1 0x44 0x17',
-      '2025-04-03 19:32:56.090 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x0 0x36 0x38 0x52 old_data:  addr=None',
-      '2025-04-03 19:32:56.090 DEBUG (MainThread) [pymodbus.logging] Processing: 0x1 0x3 0x2 0x0 0x36 0x38 0x52',
-      '2025-04-03 19:32:56.121 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x6d 0x0 0x1 0x15 0xd7',
-      '2025-04-03 19:32:56.151 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x0 0x5 0x78 0x47 old_data:  addr=None',
-    ].join('\n'),
-    ['01 03 00 6c 00 01 44 17', '01 03 02 00 36 38 52'],
-    ['01 03 00 6d 00 01 15 d7', '01 03 02 00 05 78 47'],
-  ],
-  [
-    'https://github.com/home-assistant/core/issues/115489: one register over and over',
-    '2024-04-13 15:04:44.885 DEBUG (MainThread) [pymodbus.logging] send: 0x1 0x3 0x0 0x74 0x0 0x1 0xc4 0x10\n' +
-      '2024-04-13 15:04:44.916 DEBUG (MainThread) [pymodbus.logging] recv: 0x1 0x3 0x2 0x6 0x54 0xba 0x1b old_data:  addr=None\n',
-    ['01 03 00 74 00 01 c4 10', '01 03 02 06 54 ba 1b'],
-  ],
-  [
-    'https://github.com/emelianov/modbus-esp8266/issues/109: the log of a server whose replies have transaction identifier 0',
-    '2021-02-23 16:40:49  RX(tcp): 02 08 00 00 00 06 A0 03 00 0E 00 0A \n' +
-      '2021-02-23 16:40:49  TX(tcp): 00 00 00 00 00 17 A0 03 14 41 56 45 A2 41 D1 DF 3B 42 43 CE 95 3F 80 00 00 00 00 00 00\n',
-    [
-      '02 08 00 00 00 06 A0 03 00 0E 00 0A',
-      '00 00 00 00 00 17 A0 03 14 41 56 45 A2 41 D1 DF 3B 42 43 CE 95 3F 80 00 00 00 00 00 00',
-    ],
-  ],
-  [
-    'https://github.com/stephane/libmodbus/issues/744: bytes that are no frame, and a right reply to another address',
-    [
-      'Opening /dev/ttyUSB0 at 9600 bauds (O, 8, 1)',
-      '[21][03][75][30][00][04][59][6A]',
-      'Waiting for a confirmation...',
-      '<21><00><00><00><00>',
-      'ERROR CRC received 0x0 != CRC calculated 0x21CA',
-      '[21][03][00][00][00][03][02][AB]',
-      'Waiting for a confirmation...',
-      '<21><03><06><00><00><00><00><00><21><78><AC>',
-    ].join('\n'),
-    ['21 03 75 30 00 04 59 6A', '21 00 00 00 00'],
-    ['21 03 00 00 00 03 02 AB', '21 03 06 00 00 00 00 00 21 78 AC'],
-  ],
-  [
-    'https://github.com/stephane/libmodbus/issues/116: five zeros instead of a reply',
-    '[01][04][00][00][00][12][70][07]\nWaiting for a confirmation...\n < 00 >< 00 >< 00 >< 00 >< 00 >\nERROR CRC received 0 != CRC calculated 71C0\n',
-    ['01 04 00 00 00 12 70 07', '00 00 00 00 00'],
-  ],
-  [
-    'https://github.com/epsilonrt/libmodbuspp/issues/4: the log of a simulator, which received the request',
-    'Rx-> 01 03 00 F8 00 02 45 FA\nTx-> 01 03 04 00 00 40 40 CA 03\n',
-    ['01 03 00 F8 00 02 45 FA', '01 03 04 00 00 40 40 CA 03'],
-  ],
-];
-
 describe('a public thread', () => {
-  it.each(THREADS.map(([source, log, ...exchanges]) => ({ source, log, exchanges })))(
-    '$source',
-    ({ log, exchanges }) => {
-      const { ask } = learned(log);
-      for (const [request, reply] of exchanges) expect(ask(request)).toBe(plain(reply));
-    },
-  );
+  it.each(THREADS)('$thread: $what', ({ log, exchanges }) => {
+    const { ask } = learned(log);
+    const asked = exchanges.map((exchange) => exchange.split('>')[0] ?? '');
+    const answered = asked.map((request) =>
+      `${request}> ${ask(request).replace(/(..)(?=.)/g, '$1 ')}`.trim(),
+    );
+    expect(answered).toEqual(exchanges);
+  });
 });
 
 describe('a log', () => {
@@ -153,7 +70,9 @@ describe('a log', () => {
     expect(ask('00 09 00 00 00 06 05 03 00 64 00 01')).toBe(plain('00 09 00 00 00 03 05 83 02'));
     expect(ask('00 09 00 00 00 06 05 04 00 00 00 01')).toBe('');
     expect(ask('00 09 00 00 00 06 05 06 00 0a 00 01')).toBe(plain('00 09 00 00 00 06 05 06 00 0a 00 01'));
-    expect(text).toContain('# Unit 5: asked for and never answered: holding 100, input 0');
+    expect(text).toContain(
+      '# unit-5: answered with exception 02: holding 100\n# unit-5: never answered: input 0\n',
+    );
     expect(text).toMatch(/delay:\n\s+ms: 40/);
     expect(summary).toBe('log: 4 requests to unit 5, 1 without an answer');
   });
@@ -172,6 +91,154 @@ describe('a log', () => {
   it('without any direction is read by what the frames are', () => {
     const { ask } = learned('0001000000060103000a0001\n0001000000050103020063\n');
     expect(ask('0001 0000 0006 01 03 000a 0001')).toBe('0001000000050103020063');
+  });
+
+  it.each([
+    ['[meter] TRACE 2024/10/30 18:19:13 modbus: send ', '[meter] TRACE 2024/10/30 18:19:14 modbus: recv '],
+    ['2024-10-30 18:19:13 send ', '2024-10-30 18:19:14 recv '],
+    ['30.10.2024 18:19:13:250 TX ', '30.10.2024 18:19:14:250 RX '],
+    ['Mar 14 17:03:52 host mbusd[12]: request ', 'Mar 14 17:03:53 host mbusd[12]: response '],
+    ['17:03:52 -> ', '17:03:53 <- '],
+    [
+      '2024-03-14T17:03:52Z D! [inputs.modbus] modbus: send ',
+      '2024-03-14T17:03:53Z D! [inputs.modbus] recv ',
+    ],
+    ['2024-03-14T17:03:52.000+01:00 send ', '2024-03-14T17:03:53.000+01:00 recv '],
+    ['[20240314 17:03:52] send ', '[20240314 17:03:53] recv '],
+  ])('with dates and times is read without them: %s', (out, back) => {
+    for (const between of [' ', '-', ':', '']) {
+      const bytes = (hex: string) =>
+        bytesOf(hex).reduce(
+          (text, byte) => `${text}${text && between}${byte.toString(16).padStart(2, '0')}`,
+          '',
+        );
+      const { ask, text, notes } = learned(
+        `${out}${bytes('0001 0000 0006 01 03 0010 0001')}\n${back}${bytes('0001 0000 0005 01 03 02 1703')}\n`,
+      );
+      expect(ask('0001 0000 0006 01 03 0010 0001')).toBe(plain('0001 0000 0005 01 03 02 1703'));
+      expect(text).toMatch(/delay:\n\s+ms: 1000/);
+      expect(notes).toEqual([]);
+    }
+  });
+
+  const rtu = (pdu: string) => encodeRtu(1, bytesOf(pdu));
+  const [REQUEST, REPLY] = [rtu('03 0000 0002'), rtu('03 04 0007 ff08')];
+
+  it.each<[string, (frame: Uint8Array) => string]>([
+    ['decimal numbers with hyphens', (frame) => [...frame].join('-')],
+    ['decimal numbers in a list', (frame) => `[${[...frame].join(', ')}]`],
+    ['decimal numbers in JSON', (frame) => JSON.stringify({ type: 'Buffer', data: [...frame] })],
+    ['a buffer of Node.js', (frame) => `<Buffer ${hex(frame)}>`],
+    ['hexadecimal numbers with commas', (frame) => hex(frame).replaceAll(' ', ', ')],
+    ['hexadecimal numbers with dots', (frame) => hex(frame).replaceAll(' ', '.')],
+  ])('with bytes as %s is read', (_, shown) => {
+    const { ask } = learned(`send: ${shown(REQUEST)}\nreceived: ${shown(REPLY)}\n`);
+    expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
+  });
+
+  it.each([
+    ['text', (frame: string) => frame],
+    ['its characters', (frame: string) => `<Buffer ${hex(Buffer.from(`${frame}\r\n`))}>`],
+  ])('of Modbus ASCII as %s gives a line with that framing, and wrong check values', (_, shown) => {
+    const [good, bad] = [':010300000002FA', ':010300010002F9'];
+    const { ask, text } = learned(
+      [good, ':01030400070008E9', bad, ':010304000700080F']
+        .map((frame, i) => `${i % 2 ? 'recv' : 'send'} ${shown(frame)}`)
+        .join('\n'),
+    );
+    const hexOfText = (frame: string) => asciiHex(`${frame}\r\n`);
+    expect(text).toContain('framing: ascii');
+    expect(ask(hexOfText(good))).toBe(hexOfText(':01030400070008E9'));
+    expect(ask(hexOfText(bad))).toBe(hexOfText(':010304000700080F'));
+  });
+
+  it.each([
+    [
+      'after offsets',
+      (row: string, i: number) => `  ${(16 * i).toString(16).padStart(4, '0')} | ${row} | ..*..`,
+    ],
+    [
+      'as hexdump -C has them',
+      (row: string, i: number) => `${(16 * i).toString(16).padStart(8, '0')}  ${row}  |..|`,
+    ],
+    ['alone', (row: string) => row],
+  ])('with 16 bytes a line, %s, is read', (_, shown) => {
+    const request = rtu('03 0000 0014');
+    const reply = rtu(`03 28 ${'0102'.repeat(20)}`);
+    const rows = (frame: Uint8Array) =>
+      Array.from({ length: Math.ceil(frame.length / 16) }, (_, i) =>
+        shown(hex(frame.subarray(16 * i, 16 * (i + 1))), i),
+      ).join('\n');
+    const { ask, notes } = learned(
+      `Request @3FFB/8:\n${rows(request)}\nResponse @3FFC/45:\n${rows(reply)}\nRequest @3FFD/8:\n${rows(request)}\n`,
+    );
+    expect(ask(hexOf(request))).toBe(hexOf(reply));
+    expect(notes).toEqual([]);
+  });
+
+  it('with a reply in pieces, and what has come so far, has the pieces', () => {
+    const { ask } = learned(
+      `send <Buffer ${hex(REQUEST)}>\nreceived data: <Buffer 01>\nreceived buffer: <Buffer 01>\nreceived data: <Buffer ${hex(REPLY.subarray(1))}>\nreceived buffer: <Buffer ${hex(REPLY)}>\n`,
+    );
+    expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
+  });
+
+  it('in which a program has cut off bytes leaves these exchanges out', () => {
+    const { text, notes } = learned(
+      `send <Buffer ${hex(REQUEST)}>\nreceived <Buffer ${hex(REPLY)}>\nsend <Buffer ${hex(rtu('03 0009 0028'))}>\nreceived <Buffer 01 03 50 00 ... 35 more bytes>\n`,
+    );
+    expect(notes).toEqual([
+      '1 lines with bytes were cut off by who wrote them, so they were left out: line 4',
+    ]);
+    expect(text).not.toContain('faults');
+  });
+
+  it('with a heading for all frames is read by what the frames are', () => {
+    const { ask } = learned(`The request and the response:\n${hex(REQUEST)}\n${hex(REPLY)}\n`);
+    expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
+  });
+
+  it('in which equal requests have different replies plays them in order', () => {
+    const [late, busy] = ['01 03 04', rtu('83 06')];
+    const said = [undefined, REPLY, REPLY, busy, bytesOf(`${late} 00`), REPLY];
+    const { ask, text } = learned(
+      said.map((reply) => `send ${hex(REQUEST)}\n${reply ? `recv ${hex(reply)}\n` : ''}`).join(''),
+    );
+    expect([...said, REPLY].map(() => ask(hexOf(REQUEST)))).toEqual(
+      [...said, REPLY].map((reply) => (reply ? hexOf(reply) : '')),
+    );
+    expect(text).not.toContain('answered');
+  });
+
+  it.each([
+    ['03 0000 0000', '83 03'],
+    ['03 0000 0800', '83 03'],
+    ['03 ffff 0004', '83 02'],
+    ['10 0000 0002 04 0001', '90 03'],
+    ['03 0000', '83 03'],
+    ['00', '80 01'],
+  ])('in which a wrong request, %s, is answered with an exception has that', (request, reply) => {
+    const { ask } = learned(`send ${hex(rtu(request))}\nrecv ${hex(rtu(reply))}\n`);
+    expect(ask(hexOf(rtu(request)))).toBe(hexOf(rtu(reply)));
+  });
+
+  it('of a serial line leaves out broadcasts, which no device has to itself', () => {
+    const broadcast = encodeRtu(0, bytesOf('06 0000 0001'));
+    const { names, notes } = learned(`send ${hex(broadcast)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`);
+    expect(names).toEqual(['bus']);
+    expect(notes).toEqual([
+      '1 lines with bytes ask unit 0 or one above 247, where no device is on a serial line: line 1',
+    ]);
+  });
+
+  it('in which replies change too often has the last one, and says so', () => {
+    const { ask, text } = learned(
+      `send ${hex(REQUEST)}\nsend ${hex(REQUEST)}\nrecv ${hex(REPLY)}\n`.repeat(9),
+    );
+    expect(ask(hexOf(REQUEST))).toBe(hexOf(REPLY));
+    expect(text).toContain(
+      '# unit-1: replies changed more than 16 times, and the last one counts: holding 0-1\n',
+    );
   });
 
   it('of this program is read line by line', () => {
@@ -194,6 +261,55 @@ describe('a log', () => {
 
 describe('a capture', () => {
   stopAfterEach();
+
+  interface Packet {
+    readonly from: number;
+    readonly to: number;
+    /** The last byte of the server's address; the client's is 100. */
+    readonly server?: number;
+    readonly sequence?: number;
+    readonly hex: string;
+  }
+
+  /** An IP packet with a TCP segment. */
+  function packet({ from, to, server = 1, sequence = 7, hex }: Packet): Uint8Array {
+    const data = bytesOf(hex);
+    const ip = new DataView(new ArrayBuffer(40 + data.length));
+    ip.setUint8(0, 0x45);
+    ip.setUint16(2, 40 + data.length);
+    ip.setUint8(9, 6);
+    ip.setUint8(15, from < to ? server : 100);
+    ip.setUint8(19, from < to ? 100 : server);
+    ip.setUint16(20, from);
+    ip.setUint16(22, to);
+    ip.setUint32(24, sequence);
+    ip.setUint8(32, 0x50);
+    const bytes = new Uint8Array(ip.buffer);
+    bytes.set(data, 40);
+    return bytes;
+  }
+
+  /** What stands before an IP packet, by link type. */
+  const HEADERS: Readonly<Record<number, string>> = {
+    0: '02000000',
+    1: `${'00'.repeat(12)} 0800`,
+    108: '00000002',
+    113: '0000 0304 0006 000000000000 0000 0800',
+    276: '0800 0000 00000001 0304 00 06 0000000000000000',
+  };
+
+  function pcap(link: number, ...packets: readonly Uint8Array[]): Uint8Array {
+    const header = Buffer.from('d4c3b2a1020004000000000000000000ffff000000000000', 'hex');
+    header.writeUInt32LE(link, 20);
+    const records = packets.map((each) => {
+      const bytes = Buffer.concat([bytesOf(HEADERS[link] ?? ''), each]);
+      const head = Buffer.alloc(16);
+      head.writeUInt32LE(bytes.length, 8);
+      head.writeUInt32LE(bytes.length, 12);
+      return Buffer.concat([head, bytes]);
+    });
+    return Buffer.concat([header, ...records]);
+  }
 
   const bench = {
     devices: { meter: { registers: { holding: [{ address: 0, value: [7, 8, 9] }] } } },
@@ -251,16 +367,24 @@ describe('a capture', () => {
     expect(ask(rtu('03 0009 0001'))).toBe(rtu('83 02'));
   });
 
+  it.each([
+    ['contradict each other are devices on lines of their own', '0008', ['lan', 'lan-2']],
+    ['agree are one device', '0007', ['lan']],
+  ])('of two servers with the same unit identifier that %s', (_, value, lines) => {
+    const exchange = (server: number, reply: string) => [
+      packet({ from: 40000, to: 502, server, hex: '0001 0000 0006 01 03 0000 0001' }),
+      packet({ from: 502, to: 40000, server, hex: `0001 0000 0005 01 03 02 ${reply}` }),
+    ];
+    const { ask, names } = learned(pcap(1, ...exchange(1, '0007'), ...exchange(2, value)));
+    expect(names).toEqual(lines);
+    expect(lines.map((line) => ask('0001 0000 0006 01 03 0000 0001', line))).toEqual(
+      ['0007', value].slice(0, lines.length).map((each) => plain(`0001 0000 0005 01 03 02 ${each}`)),
+    );
+  });
+
   it('of a line that only listened tells requests from replies', () => {
-    const record = (hex: string) => {
-      const frame = encodeRtu(1, bytesOf(hex));
-      const head = Buffer.alloc(16 + 12);
-      head.writeUInt32LE(12 + frame.length, 8);
-      head.writeUInt32LE(12 + frame.length, 12);
-      head[16 + 8] = 2;
-      return Buffer.concat([head, frame]);
-    };
-    const header = Buffer.from('d4c3b2a1020004000000000000000000ffff0000fa000000', 'hex');
+    const record = (hex: string) =>
+      Buffer.concat([bytesOf('0000000000000000 02 000000'), encodeRtu(1, bytesOf(hex))]);
     const hex = [
       '03 0000 0002',
       '03 04 0007 0008',
@@ -269,41 +393,69 @@ describe('a capture', () => {
       '04 0000 0001',
       '04 0000 0001',
     ];
-    const { ask, summary } = learned(Buffer.concat([header, ...hex.map(record)]));
+    const { ask, summary } = learned(pcap(250, ...hex.map(record)));
     expect(summary).toBe('log: 4 requests to unit 1, 2 without an answer');
     const rtu = (pdu: string) => hexOf(encodeRtu(1, bytesOf(pdu)));
     expect(ask(rtu('06 0000 0001'))).toBe(rtu('06 0000 0001'));
     expect(ask(rtu('04 0000 0001'))).toBe('');
   });
 
-  it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {
-    const packet = (from: number, to: number, sequence: number, hex: string) => {
-      const data = bytesOf(hex);
-      const ip = new DataView(new ArrayBuffer(40 + data.length));
-      ip.setUint8(0, 0x45);
-      ip.setUint16(2, 40 + data.length);
-      ip.setUint8(9, 6);
-      ip.setUint32(12, from);
-      ip.setUint32(16, to);
-      ip.setUint16(20, from);
-      ip.setUint16(22, to);
-      ip.setUint32(24, sequence);
-      ip.setUint8(32, 0x50);
-      const bytes = Buffer.concat([Buffer.alloc(12), Buffer.from('0800', 'hex'), Buffer.from(ip.buffer)]);
-      bytes.set(data, 14 + 40);
-      const head = Buffer.alloc(16);
-      head.writeUInt32LE(bytes.length, 8);
-      head.writeUInt32LE(bytes.length, 12);
-      return Buffer.concat([head, bytes]);
-    };
-    const header = Buffer.from('d4c3b2a1020004000000000000000000ffff000001000000', 'hex');
-    const file = Buffer.concat([
-      header,
-      packet(40000, 502, 100, '0001 0000 0006 01 03'),
-      packet(40000, 502, 100, '0001 0000 0006 01 03'),
-      packet(40000, 502, 108, '0000 0001'),
-      packet(502, 40000, 7, '0001 0000 0005 01 03 02 0063'),
+  it.each([
+    ['loopback', 0],
+    ['loopback of OpenBSD', 108],
+    ['Linux cooked, version 1', 113],
+    ['Linux cooked, version 2', 276],
+    ['raw IP', 101],
+    ['raw IPv4', 228],
+  ])('of the link type %s is read', (_, link) => {
+    const file = pcap(
+      link,
+      packet({ from: 40000, to: 502, hex: '0001 0000 0006 01 03 0000 0001' }),
+      packet({ from: 502, to: 40000, hex: '0001 0000 0005 01 03 02 0063' }),
+    );
+    expect(learned(file).ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0063'));
+  });
+
+  it.each([
+    ['the end of a reply', { sequence: 13, hex: '0001 0000 0007 01 03 04' }, 6],
+    ['the beginning of a reply', { sequence: 22, hex: '0007 0008' }, 6],
+    ['a reply', undefined, 5],
+  ] as const)('that lacks %s leaves out its request', (_, part, line) => {
+    const request = (id: number) => ({
+      from: 40000,
+      to: 502,
+      sequence: 12 * id,
+      hex: `000${id} 0000 0006 01 03 000${id} 0002`,
+    });
+    const reply = (id: number) => ({
+      from: 502,
+      to: 40000,
+      sequence: 13 * id,
+      hex: `000${id} 0000 0007 01 03 04 0005 0006`,
+    });
+    const some = part ? [{ ...reply(1), ...part }] : [];
+    const packets = [request(0), reply(0), request(1), ...some, request(2), reply(2)];
+    const { ask, notes, summary } = learned(pcap(1, ...packets.map(packet)));
+    expect(summary).toBe('log: 2 requests to unit 1, 0 without an answer');
+    expect(ask(request(2).hex)).toBe(plain(reply(2).hex));
+    expect(notes).toEqual([
+      `1 lines with bytes come after missing TCP segments, so an exchange before them may be left out: line ${line}`,
     ]);
+    // A reply whose request is missing is left out as well.
+    const answers = learned(pcap(1, ...[request(0), reply(0), reply(1), request(2), reply(2)].map(packet)));
+    expect(answers.notes[1]).toBe(
+      '1 lines with bytes are no request and answer none, so they were left out: line 3',
+    );
+  });
+
+  it('as pcap of Ethernet, with a segment that was sent twice, is read', () => {
+    const file = pcap(
+      1,
+      packet({ from: 40000, to: 502, sequence: 100, hex: '0001 0000 0006 01 03' }),
+      packet({ from: 40000, to: 502, sequence: 100, hex: '0001 0000 0006 01 03' }),
+      packet({ from: 40000, to: 502, sequence: 108, hex: '0000 0001' }),
+      packet({ from: 502, to: 40000, hex: '0001 0000 0005 01 03 02 0063' }),
+    );
     expect(learned(file).ask('0001 0000 0006 01 03 0000 0001')).toBe(plain('0001 0000 0005 01 03 02 0063'));
     // Cut off anywhere, it is refused with a sentence, or has what came before.
     for (let length = 4; length < file.length; length += 7) {

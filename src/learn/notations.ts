@@ -1,0 +1,106 @@
+/* How logs show bytes: in hexadecimal, decimal, as ASCII messages, and over several lines. */
+
+/** Bytes of a line. */
+export interface ShownBytes {
+  readonly bytes: Uint8Array;
+  /** The text before them, without dates and times. */
+  readonly before: string;
+  /** What the notation itself says. */
+  readonly direction: 'out' | 'in' | undefined;
+  /** Whether the program left out the end of the bytes. */
+  readonly isCut: boolean;
+}
+
+/** Of a frame of RTU: unit, function and CRC. */
+const FEWEST_BYTES = 4;
+/** No frame is longer: an ASCII message has 513 characters. */
+export const MOST_BYTES = 520;
+
+/** The notations in their order. Text that looks like one and is none has no bytes. */
+const NOTATIONS: readonly {
+  readonly pattern: RegExp;
+  readonly direction?: 'out' | 'in';
+  readonly read: (text: string) => number[];
+}[] = [
+  // pymodbus: `0x0 0x1`
+  { pattern: /(?:0x[0-9a-f]{1,2}[ ,]*){4,}/i, read: hexIn },
+  // libmodbus: `[00][01]` and `<00><01>`
+  { pattern: /(?:\[[0-9a-f]{2}\]){4,}/i, direction: 'out', read: hexIn },
+  { pattern: /(?:< ?[0-9a-f]{2} ?>){4,}/i, direction: 'in', read: hexIn },
+  // Node.js: `<Buffer 00 01 ... 35 more bytes>`, also of pieces
+  { pattern: /(?<=<Buffer )[0-9a-f]{2}(?: [0-9a-f]{2})*/i, read: hexIn },
+  // An ASCII message: `:010300000002FA`
+  {
+    pattern: /(?<![^\s"'([<|]):(?:[0-9a-f]{2}){3,}(?![0-9a-z])/i,
+    read: (text) => [...Buffer.from(`${text}\r\n`)],
+  },
+  // ESPHome: `00.01.02`. Four of them may be an IP address.
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}\.){4,}[0-9a-f]{2}(?![\w.])/i, read: hexIn },
+  // modbus-tk, NModbus, JSON: `0-1-0`, `[0, 1, 0]`, `00-01-00`
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{1,3}(?:-|, ?)){3,}[0-9a-f]{1,3}(?![\w.])/i, read: listed },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}(?: {1,2}|[:-])){3,}[0-9a-f]{2}(?![\w.])/i, read: hexIn },
+  { pattern: /(?<![\w.:-])(?:[0-9a-f]{2}){4,}(?![\w.:-])/i, read: hexIn },
+];
+
+/** Dates and times of day, which look like bytes. In four bytes or more with colons between them there is no time. */
+const DATES = [
+  /(?<!\d)(?:\d{4}([/.-])\d{1,2}\1\d{1,2}|\d{1,2}([/.-])\d{1,2}\2\d{4}|\d{8}(?=[T ]\d{2}:))(?!\d)/g,
+  /(?<![0-9a-f:])\d{2}:\d{2}:\d{2}(?:[.,:]\d{3,9})?(?:Z| ?[+-]\d{2}:?\d{2}(?![\d:-]))?(?!:?[0-9a-f])/gi,
+];
+
+/** The line with blanks in place of dates and times. */
+export function withoutDates(line: string): string {
+  return DATES.reduce((rest, date) => rest.replace(date, (found) => ' '.repeat(found.length)), line);
+}
+
+/** The bytes that a line shows, without its dates. */
+export function bytesShown(text: string): ShownBytes | undefined {
+  for (const { pattern, direction, read } of NOTATIONS) {
+    const match = pattern.exec(text);
+    const numbers = match ? read(match[0]) : [];
+    const isBuffer = match !== null && text.endsWith('<Buffer ', match.index);
+    if (!match || numbers.length > MOST_BYTES || numbers.length < (isBuffer ? 1 : FEWEST_BYTES)) continue;
+    return {
+      bytes: Uint8Array.from(numbers),
+      before: text.slice(0, match.index),
+      direction,
+      isCut: /^\s*\.\.\./.test(text.slice(match.index + match[0].length)),
+    };
+  }
+  return undefined;
+}
+
+/** A line of a dump: `0010: 00 01`, `| 0010 | 00 01 | ..|`. */
+const DUMPED = /^(?:.*[\s|])?(?:0x)?([0-9a-f]{4,8})[:|\s]+((?:[0-9a-f]{2}(?: {1,2}|-|$)){1,32})/i;
+/** A line with nothing else but bytes. */
+const WRAPPED = /^\s*((?:[0-9a-f]{2}(?:\s+|$)){1,64})$/i;
+/** Shorter lines are not continued: their bytes are all there are. */
+const FULL_LINE = 16;
+
+/**
+ * The bytes of a line that goes on with those of the line before it.
+ * @param length how many these are by now
+ * @param isBare whether nothing else is in their lines
+ */
+export function bytesContinued(text: string, length: number, isBare: boolean): number[] | undefined {
+  const [, offset, dumped] = DUMPED.exec(text) ?? [];
+  if (offset !== undefined && dumped !== undefined && Number.parseInt(offset, 16) === length)
+    return hexIn(dumped);
+  const [, wrapped] = WRAPPED.exec(text) ?? [];
+  return wrapped !== undefined && isBare && length >= FULL_LINE ? hexIn(wrapped) : undefined;
+}
+
+/** The bytes of digits in hexadecimal, whatever is between them. */
+export function hexIn(text: string): number[] {
+  const digits = text.match(/(?:0x)?[0-9a-f]{1,2}/gi) ?? [];
+  return digits.map((byte) => Number.parseInt(byte.replace(/^0x/i, ''), 16));
+}
+
+/** Decimal numbers have no zeros before them, and every frame in hexadecimal has some: as a byte of its address. */
+function listed(text: string): number[] {
+  const items = text.split(/-|, ?/);
+  const isHex = items.every((item) => item.length === 2) && items.some((item) => /^0|[a-f]/i.test(item));
+  if (isHex) return hexIn(text);
+  const numbers = items.map((item) => (/^\d+$/.test(item) ? Number(item) : Number.NaN));
+  return numbers.every((number) => number <= 0xff) ? numbers : [];
+}

@@ -1,0 +1,67 @@
+import { Document, type YAMLMap } from 'yaml';
+import { flowLists } from '../import/flow-lists.js';
+import { functionOf } from '../protocol/function-table.js';
+import { addressRanges } from '../protocol/pdu.js';
+import { decodeRequest } from '../protocol/request.js';
+import { printableLine } from '../rest/printable.js';
+import { writtenValues } from './learned.js';
+import { conditionOf } from './odd-replies.js';
+import { type Learned, lineName } from './write.js';
+
+/** A scenario has no more steps. */
+const MOST_REQUESTS = 1000;
+/** Of a list in a step. */
+const MOST_VALUES = 256;
+/** A step waits for so long when it does not say how long, in ms. */
+const USUAL_WAIT = 10_000;
+const LONGEST_WAIT = 86_400_000;
+
+/**
+ * A scenario that expects the requests of a log, each after the one before, on the learned bench, which answers them as it was.
+ * @param bench the path of the bench, as the scenario has to name it
+ */
+export function writeScenario({ source, conversation, lines }: Learned, bench: string): string {
+  const { exchanges, framing } = conversation;
+  const servers = [...new Set(exchanges.map(({ server }) => server))];
+  const steps: { repeat?: number; expect: object; within?: string }[] = [];
+  let before: number | undefined;
+  for (const { request, at, server } of exchanges.slice(0, MOST_REQUESTS)) {
+    const line = lines.length > 1 && { line: lineName(framing, servers.indexOf(server)) };
+    const wait = Math.min(2 * ((at ?? 0) - (before ?? at ?? 0)), LONGEST_WAIT);
+    const step = {
+      expect: { ...line, unit: request.unitId, ...conditionOf(request.pdu), ...writeOf(request.pdu) },
+      ...(wait > USUAL_WAIT && { within: `${Math.ceil(wait / 1000)}s` }),
+    };
+    before = at ?? before;
+    const last = steps.at(-1);
+    const { repeat = 1, ...same } = last ?? {};
+    if (last && JSON.stringify(same) === JSON.stringify(step))
+      steps.splice(-1, 1, { repeat: repeat + 1, ...step });
+    else steps.push(step);
+  }
+  const document = new Document({
+    name: `the requests of ${printableLine(source)}`,
+    configuration: bench,
+    steps,
+  });
+  const [first = 'lan'] = lines.map((_, i) => lineName(framing, i));
+  const place =
+    framing.name === 'socket' ? `{lines.${first}.host} {lines.${first}.port}` : `{lines.${first}.path}`;
+  const left = exchanges.length - MOST_REQUESTS;
+  document.commentBefore = [
+    ` Have the client started: dut: {command: "my-client ${place}"}`,
+    ...(left > 0 ? [` The last ${left} of ${exchanges.length} requests were left out.`] : []),
+  ].join('\n');
+  flowLists(document.contents as unknown as YAMLMap);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The values of functions 5, 6, 15 and 16, as far as a step may list them. */
+function writeOf(pdu: Uint8Array): object {
+  const [range] = addressRanges(pdu);
+  const isPlainWrite = [5, 6, 15, 16].includes(pdu[0] as number) && decodeRequest(pdu).ok;
+  if (!range || !isPlainWrite || range.quantity > MOST_VALUES) return {};
+  const values = writtenValues(pdu, range.quantity);
+  const table = functionOf(pdu[0])?.table;
+  return { write: { [`${table} ${range.address}`]: values.length === 1 ? values[0] : values } };
+}
