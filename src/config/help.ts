@@ -49,7 +49,8 @@ Which devices clone reads, and how
 What import reads and writes
   -o FILE, --output FILE       where it is written (default: standard output)
   --force                      overwrite that file
-  --from KIND                  csv, telegraf, home-assistant, esphome or modbus-exporter, when the content does not say what it is
+  --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman or modbuspal, when the
+                               content does not say what it is
 
 Which frames monitor prints, and how
   --line NAME, --unit N, --function N

@@ -4,6 +4,8 @@ import { importCsv } from './csv/csv.js';
 import { importEsphome } from './esphome.js';
 import { importHomeAssistant } from './home-assistant/home-assistant.js';
 import { importModbusExporter } from './modbus-exporter.js';
+import { importModbuspal } from './modbuspal.js';
+import { importSolarman } from './solarman.js';
 import { importTelegraf } from './telegraf.js';
 
 /** The kinds of files that can be imported, as `--from` names them. */
@@ -30,6 +32,16 @@ const KINDS: readonly Kind[] = [
     name: 'modbus-exporter',
     fits: (text) => /^modules:/m.test(text) && /^\s*(?:- )?metricType:/m.test(text),
     read: importModbusExporter,
+  },
+  {
+    name: 'solarman',
+    fits: (text) => /^parameters:/m.test(text) && /^\s*(?:- )?registers:/m.test(text),
+    read: importSolarman,
+  },
+  {
+    name: 'modbuspal',
+    fits: (text, file) => /\.xmpp$/i.test(file) || /<modbuspal_project>/.test(text),
+    read: importModbuspal,
   },
   {
     name: 'home-assistant',

@@ -1,0 +1,88 @@
+import { Collector, type Imported } from './collected.js';
+import { numberOf } from './parts.js';
+
+/*
+ * Projects of ModbusPal (.xmpp): slaves with holding registers and coils. Addresses are as on the wire (ModbusRegisters.save). The file is
+ * not read as XML: ModbusPal writes names as they are, so a `<` in one would make it none. No entity and no DTD has a meaning here.
+ */
+
+const TAG = /<(\/?)([a-z_]+)((?:\s+[a-z_]+\s*=\s*"[^"]{0,4096}")*)\s*(\/?)>/gi;
+const ATTRIBUTE = /([a-z_]+)\s*=\s*"([^"]*)"/gi;
+/** `7`, or `127.0.0.1(7)` of a slave that answers to one address alone. */
+const SLAVE_ID = /(?:^|\()(\d{1,3})\)?$/;
+
+/** Reads a project. @returns what is wrong with the text, as a sentence */
+export function importModbuspal(text: string): Imported | string {
+  const collector = new Collector();
+  const lines = new LineCounter(text);
+  let slave: { readonly unit: number; readonly name: string } | undefined;
+  for (const match of text.matchAll(TAG)) {
+    const [, closing, tag = '', written = ''] = match;
+    if (closing) continue;
+    const attributes = new Map(Array.from(written.matchAll(ATTRIBUTE), ([, key, value]) => [key, value]));
+    const location = `line ${lines.at(match.index)}`;
+    const note = (message: string) => collector.note(location, message);
+    switch (tag.toLowerCase()) {
+      case 'slave': {
+        const unit = Number(SLAVE_ID.exec(attributes.get('id') ?? '')?.[1] ?? Number.NaN);
+        slave = { unit, name: attributes.get('name') ?? '' };
+        if (attributes.get('enabled') === 'false')
+          note(`slave ${unit} is switched off there; here it is served`);
+        if (attributes.get('implementation') === 'j-bus')
+          note(`slave ${unit} shows addresses from 0 on there, which are the same on the wire`);
+        break;
+      }
+      case 'register':
+      case 'coil': {
+        const isCoil = tag.toLowerCase() === 'coil';
+        const address = numberOf(attributes.get('address'));
+        if (!slave || address === undefined) {
+          note(`${tag} without a slave or an address`);
+          break;
+        }
+        const name = attributes.get('name');
+        const value = numberOf(attributes.get('value'));
+        collector.add('', slave.unit, slave.name, {
+          table: isCoil ? 'coils' : 'holding',
+          type: isCoil ? 'bit' : 'uint16',
+          address,
+          location,
+          write: true,
+          ...(name && { name }),
+          ...(value !== undefined && { value }),
+        });
+        break;
+      }
+      case 'binding':
+        note(
+          `the automation ${attributes.get('automation') ?? ''} is not followed, a signal can do that: see docs/signals.md`,
+        );
+        break;
+      case 'function':
+      case 'script':
+        note(`${tag} is not followed`);
+        break;
+      case 'reply_delay':
+      case 'error_rates':
+        if ([...attributes.values()].some((each) => Number(each) > 0))
+          note(`${tag} is not kept, a fault rule can do that: see docs/faults.md`);
+    }
+  }
+  return collector.end('a ModbusPal project');
+}
+
+/** Finds lines of rising places in a text. */
+class LineCounter {
+  readonly #text: string;
+  #place = 0;
+  #line = 1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  at(place: number): number {
+    for (; this.#place < place; this.#place++) if (this.#text[this.#place] === '\n') this.#line++;
+    return this.#line;
+  }
+}

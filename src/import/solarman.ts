@@ -1,0 +1,170 @@
+import { parseText } from '../config/text/parse-text.js';
+import type { TableName } from '../device/tables.js';
+import type { ValueType } from '../registers/cell-type.js';
+import { type Path, pathText, quote } from '../schema/problem.js';
+import { Collector, type Imported, type ImportedValue, middleOf } from './collected.js';
+import { numberOf, type Section, sectionOf, sectionsOf, wordOf } from './parts.js';
+
+/*
+ * Inverter definitions of ha-solarman and home_assistant_solarman: `requests` and `parameters`, as customization.md of the latter has
+ * them. The first register of a list is the low word (its parser.py).
+ */
+
+const MOST_VALUES = 300_000;
+const UNIT = 1;
+/** How a rule reads registers. Others are served as they are. */
+const RULES: ReadonlyMap<number, 'uint' | 'int' | 'string'> = new Map([
+  [1, 'uint'],
+  [2, 'int'],
+  [3, 'uint'],
+  [4, 'int'],
+  [5, 'string'],
+  [6, 'uint'],
+]);
+const TABLES: ReadonlyMap<number, TableName> = new Map([
+  [1, 'coils'],
+  [2, 'discrete'],
+  [3, 'holding'],
+  [4, 'input'],
+]);
+/** Platforms of Home Assistant that write. */
+const WRITING = /^(?:number|select|switch|button|text|time|datetime)$/;
+
+interface Reader {
+  readonly collector: Collector;
+  readonly device: string;
+  /** The function that reads a register where its entry does not say. */
+  codeOf(register: number): number;
+}
+
+/** Reads an inverter definition. @returns what is wrong with the text, as a sentence */
+export function importSolarman(text: string, device: string): Imported | string {
+  const parsed = parseText(text, MOST_VALUES, true);
+  if (!parsed.ok) return `is no YAML: ${parsed.problems[0]?.message ?? ''}`;
+  const { value, locate } = parsed.source;
+  const root = sectionOf(value);
+  if (root?.parameters === undefined) return 'expected parameters: of a Solarman inverter definition';
+  const requests = sectionsOf(root.requests);
+  const usual = readingCode(sectionOf(root.default)?.code) ?? 3;
+  const codeOf = (register: number) => {
+    const request = requests.find(
+      ({ start, end }) => register >= (numberOf(start) ?? Infinity) && register <= (numberOf(end) ?? -1),
+    );
+    return readingCode(request?.mb_functioncode ?? request?.code) ?? usual;
+  };
+  const reader: Reader = { collector: new Collector(), device, codeOf };
+  for (const [i, group] of listOf(root.parameters).entries()) {
+    for (const [n, item] of listOf(sectionOf(group)?.items).entries()) {
+      const entry = sectionOf(item);
+      const path: Path = ['parameters', i, 'items', n];
+      const line = locate([{ path, message: '' }])[0]?.line;
+      if (entry) readItem(reader, entry, line === undefined ? pathText(path) : `line ${line}`);
+    }
+  }
+  return reader.collector.end('a Solarman inverter definition');
+}
+
+/** A code, or `{read: 3, write: 16}` of one. */
+function readingCode(code: unknown): number | undefined {
+  return numberOf(sectionOf(code)?.read ?? code);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function readItem(reader: Reader, item: Section, location: string): void {
+  const { collector } = reader;
+  const name = wordOf(item.name) ?? '';
+  const sensors = sectionsOf(item.sensors).filter(({ registers }) => registers !== undefined);
+  if (sensors.length > 0)
+    collector.note(location, `${quote(name)}: is computed of several sensors, which are served one by one`);
+  const sources = sensors.length > 0 ? sensors : item.registers === undefined ? [] : [item];
+  for (const source of sources) {
+    const problem = addValue(reader, { ...item, ...source }, name, location);
+    if (problem !== undefined) collector.note(location, `${quote(name)}: ${problem}`);
+  }
+}
+
+/** Adds a value. @returns what of it is not as the file says */
+function addValue(
+  { collector, device, codeOf }: Reader,
+  item: Section,
+  name: string,
+  location: string,
+): string | undefined {
+  const registers = listOf(item.registers).map(numberOf);
+  const [first] = registers;
+  const rule = numberOf(item.rule) ?? 1;
+  if (first === undefined || registers.some((each) => each === undefined || !Number.isInteger(each)))
+    return 'its registers are no list of numbers';
+  const addresses = registers as number[];
+  const code = readingCode(item.code) ?? codeOf(first);
+  const table = TABLES.get(code);
+  if (table === undefined) return `function ${code} reads no registers`;
+  const isBit = table === 'coils' || table === 'discrete';
+  const write = WRITING.test(wordOf(item.platform) ?? '') || item.configurable !== undefined;
+  const common = { table, location, ...(write && table !== 'input' && table !== 'discrete' && { write }) };
+  const what = isBit ? { type: 'bit' as const } : registersOf(rule, addresses);
+  if (typeof what === 'string') {
+    for (const [i, address] of addresses.entries())
+      collector.add('', UNIT, device, {
+        ...common,
+        address,
+        type: 'uint16',
+        ...(i === 0 && name && { name }),
+      });
+    return `${what}, so its registers are served as they are`;
+  }
+  const scale = numberOf(item.scale);
+  const { min, max } = sectionOf(item.validation) ?? {};
+  const value = middleOf(what.type, numberOf(min), numberOf(max), scale);
+  const unit = wordOf(item.uom);
+  const description = labelsOf(item.lookup);
+  collector.add('', UNIT, device, {
+    ...common,
+    ...what,
+    address: Math.min(...addresses),
+    ...partOf(item),
+    ...(name !== '' && { name }),
+    ...(unit !== undefined && { unit }),
+    ...(scale !== undefined && { scale }),
+    ...(value !== undefined && { value }),
+    ...(description !== '' && { description }),
+  });
+  const offset = numberOf(item.offset);
+  return offset
+    ? `its offset ${offset} is not kept: the value is (stored - ${offset}) × ${scale ?? 1}`
+    : undefined;
+}
+
+type Registers = Pick<ImportedValue, 'type' | 'length' | 'wordOrder'>;
+
+/** What registers hold by a rule. @returns why that is not known */
+function registersOf(rule: number, addresses: readonly number[]): Registers | string {
+  const kind = RULES.get(rule);
+  if (kind === undefined) return `rule ${rule} has no type here`;
+  const { length } = addresses;
+  const rises = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) + 1);
+  const falls = addresses.every((each, i) => i === 0 || each === (addresses[i - 1] as number) - 1);
+  if (!rises && !falls) return 'its registers are not side by side';
+  if (kind === 'string') return rises ? { type: 'string', length } : 'its text runs backwards';
+  if (length !== 1 && length !== 2 && length !== 4) return `a number of ${length} registers has no type here`;
+  const type = `${kind}${16 * length}` as ValueType;
+  return { type, ...(rises && length > 1 && { wordOrder: 'little' as const }) };
+}
+
+function partOf({ mask, bit }: Section): { readonly part?: string } {
+  if (numberOf(bit) !== undefined) return { part: `bit ${numberOf(bit)}` };
+  const bits = numberOf(mask);
+  return bits === undefined ? {} : { part: `mask 0x${bits.toString(16)}` };
+}
+
+/** `0: Standby, 1: Self-check`. */
+function labelsOf(lookup: unknown): string {
+  const labels = sectionsOf(lookup).flatMap(({ key, value }) => {
+    const [number, label] = [wordOf(key), wordOf(value)];
+    return number === undefined || label === undefined ? [] : [`${number}: ${label}`];
+  });
+  return labels.join(', ');
+}
