@@ -4,6 +4,7 @@ import { type CheckCommand, parseCheck } from './commands/check.js';
 import { CLONE_OPTIONS, type CloneCommand, parseClone } from './commands/clone.js';
 import { EXAMINE_OPTIONS, type ExamineCommand, parseExamine } from './commands/examine.js';
 import { type ExtcapCommand, parseExtcap } from './commands/extcap.js';
+import { FLEET_OPTIONS, type FleetCommand, parseFleet } from './commands/fleet.js';
 import { IMPORT_OPTIONS, type ImportCommand, parseImport } from './commands/import.js';
 import { LEARN_OPTIONS, type LearnCommand, parseLearn } from './commands/learn.js';
 import { MONITOR_OPTIONS, type MonitorCommand, parseMonitor } from './commands/monitor.js';
@@ -29,6 +30,7 @@ type NamedCommand =
   | CatalogueCommand
   | CheckCommand
   | CloneCommand
+  | FleetCommand
   | ImportCommand
   | LearnCommand
   | PortsCommand
@@ -50,6 +52,7 @@ export const OPTIONS = {
   ...IMPORT_OPTIONS,
   ...CLONE_OPTIONS,
   ...LEARN_OPTIONS,
+  ...FLEET_OPTIONS,
 } as const satisfies OptionTable;
 
 type OptionName = keyof typeof OPTIONS;
@@ -66,6 +69,7 @@ const COMMANDS: ReadonlyMap<string, Named> = new Map([
   ['import', { options: IMPORT_OPTIONS, parse: parseImport }],
   ['clone', { options: CLONE_OPTIONS, parse: parseClone }],
   ['learn', { options: LEARN_OPTIONS, parse: parseLearn }],
+  ['fleet', { options: FLEET_OPTIONS, parse: parseFleet }],
   ['catalogue', { options: {}, parse: parseCatalogue }],
   ['ports', { options: {}, parse: parsePorts }],
   ['reload', { options: {}, parse: parseReload }],

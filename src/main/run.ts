@@ -24,6 +24,8 @@ async function run(command: Command): Promise<number> {
       return (await import('./catalogue.js')).catalogue(command);
     case 'clone':
       return (await import('./clone.js')).clone(command);
+    case 'fleet':
+      return (await import('./fleet.js')).fleet(command);
     case 'learn':
       return (await import('./learn.js')).learn(command);
     case 'import':

@@ -81,7 +81,7 @@ export class MqttBench {
       {
         will: () => ({
           topic: `${topic}/state`,
-          payload: JSON.stringify({ state: 'offline' }),
+          payload: JSON.stringify({ state: 'offline', labels: definition.labels }),
           retain: true,
         }),
         connected: () => void this.#connected(),
@@ -106,7 +106,11 @@ export class MqttBench {
   /** Says that the bench is gone, and goes. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    const payload = JSON.stringify({ state: 'offline', time: new Date().toISOString() });
+    const payload = JSON.stringify({
+      state: 'offline',
+      labels: this.#order.definition.labels,
+      time: new Date().toISOString(),
+    });
     await this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true });
   }
 

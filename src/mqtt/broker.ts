@@ -28,7 +28,7 @@ export interface Arrived {
 
 interface BrokerEvents {
   /** What the broker tells the others when this connection is lost. */
-  readonly will: () => Message;
+  readonly will?: () => Message;
   readonly connected: () => void;
   readonly arrived: (message: Arrived) => void;
   readonly log: (kind: 'connected' | 'lost', text: string) => void;
@@ -106,12 +106,12 @@ export class Broker {
     if (this.#status.connected && topics.length > 0) this.#client.unsubscribe([...topics]);
   }
 
-  /** Publishes a last message and says goodbye, for at most a second. */
-  async end(last: Message): Promise<void> {
+  /** Publishes what waits, and a last message, and says goodbye, for at most a second. */
+  async end(last?: Message): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     if (this.#status.connected) {
-      this.publish(last);
+      if (last) this.publish(last);
       const end = performance.now() + GOODBYE_MS;
       while (this.#outbox.size + this.#underWay.size > 0 && performance.now() < end)
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -128,7 +128,7 @@ export class Broker {
 
   #connect(): MqttClient {
     const { url, username, password, credentials, client: clientId, qos } = this.#settings;
-    const { topic, payload } = this.#events.will();
+    const will = this.#events.will?.();
     const options: IClientOptions = {
       clientId: clientId ?? `modbus-sim-${randomBytes(6).toString('hex')}`,
       protocolVersion: this.#version,
@@ -137,7 +137,7 @@ export class Broker {
       connectTimeout: CONNECT_MS,
       // The pauses are made here.
       reconnectPeriod: 0,
-      will: { topic, payload: Buffer.from(payload), retain: true, qos },
+      ...(will && { will: { topic: will.topic, payload: Buffer.from(will.payload), retain: true, qos } }),
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...credentials,

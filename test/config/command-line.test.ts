@@ -188,6 +188,25 @@ describe('the command line', () => {
       'examine bus --limit 500ms',
       '--limit: expected a time from 1s to 24h, such as 10m, got "500ms" (see modbus-sim --help)',
     ],
+    ['fleet list', 'fleet needs --broker, such as --broker mqtt://broker:1883 (see modbus-sim --help)'],
+    [
+      'fleet list --broker x',
+      '--broker: expected the address of a broker, such as mqtts://broker:8883, got "x" (see modbus-sim --help)',
+    ],
+    [
+      'fleet run --broker mqtt://b',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear or targets --file FILE (see modbus-sim --help)',
+    ],
+    ['fleet list --all --broker mqtt://b', '--all is for fleet fault clear (see modbus-sim --help)'],
+    [
+      'fleet list --label rack --broker mqtt://b',
+      '--label: expected NAME=VALUE, got "rack" (see modbus-sim --help)',
+    ],
+    [
+      'fleet list --timeout x --broker mqtt://b',
+      '--timeout: expected a time such as 5s or 1m, got "x" (see modbus-sim --help)',
+    ],
+    ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim --help)'],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],
     ['--url http://a', '--url is for learn, monitor, test, examine (see modbus-sim --help)'],
     [

@@ -1,71 +1,17 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import modbusSerial from 'modbus-serial';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeTempDir, startProgram } from '../support/program.mjs';
-import { describeWithPeer, isInstalled } from './peer.js';
+import { type Mosquitto, mosquitto, noMosquitto } from './mosquitto.js';
+import { describeWithPeer } from './peer.js';
 
 /* A bench on a real broker: mosquitto, with the clients that come with it, and modbus-serial on the line. */
 
 const run = promisify(execFile);
-const missing =
-  isInstalled('mosquitto', '-h') && isInstalled('mosquitto_rr', '--help')
-    ? undefined
-    : 'mosquitto is not installed (apt-get install mosquitto mosquitto-clients)';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-interface Mosquitto {
-  readonly port: number;
-  /** What clients need to be told to get there. */
-  readonly options: readonly string[];
-  start(): Promise<void>;
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
-
-/** @param lines of its configuration besides; `options` are for its clients */
-async function mosquitto(
-  directory: string,
-  lines: readonly string[] = ['allow_anonymous true'],
-  options: readonly string[] = [],
-): Promise<Mosquitto> {
-  const port = await freePort();
-  const file = join(directory, 'mosquitto.conf');
-  writeFileSync(file, [`listener ${port} 127.0.0.1`, 'user root', ...lines, ''].join('\n'));
-  let process_: ChildProcess | undefined;
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    if (!process_ || process_.exitCode !== null || process_.signalCode !== null) return;
-    const gone = once(process_, 'exit');
-    process_.kill(signal);
-    await gone;
-  };
-  const start = async () => {
-    const started = spawn('mosquitto', ['-c', file, '-v'], { stdio: ['ignore', 'ignore', 'pipe'] });
-    process_ = started;
-    const log = createInterface({ input: started.stderr });
-    await new Promise<void>((resolve, reject) => {
-      log.on('line', (line) => line.includes('running') && resolve());
-      started.once('exit', (code) => reject(new Error(`mosquitto has ended with ${code}`)));
-    });
-  };
-  await start();
-  onTestFinished(() => stop());
-  return { port, options: ['-h', '127.0.0.1', '-p', String(port), ...options], start, stop };
-}
-
 /** Everything that is published, as it comes: topic and payload. */
 function listen({ options }: Mosquitto, topic = '#') {
   const heard: { topic: string; payload: string }[] = [];
@@ -117,7 +63,7 @@ async function bench(mqtt: object, environment: Readonly<Record<string, string>>
 
 const LIMIT_MS = 120_000;
 
-describeWithPeer('a bench on mosquitto', missing, () => {
+describeWithPeer('a bench on mosquitto', noMosquitto, () => {
   it(
     'tells its birth, its values and what clients write, and takes values',
     async () => {
@@ -162,7 +108,7 @@ describeWithPeer('a bench on mosquitto', missing, () => {
         .toBe(1);
 
       process.kill(program.pid, 'SIGKILL');
-      await expect.poll(() => last('modbus-sim/b1/state')).toBe('{"state":"offline"}');
+      await expect.poll(() => last('modbus-sim/b1/state')).toBe('{"state":"offline","labels":{"rack":"3"}}');
     },
     LIMIT_MS,
   );

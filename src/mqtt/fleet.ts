@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { Broker, type BrokerSettings } from './broker.js';
+
+/** What a bench has published of itself; what it did not say is absent. */
+export interface FleetBench {
+  /** What its topics begin with. */
+  readonly topic: string;
+  readonly state: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version?: string;
+  readonly since?: string;
+  readonly lines?: readonly { readonly name: string; readonly state: string }[];
+  readonly rules?: readonly string[];
+  readonly running?: readonly number[];
+  readonly rest?: readonly string[];
+}
+
+/** What a bench has answered. */
+export type FleetAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: string; readonly detail: string };
+
+/** Which benches are meant: the last part of the topic or all of it, with `*` for anything, and labels. */
+export interface Selection {
+  readonly on?: string | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+const CONNECT_MS = 10_000;
+/** The broker sends what is retained at once; the last message has come when none came for so long. */
+const QUIET_MS = 300;
+/** The most benches of a fleet. */
+const MOST_BENCHES = 10_000;
+
+/** The benches on a broker, and a way to command them. */
+export class Fleet {
+  readonly #broker: Broker;
+  readonly #benches = new Map<string, FleetBench>();
+  readonly #answers = `modbus-sim/fleet/${randomBytes(8).toString('hex')}`;
+  readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
+  #last = 0;
+  #heardAt = performance.now();
+
+  private constructor(
+    settings: BrokerSettings,
+    topic: string,
+    connected: () => void,
+    lost: (why: string) => void,
+  ) {
+    this.#broker = new Broker(settings, {
+      connected: () => {
+        this.#heardAt = performance.now();
+        this.#broker.subscribe([topic, this.#answers]);
+        connected();
+      },
+      arrived: ({ topic: from, payload }) => {
+        if (from === this.#answers) this.#answered(payload);
+        else this.#told(from, payload);
+      },
+      log: (kind, text) => kind === 'lost' && lost(text),
+    });
+  }
+
+  /** Finds the benches whose states come on `topic`, which may have wildcards. @returns why there is no broker, as a sentence */
+  static async find(settings: BrokerSettings, topic: string): Promise<Fleet | string> {
+    let timer: NodeJS.Timeout | undefined;
+    let fleet: Fleet | undefined;
+    const why = await new Promise<string | undefined>((resolve) => {
+      fleet = new Fleet(settings, topic, () => resolve(undefined), resolve);
+      timer = setTimeout(() => resolve('the broker does not answer'), CONNECT_MS);
+    });
+    clearTimeout(timer);
+    if (!fleet) return 'the broker does not answer';
+    if (why !== undefined) {
+      await fleet.end();
+      return why;
+    }
+    while (performance.now() - fleet.#heardAt < QUIET_MS)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    return fleet;
+  }
+
+  /** The benches that are meant, by their topics. */
+  select({ on, labels }: Selection): FleetBench[] {
+    const pattern = on === undefined ? undefined : globOf(on);
+    const isMeant = (bench: FleetBench) =>
+      (!pattern || pattern.test(bench.topic) || pattern.test(bench.topic.split('/').at(-1) ?? '')) &&
+      [...labels].every(([name, value]) => bench.labels[name] === value);
+    return [...this.#benches.values()].filter(isMeant).sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  }
+
+  /** Asks a bench for a command of the door. A bench that is gone, or silent for `timeout` ms, is a refusal. */
+  ask({ topic, state }: FleetBench, command: string, input: unknown, timeout: number): Promise<FleetAnswer> {
+    if (state !== 'online')
+      return Promise.resolve({ ok: false, code: 'bench.offline', detail: 'is offline' });
+    const correlation = ++this.#last;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(correlation);
+        resolve({ ok: false, code: 'bench.silent', detail: `gave no answer within ${timeout / 1000} s` });
+      }, timeout);
+      this.#waiting.set(correlation, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      // In this form, a request says everything under MQTT 3.1.1, too.
+      const payload = JSON.stringify({ responseTopic: this.#answers, correlation, input });
+      this.#broker.publish({ topic: `${topic}/command/${command}`, payload });
+    });
+  }
+
+  end(): Promise<void> {
+    return this.#broker.end();
+  }
+
+  #answered(payload: Buffer): void {
+    const answer = jsonIn(payload);
+    if (answer === undefined) return;
+    const { correlation, ok, value, code, detail } = answer;
+    const resolve = this.#waiting.get(Number(correlation));
+    this.#waiting.delete(Number(correlation));
+    resolve?.(ok === true ? { ok, value } : { ok: false, code: String(code), detail: String(detail) });
+  }
+
+  #told(from: string, payload: Buffer): void {
+    this.#heardAt = performance.now();
+    const topic = from.replace(/\/state$/, '');
+    const told = jsonIn(payload);
+    if (!told) this.#benches.delete(topic);
+    else if (this.#benches.size < MOST_BENCHES)
+      this.#benches.set(topic, { labels: {}, ...told, state: String(told.state), topic } as FleetBench);
+  }
+}
+
+function globOf(glob: string): RegExp {
+  const escaped = glob.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*');
+  return new RegExp(`^${escaped}$`);
+}
+
+/** The object that a payload is; undefined for anything else. */
+function jsonIn(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(payload.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
