@@ -21,12 +21,16 @@ export interface Taken extends Placed {
   readonly age: number;
 }
 
+/** The most numbers that may come at once: more would take longer than a turn of the lines' event loop may. */
+export const MOST_TAKEN = 64;
+
 /** The values whose signals take them from outside, and where from. */
-export function* listInlets({ simulator }: Room): Generator<InletView> {
+export function* listInlets({ simulator }: Room): Generator<InletView | undefined> {
   for (const { name: device, points } of simulator.devices.values()) {
     for (const { definition, signal } of points.all) {
       const { table, address } = definition;
-      if (signal?.inlet) yield { device, table, address, ...signal.inlet.source };
+      // Where nothing is yielded, the lines may have their turn all the same.
+      yield signal?.inlet && { device, table, address, ...signal.inlet.source };
     }
   }
 }

@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import type { FleetCommand } from '../config/commands/fleet.js';
 import { readConfigFile } from '../config/text/read-file.js';
 import { readBrokerFiles } from '../mqtt/credentials.js';
 import { Fleet, type FleetAnswer, type FleetBench } from '../mqtt/fleet.js';
 import { isMapping } from '../schema/parts.js';
+import { save } from './save.js';
 import { complain, FAILED, OK, say } from './say.js';
 
 /** The names of rules that this command has put in force begin so. */
@@ -35,8 +35,7 @@ export async function fleet(command: FleetCommand): Promise<number> {
     switch (action.do) {
       case 'list':
         say(tableOf(benches));
-        writeJson(command.json, benches);
-        return OK;
+        return writeJson(command.json, benches);
       case 'targets':
         return writeTargets(action.file, benches);
       case 'run':
@@ -67,14 +66,11 @@ async function onAll(
       return { bench, answer };
     }),
   );
-  writeJson(
-    json,
-    outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer })),
-  );
   const refused = outcomes.filter(({ answer }) => !answer.ok).length;
   const done = outcomes.length - refused;
   say(`${done} of ${outcomes.length} ${outcomes.length === 1 ? 'bench has' : 'benches have'} done it`);
-  return refused === 0 ? OK : FAILED;
+  const answers = outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
+  return writeJson(json, answers, refused === 0 ? OK : FAILED);
 }
 
 type Rule = Readonly<Record<string, unknown>>;
@@ -100,6 +96,8 @@ async function applyRules(
     inForce.set(bench, armed);
     for (const rule of rules) {
       const name = `${ARMED}${rule.name}`;
+      // It may be in force though its answer was lost.
+      armed.push(name);
       const answer = isInterrupted
         ? ({ ok: false, code: 'bench.interrupted', detail: 'was interrupted' } as const)
         : await fleet.ask(bench, 'rule.replace', { rule: { ...rule, name } }, timeout);
@@ -107,7 +105,6 @@ async function applyRules(
         await takeBack(bench, armed.splice(0));
         return answer;
       }
-      armed.push(name);
     }
     return { ok: true, value: armed };
   });
@@ -149,9 +146,9 @@ function tableOf(benches: readonly FleetBench[]): string {
     state,
     version ?? '',
     since ?? '',
-    (lines ?? []).map((line) => `${line.name} ${line.state}`).join(', '),
-    String(rules?.length ?? ''),
-    String(running?.length ?? ''),
+    lines.map((line) => `${line.name} ${line.state}`).join(', '),
+    state === 'online' ? String(rules.length) : '',
+    state === 'online' ? String(running.length) : '',
   ]);
   const all = [['bench', 'state', 'version', 'since', 'lines', 'rules', 'tests'], ...rows];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -168,14 +165,17 @@ function tableOf(benches: readonly FleetBench[]): string {
 /** Writes the addresses of REST for the file-based discovery of Prometheus. */
 function writeTargets(file: string, benches: readonly FleetBench[]): number {
   const targets = benches.flatMap(({ topic, state, labels, rest }) =>
-    state === 'online' && rest
+    state === 'online'
       ? [{ targets: rest.map((url) => new URL(url).host), labels: { ...labels, bench: topic } }]
       : [],
   );
-  writeJson(file, targets);
-  return say(`wrote ${file}: ${targets.length} of ${benches.length}`);
+  const code = writeJson(file, targets);
+  return code === OK ? say(`wrote ${file}: ${targets.length} of ${benches.length}`) : code;
 }
 
-function writeJson(file: string | undefined, content: unknown): void {
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+/** @returns the exit code: `code`, unless the file can't be written */
+function writeJson(file: string | undefined, content: unknown, code = OK): number {
+  if (file === undefined) return code;
+  const failure = save(file, `${JSON.stringify(content, null, 2)}\n`, true);
+  return failure === undefined ? code : complain(failure);
 }

@@ -31,6 +31,9 @@ export async function serve(command: ServeCommand): Promise<number> {
   const { files, ...rules } = configuration.api;
   const tls = files && (await readTlsCredentials(files));
   if (tls?.ok === false) return complain(`REST: ${tls.reason}`);
+  const { mqtt } = configuration;
+  const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
+  if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
   for (const note of tls?.notes ?? []) log.warn(`REST: ${note}`);
 
   const service = await findServiceManager(process.env);
@@ -57,9 +60,6 @@ export async function serve(command: ServeCommand): Promise<number> {
   for (const { name, description } of started.lines) say(`line ${name}: ${description}`);
   if (state) say(state.description);
 
-  const { mqtt } = configuration;
-  const broker = mqtt?.files && (await readBrokerFiles(mqtt.files));
-  if (typeof broker === 'string') return complain(`mqtt: ${broker}`);
   const { credentials } = tls ?? {};
   const served = await desk.start({
     room,

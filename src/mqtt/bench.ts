@@ -6,6 +6,7 @@ import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
 import type { BenchStatus } from '../control/schemas/bench.js';
 import type { Summary } from '../control/schemas/summary.js';
+import type { ValueView } from '../control/schemas/value.js';
 import { allParts } from '../door/door.js';
 import { isMapping } from '../schema/parts.js';
 import { type Arrived, Broker, type BrokerCredentials } from './broker.js';
@@ -47,6 +48,7 @@ export class MqttBench {
   #devices: readonly string[] = [];
   #summary: Summary | undefined;
   #told = '';
+  #wasLost = false;
   #hits = new Map<string, number>();
   /** The numbers of tests and examinations that run. */
   #running: readonly number[] = [];
@@ -67,10 +69,10 @@ export class MqttBench {
     this.#findings = new Findings(
       desk,
       {
-        written: (device, names, view) => void this.#written(device, names, view),
-        happened: (view) => {
+        written: (device, names, view) => this.#written(device, names, view),
+        happened: async (view) => {
           this.#tell(view.kind, view);
-          if (view.kind === 'test') void this.#lookAtTests();
+          if (view.kind === 'test') await this.#lookAtTests();
         },
         sample: (view) => this.#tell('traffic', view),
       },
@@ -84,9 +86,13 @@ export class MqttBench {
           payload: JSON.stringify({ state: 'offline', labels: definition.labels }),
           retain: true,
         }),
-        connected: () => void this.#connected(),
-        arrived: (message) => void this.#arrived(message),
-        log: (kind, text) => (kind === 'lost' ? log.warn(`MQTT: ${text}`) : log.info(`MQTT: ${text}`)),
+        connected: () => this.#do(() => this.#connected()),
+        arrived: (message) => this.#do(() => this.#arrived(message)),
+        log: (kind, text) => {
+          // That it is there is worth a warning's attention after one that it is not.
+          log[kind === 'lost' || this.#wasLost ? 'warn' : 'info'](`MQTT: ${text}`);
+          this.#wasLost = kind === 'lost';
+        },
       },
     );
     this.#every(TRAFFIC_MS, () => this.#findings.turn());
@@ -114,17 +120,22 @@ export class MqttBench {
     await this.#broker.end({ topic: `${this.#topic}/state`, payload, retain: true });
   }
 
-  /** Does something again and again, but never twice at a time. A failure is told, and the next turn goes on. */
+  /** A failure is told, and what comes next goes on. */
+  async #do(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#log.error(error, 'MQTT: something has failed');
+    }
+  }
+
+  /** Does something again and again, but never twice at a time. */
   #every(ms: number, work: () => Promise<void>): void {
     let isWorking = false;
     const turn = async () => {
       if (isWorking) return;
       isWorking = true;
-      try {
-        await work();
-      } catch (error) {
-        this.#log.error(error, 'MQTT: a turn has failed');
-      }
+      await this.#do(work);
       isWorking = false;
     };
     this.#timers.push(setInterval(() => void turn(), ms));
@@ -225,20 +236,16 @@ export class MqttBench {
   }
 
   async #written(device: string, names: readonly string[], { line, client, time }: NamedView): Promise<void> {
-    void this.#values?.look(device);
-    for (const value of names) {
-      const came = await this.#desk.door.call('value.get', { device, value });
-      if (!came.ok) continue;
-      const payload = JSON.stringify({
-        value: came.value.value,
-        raw: came.value.raw,
-        line,
-        client: client ?? null,
-        time,
-      });
+    if (names.length === 0) return;
+    const range = { from: 0, to: 0xffff, names: names.join(',') };
+    const values = await allParts(await this.#desk.door.list('value.list', { device, ...range }));
+    if ('ok' in values) return;
+    for (const view of values) {
+      const { name, value, raw } = view;
+      this.#values?.tell(device, view);
       this.#broker.publish({
-        topic: `${this.#topic}/devices/${level(device)}/written/${level(value)}`,
-        payload,
+        topic: `${this.#topic}/devices/${level(device)}/written/${level(name ?? '')}`,
+        payload: JSON.stringify({ value, raw, line, client: client ?? null, time }),
       });
     }
   }
@@ -249,7 +256,7 @@ export class MqttBench {
 
   async #arrived(message: Arrived): Promise<void> {
     const { topic, isRetained } = message;
-    this.#inlets.arrived(topic, message.payload);
+    await this.#inlets.arrived(topic, message.payload);
     if (!topic.startsWith(`${this.#topic}/`) || isRetained) return;
     const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');
     if (kind === 'command' && verb === undefined) {
@@ -267,6 +274,6 @@ export class MqttBench {
     const input = isMapping(value) ? { ...value, ...where } : { value, ...where };
     const came = parsed.ok ? await this.#commands.carryOut('value.set', input) : parsed;
     if (!came.ok) this.#tell('refused', { topic: message.topic, ...errorBody(came) });
-    else await this.#values?.look(where.device);
+    else this.#values?.tell(where.device, came.value as ValueView);
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import mqtt, { type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt';
 import type { MqttDefinition } from '../config/configuration.js';
+import type { BenchStatus } from '../control/schemas/bench.js';
 import { type Message, Outbox } from './outbox.js';
 
 /** PEM texts. */
@@ -34,15 +35,7 @@ interface BrokerEvents {
   readonly log: (kind: 'connected' | 'lost', text: string) => void;
 }
 
-export interface BrokerStatus {
-  readonly connected: boolean;
-  /** Why not; null while it is connected, and before the first attempt has failed. */
-  readonly reason: string | null;
-  /** ISO 8601. */
-  readonly since: string;
-  readonly waiting: number;
-  readonly lost: number;
-}
+type BrokerStatus = Pick<BenchStatus, 'connected' | 'reason' | 'since' | 'waiting' | 'lost'>;
 
 const LIMITS = { messages: 20_000, bytes: 8 * 2 ** 20 };
 /** So many messages may be without an acknowledgement; others wait here, where they are bounded. */

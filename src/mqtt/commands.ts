@@ -17,6 +17,11 @@ type Name = CallName | ListName;
 
 /** The longest request and the longest answer. */
 const LONGEST = 2 ** 20;
+const TOO_LONG = refusal(
+  'answer.too_long',
+  '',
+  `the answer has more than ${LONGEST} bytes: REST has it in parts`,
+);
 /** What asks beyond this is refused. */
 const MOST_UNDER_WAY = 64;
 /** So many answers are remembered, for requests that come again. */
@@ -71,16 +76,14 @@ export class Commands {
     if (responseTopic !== undefined && !RESPONSES.test(responseTopic))
       return refusal('request.invalid', 'responseTopic', 'expected a topic that begins with modbus-sim/');
     const came = request.ok ? await this.#once(name, request.value) : request;
-    if (responseTopic !== undefined)
-      this.#publish({
-        topic: responseTopic,
-        payload: JSON.stringify({
-          bench: this.#bench,
-          ...answerOf(came),
-          ...(tag !== undefined && { correlation: tag }),
-        }),
-        ...(correlation && { correlation }),
-      });
+    if (responseTopic === undefined) return came;
+    const textOf = (outcome: Outcome<unknown>) => {
+      const answer = outcome.ok ? outcome : { ok: false, ...errorBody(outcome) };
+      return JSON.stringify({ bench: this.#bench, ...answer, correlation: tag }, plain);
+    };
+    const text = textOf(came);
+    const payload = text.length <= LONGEST ? text : textOf(TOO_LONG);
+    this.#publish({ topic: responseTopic, payload, ...(correlation && { correlation }) });
     return came;
   }
 
@@ -132,12 +135,7 @@ export class Commands {
         length += JSON.stringify(part, plain).length;
         all.push(part);
       }
-      if (length > LONGEST)
-        return refusal(
-          'answer.too_long',
-          '',
-          `the answer has more than ${LONGEST} bytes: REST has it in parts`,
-        );
+      if (length > LONGEST) return TOO_LONG;
     }
     return { ok: true, value: name === 'program.configuration' ? all.join('') : all };
   }
@@ -185,13 +183,6 @@ function requestOf({ payload, responseTopic, correlation }: Arrived): Outcome<Re
       tag: value.correlation,
     },
   };
-}
-
-/** An outcome as JSON: `value`, or the body that REST has for a refusal. */
-function answerOf(came: Outcome<unknown>): object {
-  if (!came.ok) return { ok: false, ...errorBody(came) };
-  const text = JSON.stringify({ ok: true, value: came.value }, plain);
-  return JSON.parse(text) as object;
 }
 
 /** Maps and bytes as JSON has them. Frames are left out: REST shows them. */

@@ -4,17 +4,17 @@ import type { NamedView } from '../api/line-map.js';
 /** What happens on the lines and is told. */
 interface FindingEvents {
   /** A client has written values of a device; those that have names. */
-  readonly written: (device: string, names: readonly string[], view: NamedView) => void;
+  readonly written: (device: string, names: readonly string[], view: NamedView) => Promise<void>;
   /** A line has another state, or a test has come to something. */
-  readonly happened: (view: NamedView) => void;
+  readonly happened: (view: NamedView) => Promise<void>;
   /** One of all events, so that it may be shown. */
   readonly sample: (view: NamedView) => void;
 }
 
 /** So many events are looked at in one turn. Of those before them, only the number is known. */
 const MOST_IN_A_TURN = 5000;
-/** The most of them that are decoded. */
-const MOST_DECODED = 200;
+/** The most of them that are decoded and asked about: the others wait for the next turn. */
+const MOST_DECODED = 50;
 const WRITES: ReadonlySet<number> = new Set([5, 6, 15, 16, 22, 23]);
 
 /** Reads the traffic, in turns, for what others want to hear of. */
@@ -23,7 +23,7 @@ export class Findings {
   readonly #events: FindingEvents;
   readonly #sampleEvery: number | undefined;
   #read: number;
-  #sampledAt = Number.NEGATIVE_INFINITY;
+  #sampledAt = 0;
   /** Events that nobody has looked at, because there were too many. */
   missed = 0;
 
@@ -36,7 +36,7 @@ export class Findings {
   }
 
   async turn(): Promise<void> {
-    const { traffic, map } = this.#desk;
+    const { traffic } = this.#desk;
     const { last } = traffic;
     const first = Math.max(this.#read + 1, traffic.first, last - MOST_IN_A_TURN + 1);
     this.missed += Math.max(0, first - this.#read - 1);
@@ -50,21 +50,21 @@ export class Findings {
       if (isWrite || kind === 'line' || kind === 'test') wanted.push(seq);
     }
     if (last < first) this.#read = Math.max(this.#read, last);
-    const isSampled =
-      this.#sampleEvery !== undefined && performance.now() - this.#sampledAt >= this.#sampleEvery;
-    if (isSampled && last >= first && !wanted.includes(last)) wanted.push(last);
-    const views = await map.views(wanted.flatMap((seq) => traffic.read(seq) ?? []));
-    for (const view of views) this.#tell(view);
-    const newest = views.at(-1);
-    if (isSampled && newest) {
-      this.#sampledAt = performance.now();
-      this.#events.sample(newest);
-    }
+    for (const view of await this.#views(wanted)) await this.#tell(view);
+    const every = this.#sampleEvery ?? Number.POSITIVE_INFINITY;
+    if (last < first || performance.now() - this.#sampledAt < every) return;
+    this.#sampledAt = performance.now();
+    for (const view of await this.#views([last])) this.#events.sample(view);
   }
 
-  #tell(view: NamedView): void {
-    if (view.kind === 'line' || view.kind === 'test') this.#events.happened(view);
+  #views(events: readonly number[]): Promise<NamedView[]> {
+    const { traffic, map } = this.#desk;
+    return map.views(events.flatMap((seq) => traffic.read(seq) ?? []));
+  }
+
+  async #tell(view: NamedView): Promise<void> {
+    if (view.kind === 'line' || view.kind === 'test') await this.#events.happened(view);
     const written = this.#desk.map.writtenIn(view);
-    if (written) this.#events.written(written.device, written.names, view);
+    if (written) await this.#events.written(written.device, written.names, view);
   }
 }

@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { Broker, type BrokerSettings } from './broker.js';
 
-/** What a bench has published of itself; what it did not say is absent. */
-export interface FleetBench {
-  /** What its topics begin with. */
+/** What a bench has published of itself. Anybody may have: what is not as it should be is left out. */
+const stateSchema = z.object({
+  state: z.string().catch('unknown'),
+  labels: z.record(z.string(), z.string()).catch({}),
+  version: z.string().optional().catch(undefined),
+  since: z.string().optional().catch(undefined),
+  lines: z.array(z.object({ name: z.string(), state: z.string() })).catch([]),
+  rules: z.array(z.string()).catch([]),
+  running: z.array(z.number()).catch([]),
+  rest: z.array(z.url()).catch([]),
+});
+
+/** A bench, by what its topics begin with. */
+export interface FleetBench extends z.infer<typeof stateSchema> {
   readonly topic: string;
-  readonly state: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly version?: string;
-  readonly since?: string;
-  readonly lines?: readonly { readonly name: string; readonly state: string }[];
-  readonly rules?: readonly string[];
-  readonly running?: readonly number[];
-  readonly rest?: readonly string[];
 }
 
 /** What a bench has answered. */
@@ -27,6 +31,7 @@ export interface Selection {
 }
 
 const CONNECT_MS = 10_000;
+const SECOND_TRY_MS = 1000;
 /** The broker sends what is retained at once; the last message has come when none came for so long. */
 const QUIET_MS = 300;
 /** The most benches of a fleet. */
@@ -66,7 +71,9 @@ export class Fleet {
     let timer: NodeJS.Timeout | undefined;
     let fleet: Fleet | undefined;
     const why = await new Promise<string | undefined>((resolve) => {
-      fleet = new Fleet(settings, topic, () => resolve(undefined), resolve);
+      // A broker that does not know MQTT 5 is asked again by 3.1.1.
+      const lost = (why: string) => setTimeout(() => resolve(why), SECOND_TRY_MS).unref();
+      fleet = new Fleet(settings, topic, () => resolve(undefined), lost);
       timer = setTimeout(() => resolve('the broker does not answer'), CONNECT_MS);
     });
     clearTimeout(timer);
@@ -128,7 +135,7 @@ export class Fleet {
     const told = jsonIn(payload);
     if (!told) this.#benches.delete(topic);
     else if (this.#benches.size < MOST_BENCHES)
-      this.#benches.set(topic, { labels: {}, ...told, state: String(told.state), topic } as FleetBench);
+      this.#benches.set(topic, { ...stateSchema.parse(told), topic });
   }
 }
 

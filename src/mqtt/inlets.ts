@@ -1,10 +1,8 @@
-import type { InletView, Taken } from '../control/inlets.js';
+import { type InletView, MOST_TAKEN, type Taken } from '../control/inlets.js';
 import { allParts, type Door } from '../door/door.js';
 
 /** Longer payloads are no values. */
 const LONGEST = 65_536;
-/** The most values that are passed on in one call. */
-const MOST_AT_ONCE = 1000;
 
 /** Passes what comes on topics on to the values that follow them. Of a value that gets more than can be passed on, the newest counts. */
 export class Inlets {
@@ -38,17 +36,17 @@ export class Inlets {
       if (present.has(key)) this.#waiting.add(key);
       else this.#known.delete(key);
     }
-    void this.#pass();
+    await this.#pass();
     return {
       gone: [...before.keys()].filter((topic) => !byTopic.has(topic)),
       added: [...byTopic.keys()].filter((topic) => !before.has(topic)),
     };
   }
 
-  /** @returns whether any value follows the topic */
-  arrived(topic: string, payload: Buffer): boolean {
+  /** Takes a message; one on a topic that no value follows is nobody's. */
+  async arrived(topic: string, payload: Buffer): Promise<void> {
     const inlets = this.#byTopic.get(topic);
-    if (!inlets) return false;
+    if (!inlets) return;
     const parsed = payload.length <= LONGEST ? parse(payload.toString('utf8')) : undefined;
     for (const inlet of inlets) {
       const { device, table, address, path } = inlet;
@@ -61,24 +59,26 @@ export class Inlets {
       this.#known.set(key, { taken: { device, table, address, value }, at: performance.now() });
       this.#waiting.add(key);
     }
-    void this.#pass();
-    return true;
+    await this.#pass();
   }
 
   async #pass(): Promise<void> {
     if (this.#isPassing) return;
     this.#isPassing = true;
-    while (this.#waiting.size > 0) {
-      const some = [...this.#waiting].slice(0, MOST_AT_ONCE);
-      for (const key of some) this.#waiting.delete(key);
-      const now = performance.now();
-      const values = some.flatMap((key) => {
-        const known = this.#known.get(key);
-        return known ? [{ ...known.taken, age: now - known.at }] : [];
-      });
-      await this.#door.call('inlet.take', { values });
+    try {
+      while (this.#waiting.size > 0) {
+        const some = [...this.#waiting].slice(0, MOST_TAKEN);
+        for (const key of some) this.#waiting.delete(key);
+        const now = performance.now();
+        const values = some.flatMap((key) => {
+          const known = this.#known.get(key);
+          return known ? [{ ...known.taken, age: now - known.at }] : [];
+        });
+        await this.#door.call('inlet.take', { values });
+      }
+    } finally {
+      this.#isPassing = false;
     }
-    this.#isPassing = false;
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_TAKEN } from '../control/inlets.js';
 import { targetRequest } from '../control/schemas/catalogue.js';
 import { clockRequest, mannersRequest, newDevice, powerRequest } from '../control/schemas/device.js';
 import { previewBody } from '../control/schemas/fault.js';
@@ -43,9 +44,6 @@ const taken = section({
   value: number,
   age: numberFrom(0, UNLIMITED, 'a time in ms'),
 });
-
-/** The most values that may come at once. */
-const MOST_TAKEN = 1000;
 
 /** The schemas of what is sent, by the name of the command or query. */
 export const INPUTS = {

@@ -5,8 +5,8 @@ import { level } from './topics.js';
 
 /** What was told of a value last, and when, in ms. */
 interface Told {
-  payload: string;
-  at: number;
+  readonly payload: string;
+  readonly at: number;
 }
 
 /** The most values of all devices that are told. */
@@ -19,8 +19,6 @@ export class ValuesOut {
   readonly #every: number;
   readonly #publish: (message: Message) => void;
   readonly #told = new Map<string, Map<string, Told>>();
-  readonly #looking = new Map<string, Promise<void>>();
-  readonly #again = new Set<string>();
 
   /** @param topic of all devices; `every` is the shortest time between two messages of one value, in ms */
   constructor(
@@ -56,31 +54,18 @@ export class ValuesOut {
     }
   }
 
-  /** Tells what has changed in a device. While it looks, one more look is remembered. */
-  look(device: string): Promise<void> {
-    const looking = this.#looking.get(device);
-    if (looking !== undefined) {
-      this.#again.add(device);
-      return looking;
-    }
-    const look = this.#look(device).finally(() => {
-      this.#looking.delete(device);
-      if (this.#again.delete(device)) void this.look(device);
-    });
-    this.#looking.set(device, look);
-    return look;
-  }
-
-  async #look(device: string): Promise<void> {
+  /** Tells what has changed in a device. */
+  async look(device: string): Promise<void> {
     const values = await this.#door.list('value.named', { device });
     if (!values.ok) return;
-    const told = this.#told.get(device) ?? new Map<string, Told>();
-    this.#told.set(device, told);
-    for await (const parts of values.value) for (const value of parts) this.#tell(device, told, value);
+    for await (const parts of values.value) for (const value of parts) this.tell(device, value);
   }
 
-  #tell(device: string, told: Map<string, Told>, { name, value }: ValueView): void {
+  /** Tells a value, if it has changed and may be told again. */
+  tell(device: string, { name, value }: Pick<ValueView, 'name' | 'value'>): void {
     if (name === null) return;
+    const told = this.#told.get(device) ?? new Map<string, Told>();
+    this.#told.set(device, told);
     const payload = JSON.stringify(value);
     const last = told.get(name);
     const now = performance.now();

@@ -139,6 +139,21 @@ describe('commands that come as messages', () => {
     },
   );
 
+  it('are answered with a refusal where the answer would be too long', async () => {
+    const { send } = await commandsOf('all');
+    const names = Array.from({ length: 4000 }, (_, i) => `n${i}`.padEnd(64, 'x'));
+    for (let first = 0; first < names.length; first += 500) {
+      const holding = names
+        .slice(first, first + 500)
+        .map((name, i) => ({ address: i, name, description: 'd'.repeat(190) }));
+      expect(await send('device.add', { name: `d${first}`, registers: { holding } })).toMatchObject({
+        ok: true,
+      });
+    }
+    expect(await send('program.configuration', {})).toMatchObject({ ok: false, code: 'answer.too_long' });
+    expect(await send('program.ping', {})).toMatchObject({ ok: true });
+  });
+
   it('let an entry of the catalogue be armed and taken back', async () => {
     const { send } = await commandsOf('all');
     const armed = await send('misbehaviour.arm', { id: 'sleeps', target: { device: 'meter' } });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Inlets } from '../../src/mqtt/inlets.js';
 import { deskOf } from './bench-on.js';
 
@@ -15,8 +15,6 @@ async function inletsOf(...signals: readonly object[]) {
   const inlets = new Inlets(door);
   await inlets.refresh();
   const values = async () => {
-    // What has come is passed on in turns.
-    await new Promise((resolve) => setTimeout(resolve, 5));
     const came = await door.list('value.named', { device: 'meter' });
     const all = [];
     if (came.ok) for await (const parts of came.value) all.push(...parts);
@@ -27,6 +25,9 @@ async function inletsOf(...signals: readonly object[]) {
 }
 
 describe('values that follow a topic', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it.each([
     ['42', undefined, 42],
     [' 42.4 ', undefined, 42],
@@ -39,7 +40,7 @@ describe('values that follow a topic', () => {
   ])('read %s at %s', async (payload, json, expected) => {
     const { arrived, values } = await inletsOf({ topic: 't', start: 9, ...(json && { json }) });
     expect(await values()).toEqual([9]);
-    expect(arrived('t', payload)).toBe(true);
+    await arrived('t', payload);
     expect(await values()).toEqual([expected]);
   });
 
@@ -56,7 +57,7 @@ describe('values that follow a topic', () => {
     'x'.repeat(100_000),
   ])('stay as they are after %j, which is counted', async (payload) => {
     const { arrived, values, inlets } = await inletsOf({ topic: 't', start: 9, json: '$.value' });
-    arrived('t', payload);
+    await arrived('t', payload);
     expect(await values()).toEqual([9]);
     expect(inlets.unreadable).toBe(1);
   });
@@ -67,26 +68,29 @@ describe('values that follow a topic', () => {
       { topic: 't', scale: 2 },
       { topic: 'u' },
     );
-    arrived('t', '1.5');
-    expect(arrived('x', '1')).toBe(false);
+    await arrived('t', '1.5');
+    await arrived('x', '1');
     expect(await values()).toEqual([1500, 3, 0]);
   });
 
   it('are not available when nothing came for too long', async () => {
     const { arrived, values } = await inletsOf({ topic: 't', stale: 150 });
     expect(await values()).toEqual([null]);
-    arrived('t', '5');
+    await arrived('t', '5');
     expect(await values()).toEqual([5]);
-    await expect.poll(values).toEqual([null]);
-    arrived('t', '6');
+    vi.advanceTimersByTime(149);
+    expect(await values()).toEqual([5]);
+    vi.advanceTimersByTime(1);
+    expect(await values()).toEqual([null]);
+    await arrived('t', '6');
     expect(await values()).toEqual([6]);
   });
 
   it('have the last one again after the device has restarted, with its age', async () => {
     const { arrived, values, inlets, door } = await inletsOf({ topic: 't' }, { topic: 't', stale: 100 });
-    arrived('t', '5');
+    await arrived('t', '5');
     expect(await values()).toEqual([5, 5]);
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    vi.advanceTimersByTime(120);
     await door.call('device.reset', { device: 'meter' });
     expect(await values()).toEqual([0, null]);
     await inlets.refresh();
@@ -115,10 +119,10 @@ describe('values that follow a topic', () => {
       return came.ok ? came.value.value : came;
     };
     const goOn = (step: number) => door.call('device.clock', { device: 'meter', step });
-    inlets.arrived('t', Buffer.from('2'));
+    await inlets.arrived('t', Buffer.from('2'));
     await goOn(3000);
     expect(await sum()).toBe(6);
-    inlets.arrived('t', Buffer.from('10'));
+    await inlets.arrived('t', Buffer.from('10'));
     await goOn(1000);
     expect(await sum()).toBe(16);
   });

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -49,6 +49,18 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
       await expect.poll(async () => (await fleet(port, 'list')).stdout.match(/ online /g)?.length).toBe(4);
       process.kill(dead?.pid ?? 0, 'SIGKILL');
       await expect.poll(async () => (await fleet(port, 'list')).stdout).toMatch(/bench-4 +offline/);
+
+      // Whatever somebody publishes as a state, the others are listed.
+      const hostile = [
+        '-t',
+        'modbus-sim/evil/state',
+        '-r',
+        '-m',
+        '{"state":1,"labels":7,"lines":{},"rest":["\\u001b[2J"]}',
+      ];
+      execFileSync('mosquitto_pub', ['-p', String(port), ...hostile]);
+      expect((await fleet(port, 'list')).stdout).toMatch(/bench-1 +online[\s\S]*evil +unknown/);
+      execFileSync('mosquitto_pub', ['-p', String(port), '-t', 'modbus-sim/evil/state', '-r', '-n']);
 
       const rules = join(directory, 'rules.yaml');
       writeFileSync(
