@@ -86,8 +86,8 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
       { expect: { unit: 1, function: 6, address: [5, 5], quantity: 1, write: { 'holding 5': 99 } } },
     ],
   });
-  /** Sends the requests, 100 ms apart. */
-  const test = async (sent: readonly string[]) => {
+  /** Sends the requests, 100 ms apart. Each step waits as long as said for its requests. */
+  const test = async (sent: readonly string[], within: string) => {
     const client = newFile(
       `import { connect } from 'node:net';
        const socket = connect(process.argv[3], process.argv[2]);
@@ -100,12 +100,14 @@ it('modbus-sim learn --scenario writes a test that the same client passes, and a
     );
     const command = `${process.execPath} ${client} {lines.lan.host} {lines.lan.port}`;
     const file = join(directory, 'tests', 'with-client.yaml');
-    writeFileSync(file, JSON.stringify({ ...parse(text), dut: { command } }));
+    const learned = parse(text);
+    const steps = learned.steps.map((step: object) => ({ ...step, within }));
+    writeFileSync(file, JSON.stringify({ ...learned, steps, dut: { command } }));
     return run(['test', file, '--free-ports'], directory);
   };
   const [first = '', ...others] = requests;
-  expect(await test([first, first, ...others])).toMatchObject({ code: 0 });
-  const failed = await test([first, ...others]);
+  expect(await test([first, first, ...others], '30s')).toMatchObject({ code: 0 });
+  const failed = await test([first, ...others], '3s');
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain('fail         2');
 });
