@@ -21,11 +21,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
  */
 const CPUS = { arm64: 'arm64', armhf: 'arm', amd64: 'x64' };
 
-/**
- * By address: the program may not be built when the types are checked.
- * @type {{HELP: string}}
- */
-const { HELP } = await import(new URL('../dist/config/help.js', import.meta.url).href);
+const help = execFileSync(process.execPath, ['dist/main.js', '--help'], { encoding: 'utf8' });
 
 /** @type {{version: string}} */
 const { version: npmVersion } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -79,7 +75,7 @@ for (const architecture of architectures) {
   }
   const root = `build/${architecture}`;
   const file = `build/packages/modbus-sim_${version}_${architecture}.deb`;
-  makeTree(root, { cpu, version, maintainer, time }, HELP);
+  makeTree(root, { cpu, version, maintainer, time }, help);
   control(root, architecture);
   mkdirSync('build/packages', { recursive: true });
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) };

@@ -98,7 +98,14 @@ function filesBelow(folder) {
 
 /** What dist is made of: name, size and time of each source, so that a removed or older file counts too. */
 function fingerprint() {
-  return [...filesBelow('src'), 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+  return [
+    ...filesBelow('src'),
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+    'scripts/bundle.mjs',
+    'scripts/console.mjs',
+  ]
     .map((path) => {
       const { size, mtimeMs } = statSync(path);
       return `${path} ${size} ${mtimeMs}\n`;
@@ -112,7 +119,7 @@ function upToDate(wanted) {
 }
 
 /**
- * Compiles beside dist and moves the files in one by one, so that a failed build leaves the last good one and a
+ * Builds beside dist and moves the files in one by one, so that a failed build leaves the last good one and a
  * program that is starting meanwhile finds every file.
  * @param {string} sources fingerprint of the sources, taken before compiling
  */
@@ -125,14 +132,16 @@ function compile(sources) {
     ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
     cleanUp,
   );
-  // What tsc does not compile (the page) is part of the program all the same.
+  // What is no code (the page of the documents) is part of the program all the same.
   const isCopied = (/** @type {string} */ path) => !path.endsWith('.ts') && !path.startsWith('src/web/');
   for (const path of filesBelow('src').filter(isCopied)) {
     const copy = path.replace(/^src/, fresh);
     mkdirSync(dirname(copy), { recursive: true });
     copyFileSync(path, copy);
   }
-  run('making documents of REST', process.execPath, [`${fresh}/main/make-at-build.js`], cleanUp);
+  run('bundling', process.execPath, ['scripts/bundle.mjs', fresh], cleanUp);
+  run('making documents of REST', process.execPath, [`${fresh}/make-at-build.js`], cleanUp);
+  rmSync(`${fresh}/make-at-build.js`);
   run('the build of the console', process.execPath, ['scripts/console.mjs', `${fresh}/web`], cleanUp);
   const made = filesBelow(fresh).map((path) => path.replace(fresh, 'dist'));
   for (const path of made) {

@@ -1,3 +1,4 @@
+import { bundled } from '../../test/support/bundled.mjs';
 import { randomNumbers } from './requests.mjs';
 
 /*
@@ -40,12 +41,10 @@ const PDUS = [
  * @returns {Promise<MutatedResult[]>}
  */
 export async function soakMutated(quantity, seed) {
-  /** @param {string} path */
-  const built = (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href);
-  const [{ newFramer }, { FRAMINGS }] = await Promise.all([
-    built('transport/framer/new-framer'),
-    built('protocol/framings'),
-  ]);
+  const code = await bundled(`
+    export { newFramer } from './src/transport/framer/new-framer.js';
+    export { FRAMINGS } from './src/protocol/framings.js';`);
+  const { newFramer, FRAMINGS } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const kinds = [
     { name: 'RTU on a wire', framing: FRAMINGS.rtu, carrier: 'wire' },
     { name: 'RTU over TCP', framing: FRAMINGS.rtu, carrier: 'stream' },

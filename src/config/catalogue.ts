@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleSchema } from '../faults/rule.js';
+import { packageFile } from '../package.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
@@ -36,7 +37,7 @@ const entrySchema = section({
   faults: z.array(z.record(z.string(), z.unknown()), { error: 'a list of fault rules' }).default([]),
 });
 
-const DIRECTORY = new URL('../../catalogue/', import.meta.url);
+const DIRECTORY = packageFile('catalogue/');
 const ENDING = '.yaml';
 
 /** The identifiers of all entries, by the alphabet. */

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { version } from '../config/version.js';
+import { version } from '../package.js';
 import { describeLine } from '../simulator/describe-line.js';
 import type { Line } from '../simulator/line.js';
 import { lineStatus } from '../simulator/line-status.js';

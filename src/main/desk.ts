@@ -2,6 +2,7 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ApiRules } from '../api/app.js';
 import { LineEnd } from '../door/line-end.js';
+import { fileBesideCode } from '../package.js';
 import type { TestRoom } from '../testing/commands.js';
 import type { DeskOrder, FromDesk, ToDesk } from './desk-messages.js';
 
@@ -83,7 +84,7 @@ export class Desk {
 
   /** Where the system lets the process have no more files open, it fails while it loads its modules. */
   #newThread(): Worker {
-    const url = new URL('./desk-thread.js', import.meta.url);
+    const url = fileBesideCode('desk-thread.js');
     this.#failure = undefined;
     return new Worker(url, { resourceLimits: LIMITS }).on('error', this.#onFailure);
   }

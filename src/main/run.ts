@@ -1,5 +1,5 @@
 import { type Command, parseCommandLine } from '../config/command-line.js';
-import { version } from '../config/version.js';
+import { version } from '../package.js';
 import { withCredentials } from '../service/credential.js';
 import { complain, say, WRONG_USAGE } from './say.js';
 

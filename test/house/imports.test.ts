@@ -26,6 +26,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     external: NOTHING,
     why: 'it is arithmetic, and everything random is repeatable by it',
   },
+  package: {
+    knows: [],
+    external: /^node:fs$/,
+    why: 'it says where the files of the package are, whoever reads them',
+  },
   schema: { knows: [], external: /^zod$/, why: 'it is how input is checked, whatever the input is about' },
   registers: { knows: ['protocol'], external: NOTHING, why: PURE },
   device: {
@@ -56,7 +61,17 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   traffic: { knows: ['protocol', 'faults'], external: /^pino$/, why: 'it is told of frames and asks nobody' },
   config: {
-    knows: ['protocol', 'random', 'schema', 'registers', 'device', 'faults', 'signals', 'reactions'],
+    knows: [
+      'package',
+      'protocol',
+      'random',
+      'schema',
+      'registers',
+      'device',
+      'faults',
+      'signals',
+      'reactions',
+    ],
     knowsTypesOf: ['transport'],
     why: 'it yields plain data, settings of transports among it; others build from it',
   },
@@ -107,6 +122,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   control: {
     knows: [
+      'package',
       'protocol',
       'schema',
       'registers',
@@ -122,6 +138,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   testing: {
     knows: [
+      'package',
       'protocol',
       'random',
       'schema',
@@ -145,6 +162,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   api: {
     knows: [
+      'package',
       'protocol',
       'schema',
       'registers',

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/transport/clock.js';
 import { useKernelTimer } from '../../src/transport/port/kernel-timer.js';
+import { bundled } from '../support/bundled.mjs';
 
 /** Keeps this process from doing anything else. */
 function stall(ms: number): void {
@@ -100,12 +101,11 @@ describe.each(["the event loop's timers", "the kernel's timer"])(
 );
 
 it('keeps no process alive for a wait that was called off', async () => {
-  const clock = new URL('../../dist/transport/clock.js', import.meta.url).href;
-  const sleep = new URL('../../dist/transport/port/kernel-timer.js', import.meta.url).href;
-  const code = `
-    const { systemClock } = await import('${clock}');
-    await (await import('${sleep}')).useKernelTimer();
-    systemClock.callAt(performance.now() + 3_600_000, () => {})();`;
+  const code = await bundled(`
+    import { systemClock } from './src/transport/clock.js';
+    import { useKernelTimer } from './src/transport/port/kernel-timer.js';
+    await useKernelTimer();
+    systemClock.callAt(performance.now() + 3_600_000, () => {})();`);
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     encoding: 'utf8',
     timeout: 60_000,

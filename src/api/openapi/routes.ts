@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { version } from '../../config/version.js';
+import { fileBesideCode, version } from '../../package.js';
 import { JSON_TYPE } from '../answers.js';
 import { madeOnce } from '../made.js';
 import { type OpenApiDocument, openApiDocument } from './document.js';
@@ -70,7 +70,7 @@ const DOCUMENT = {
   examples: [{ openapi: '3.1.1', info: { title: 'modbus-sim', version: '1.0.0-rc.1' }, paths: {} }],
 };
 
-const style = once(() => readFileSync(new URL('./docs.css', import.meta.url), 'utf8'));
+const style = once(() => readFileSync(fileBesideCode('api/openapi/docs.css'), 'utf8'));
 
 /** Calls `make` the first time, and returns the same afterwards. */
 function once<Result>(make: () => Result): () => Result {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { packageFile } from '../../package.js';
 import { unknownName } from '../../schema/nearest.js';
 
 /* The models of SunSpec as they are published (https://github.com/sunspec/models), without what is not needed to serve them. */
@@ -46,7 +47,7 @@ export type SunspecType =
   | 'ipv6addr'
   | 'eui48';
 
-const DIRECTORY = new URL('../../../sunspec/', import.meta.url);
+const DIRECTORY = packageFile('sunspec/');
 
 /** The files are a part of the program, and do not change while it runs. */
 const known = new Map<number, SunspecModel>();
