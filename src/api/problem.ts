@@ -33,6 +33,14 @@ export const errorSchema = z
   })
   .meta({ id: 'Problem', description: 'What is wrong (RFC 9457).', examples: [PROBLEM] });
 
+/** The answers of a route that are no success. All have the same body. */
+export function failures<Status extends number>(...statuses: readonly Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, errorSchema])) as Record<
+    Status,
+    typeof errorSchema
+  >;
+}
+
 export type ErrorBody = z.infer<typeof errorSchema>;
 
 /** The content type of problem details. */

@@ -1,8 +1,8 @@
 import { parseJson } from '../api/json-body.js';
 import { errorBody } from '../api/problem.js';
-import { findMisbehaviour, rulesOf, type Target } from '../config/catalogue.js';
 import type { MqttAuthority } from '../config/configuration.js';
 import { type Outcome, refusal, refusalOf } from '../control/refusal.js';
+import { INPUTS, inputSchema, isQuery, meantBy } from '../control/schemas/inputs.js';
 import type { CallName, Door, ListName } from '../door/door.js';
 import { CALLS } from '../door/table.js';
 import { At } from '../schema/at.js';
@@ -10,7 +10,6 @@ import { Findings } from '../schema/findings.js';
 import { unknownName } from '../schema/nearest.js';
 import { isMapping } from '../schema/parts.js';
 import type { Arrived } from './broker.js';
-import { INPUTS, isQuery } from './inputs.js';
 import type { Message } from './outbox.js';
 
 type Name = CallName | ListName;
@@ -113,9 +112,9 @@ export class Commands {
     this.#underWay++;
     try {
       const findings = new Findings();
-      const checked = new At(input, findings).check<unknown>(INPUTS[name]);
+      const checked = new At(input, findings).check<unknown>(inputSchema(name));
       if (findings.count > 0) return refusalOf(findings, 'request.invalid');
-      const meant = inputOf(name, checked);
+      const meant = meantBy(name, checked as object);
       return meant.ok ? await this.#ask(name, meant.value) : meant;
     } catch (error) {
       return refusal('request.failed', '', (error as Error).message);
@@ -139,21 +138,6 @@ export class Commands {
     }
     return { ok: true, value: name === 'program.configuration' ? all.join('') : all };
   }
-}
-
-/** The entry of the catalogue that a name stands for, which the side of the lines does not read. */
-function inputOf(name: Name, input: unknown): Outcome<unknown> {
-  if (name !== 'misbehaviour.arm' && name !== 'misbehaviour.disarm') return { ok: true, value: input };
-  const { id, target } = input as { id: string; target?: Target };
-  const entry = findMisbehaviour(id);
-  if (typeof entry === 'string') return refusal('misbehaviour.unknown', 'id', entry);
-  const { manners, line } = entry;
-  return {
-    ok: true,
-    value: target
-      ? { manners, line, rules: rulesOf(entry, target), target }
-      : { id: entry.id, manners, line },
-  };
 }
 
 /** The JSON that a payload is; `{}` for an empty one. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { MqttAuthority } from '../../src/config/configuration.js';
+import { INPUTS, isQuery } from '../../src/control/schemas/inputs.js';
 import { CALLS, LISTS } from '../../src/door/table.js';
 import type { Arrived } from '../../src/mqtt/broker.js';
 import { Commands } from '../../src/mqtt/commands.js';
-import { INPUTS, isQuery } from '../../src/mqtt/inputs.js';
 import type { Message } from '../../src/mqtt/outbox.js';
 import { deskOf } from './bench-on.js';
 
@@ -54,6 +54,14 @@ describe('commands that come as messages', () => {
         ...['test.start', 'test.stop', 'examination.start', 'examination.stop'],
       ].toSorted(),
     );
+  });
+
+  it('preview a rule as REST does', async () => {
+    const { send } = await commandsOf('read');
+    const rule = { name: 'slow', do: [{ delay: 250 }] };
+    expect(await send('rule.preview', { rule })).toMatchObject({
+      value: { matches: true, faults: [{ rule: 'slow', kind: 'delay' }] },
+    });
   });
 
   it('are answered with what came, and with the name of the bench', async () => {

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { learnFiles } from '../../learn/learn.js';
@@ -8,7 +7,8 @@ import { TrafficCursor } from '../../traffic/reading.js';
 import { refuse, sendBytes } from '../answers.js';
 import { connectionLimit } from '../connection-limit.js';
 import type { Desk } from '../desk.js';
-import { errorSchema } from '../problem.js';
+import { errorSchema, failures } from '../problem.js';
+import type { Routes } from './route.js';
 import { captureQuery, filterOf, learnedQuery } from './traffic-query.js';
 
 /** Live captures at a time. They stay connected, so they must not take all connections. */
@@ -41,58 +41,47 @@ const captureAnswer = {
 };
 
 /** `/api/v1/capture.pcapng`: the traffic as a file for Wireshark; `/api/v1/learned.yaml`: devices that answer so. */
-export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
+export function captureRoutes(desk: Desk): Routes {
   const { traffic } = desk;
   let followers = 0;
 
-  return (app, _, done) => {
-    const limit = Math.max(1, Math.min(MAX_FOLLOWERS, connectionLimit(app.server) * SHARE_OF_CONNECTIONS));
-    app.get(
-      '/capture.pcapng',
-      {
-        // A HEAD would have to make the whole capture and throw it away.
-        exposeHeadRoute: false,
-        schema: {
-          summary: 'Get the traffic for Wireshark',
-          description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
-          tags: ['traffic'],
-          querystring: captureQuery(traffic.lineNames),
-          response: {
-            200: captureAnswer,
-            400: errorSchema,
-            503: errorSchema.describe('As many live captures as are allowed are running.'),
-          },
-        },
-      },
-      async (request, reply) => {
-        const { query } = request;
+  return {
+    'GET /capture.pcapng': {
+      summary: 'Get the traffic for Wireshark',
+      description: 'A pcapng file of what is kept, or with `follow` one that goes on without an end.',
+      // A HEAD would have to make the whole capture and throw it away.
+      exposeHeadRoute: false,
+      schema: { querystring: captureQuery(traffic.lineNames) },
+      handle: async (request, reply) => {
+        const query = request.query as Asked;
         const isLive = query.follow !== 'false';
+        const share = connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS;
+        const limit = Math.max(1, Math.min(MAX_FOLLOWERS, share));
         if (isLive && followers + 1 > limit) {
           const message = `expected at most ${Math.floor(limit)} live captures, and so many are running`;
           return refuse(request, reply, refusal('readers.too_many', 'follow', message));
         }
         reply.header('content-disposition', 'attachment; filename="capture.pcapng"');
-        if (!isLive) return sendBytes(reply, PCAPNG, captured(desk, query));
-        followers++;
-        reply.raw.once('close', () => followers--);
+        if (isLive) {
+          followers++;
+          reply.raw.once('close', () => followers--);
+        }
         return sendBytes(reply, PCAPNG, captured(desk, query));
       },
-    );
-    app.get(
-      '/learned.yaml',
-      {
-        exposeHeadRoute: false,
-        schema: {
-          summary: 'Make devices of the traffic',
-          description:
-            'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
-          tags: ['traffic'],
-          querystring: learnedQuery(traffic.lineNames),
-          response: { 200: learnedAnswer, 400: errorSchema, 409: errorSchema },
-        },
+      response: {
+        200: captureAnswer,
+        400: errorSchema,
+        503: errorSchema.describe('As many live captures as are allowed are running.'),
       },
-      async (request, reply) => {
-        const { query } = request;
+    },
+    'GET /learned.yaml': {
+      summary: 'Make devices of the traffic',
+      description:
+        'A native file with devices that answer as those in the traffic did: on a line in monitor mode, the real ones. See docs/learn.md.',
+      exposeHeadRoute: false,
+      schema: { querystring: learnedQuery(traffic.lineNames) },
+      handle: async (request, reply) => {
+        const query = request.query as Omit<Asked, 'form' | 'follow'>;
         const pieces: Uint8Array[] = [];
         let size = 0;
         for await (const piece of captured(desk, { ...query, form: 'wire', follow: 'false' })) {
@@ -109,8 +98,8 @@ export function captureRoutes(desk: Desk): FastifyPluginCallbackZod {
         reply.header('content-disposition', 'attachment; filename="learned.yaml"');
         return reply.type(YAML).send(learned.text);
       },
-    );
-    done();
+      response: { 200: learnedAnswer, ...failures(400, 409) },
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { refuse } from '../answers.js';
@@ -7,6 +6,7 @@ import type { Desk } from '../desk.js';
 import { errorSchema } from '../problem.js';
 import { EventMessages } from './event-messages.js';
 import { sendEvents } from './event-reader.js';
+import type { Routes } from './route.js';
 import { eventsQuery, filterOf } from './traffic-query.js';
 
 /** Readers stay connected, so they must not take all connections. */
@@ -27,42 +27,32 @@ const eventsAnswer = {
 };
 
 /** `/api/v1/events`: what passes the lines, as it happens. */
-export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
+export function eventRoutes(desk: Desk): Routes {
   const { traffic } = desk;
   const messages = new EventMessages(desk);
   const summary = summaryTexts(desk);
+  const querystring = eventsQuery(traffic.lineNames);
   let readers = 0;
 
-  return (app, _, done) => {
-    const share = Math.floor(connectionLimit(app.server) * SHARE_OF_CONNECTIONS);
-    const limit = Math.max(1, Math.min(MAX_READERS, share));
-    app.get(
-      '/events',
-      {
-        // An answer without a body would never end.
-        exposeHeadRoute: false,
-        schema: {
-          summary: 'Follow the traffic',
-          description:
-            'What passes the lines, as it happens, without an end. A slow reader gets the number of events it has missed.',
-          tags: ['traffic'],
-          headers: resumeHeaders,
-          querystring: eventsQuery(traffic.lineNames),
-          response: {
-            200: eventsAnswer,
-            400: errorSchema,
-            503: errorSchema.describe('As many readers as are allowed are connected.'),
-          },
-        },
-      },
-      async (request, reply) => {
-        const { query, headers, log } = request;
+  return {
+    'GET /events': {
+      summary: 'Follow the traffic',
+      description:
+        'What passes the lines, as it happens, without an end. A slow reader gets the number of events it has missed.',
+      // An answer without a body would never end.
+      exposeHeadRoute: false,
+      schema: { headers: resumeHeaders, querystring },
+      handle: async (request, reply) => {
+        const share = Math.floor(connectionLimit(request.server.server) * SHARE_OF_CONNECTIONS);
+        const limit = Math.max(1, Math.min(MAX_READERS, share));
         if (readers >= limit) {
           const message = `expected at most ${limit} reader${limit === 1 ? '' : 's'}, and so many are connected`;
           return refuse(request, reply, refusal('readers.too_many', '', message));
         }
+        const query = request.query as z.infer<typeof querystring>;
         const { after = traffic.last, tell = ['traffic'], ...wanted } = query;
-        const known = lastEventId(headers['last-event-id']) ?? after;
+        const { 'last-event-id': lastId } = request.headers as z.infer<typeof resumeHeaders>;
+        const known = lastEventId(lastId) ?? after;
         const filter = filterOf(wanted);
         const name = JSON.stringify(wanted);
         readers++;
@@ -79,15 +69,20 @@ export function eventRoutes(desk: Desk): FastifyPluginCallbackZod {
             messages,
           );
         } catch (error) {
-          log.error(error, 'the events could not be sent');
+          request.log.error(error, 'the events could not be sent');
         } finally {
           // A reader that gets no more comes back when it is disconnected.
           reply.raw.destroy();
           readers--;
         }
+        return reply;
       },
-    );
-    done();
+      response: {
+        200: eventsAnswer,
+        400: errorSchema,
+        503: errorSchema.describe('As many readers as are allowed are connected.'),
+      },
+    },
   };
 }
 

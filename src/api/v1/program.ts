@@ -1,4 +1,3 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { benchSchema } from '../../control/schemas/bench.js';
@@ -9,8 +8,9 @@ import { orderSchema } from '../../testing/examine/order-schema.js';
 import { JSON_TYPE, refuse, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { madeOnce } from '../made.js';
-import { errorSchema } from '../problem.js';
+import { failures } from '../problem.js';
 import { Components, type JsonSchema } from '../schema-json.js';
+import type { Routes } from './route.js';
 
 const YAML = 'application/yaml';
 
@@ -74,79 +74,47 @@ export interface ServedSchema {
 }
 
 /** What the program runs with: its configuration, the ports of its machine, and the schemas of bodies for those who make forms. */
-export function programRoutes(desk: Desk): FastifyPluginCallbackZod {
-  const { door } = desk;
-  const shared = { tags: ['program'] };
-
-  return (app, _, done) => {
-    app.get(
-      '/configuration',
-      {
-        schema: {
-          ...shared,
-          summary: 'Get the configuration that is running',
-          description: 'A native file that makes what is running now, with all changes since the start.',
-          response: { 200: configurationAnswer },
-        },
-      },
-      async (request, reply) => {
-        const text = await door.list('program.configuration', undefined);
+export function programRoutes(desk: Desk): Routes {
+  return {
+    'GET /configuration': {
+      summary: 'Get the configuration that is running',
+      description: 'A native file that makes what is running now, with all changes since the start.',
+      handle: async (request, reply) => {
+        const text = await desk.door.list('program.configuration', undefined);
         if (!text.ok) return refuse(request, reply, text);
         return sendText(reply, `${YAML}; charset=utf-8`, joined(text.value));
       },
-    );
-
-    app.get(
-      '/mqtt',
-      {
-        schema: {
-          ...shared,
-          summary: 'Get how the bench is on its broker',
-          description:
-            'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
-          response: { 200: z.object({ mqtt: benchSchema.nullable() }).describe('The broker, or null.') },
-        },
-      },
-      () => ({ mqtt: desk.bench?.status ?? null }),
-    );
-
-    app.get(
-      '/ports',
-      {
-        schema: {
-          ...shared,
-          summary: 'List the serial ports',
-          description:
-            'The serial ports of this machine, with names that stay the same, and which lines use them.',
-          response: { 200: portList },
-        },
-      },
-      async (request, reply) => {
-        const used = await door.call('program.ports', undefined);
-        if (!used.ok) return refuse(request, reply, used);
-        return { ports: (await portStatuses(used.value)).map(viewPort) };
-      },
-    );
-
-    app.get(
-      '/schemas/:name',
-      {
-        schema: {
-          ...shared,
-          summary: 'Get the schema of a body',
-          description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
-          params,
-          response: { 200: schemaAnswer, 404: errorSchema },
-        },
-      },
-      async (request, reply) => {
-        const { name } = request.params;
-        if (isKnown(name)) return reply.type(JSON_TYPE).send((await SCHEMAS[name]()) as never);
+      response: { 200: configurationAnswer },
+    },
+    'GET /mqtt': {
+      summary: 'Get how the bench is on its broker',
+      description:
+        'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
+      handle: async () => ({ mqtt: desk.bench?.status ?? null }),
+      response: { 200: z.object({ mqtt: benchSchema.nullable() }).describe('The broker, or null.') },
+    },
+    'GET /ports': {
+      summary: 'List the serial ports',
+      description:
+        'The serial ports of this machine, with names that stay the same, and which lines use them.',
+      call: 'program.ports',
+      show: async (used: Parameters<typeof portStatuses>[0]) => ({
+        ports: (await portStatuses(used)).map(viewPort),
+      }),
+      response: { 200: portList },
+    },
+    'GET /schemas/:name': {
+      summary: 'Get the schema of a body',
+      description: 'The same as in `openapi.json`, and alone: a form can be made of it.',
+      params,
+      handle: async (request, reply) => {
+        const { name } = request.params as z.infer<typeof params>;
+        if (isKnown(name)) return reply.type(JSON_TYPE).send(await SCHEMAS[name]());
         const message = `no schema ${name}, expected one of ${Object.keys(SCHEMAS).join(', ')}`;
         return refuse(request, reply, refusal('path.unknown', 'name', message));
       },
-    );
-    done();
+      response: { 200: schemaAnswer, ...failures(404) },
+    },
   };
 }
 
@@ -159,6 +127,7 @@ function convert(schema: z.ZodType): ServedSchema {
   const converted = components.convert(schema, 'input');
   return { schema: converted, components: { schemas: components.schemas } };
 }
+
 function viewPort({ path, stableNames, adapter, hints, usb, lines }: PortStatus): z.infer<typeof portView> {
   return {
     path,

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Outcome } from '../../control/refusal.js';
 import { EXAMINATION, REPORT } from '../../control/schemas/examples.js';
@@ -13,7 +12,8 @@ import { type FindingView, type ReportView, viewOnDemand } from '../../testing/r
 import { unpackEvents } from '../../traffic/packed-events.js';
 import { refuse, sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
-import { errorSchema } from '../problem.js';
+import { failures } from '../problem.js';
+import type { Route, Routes } from './route.js';
 
 /** A finding as the `report` of a run has it. */
 export type { FindingView } from '../../testing/report/view.js';
@@ -67,6 +67,7 @@ const FORMS = {
     ending: 'html',
     as: 'HTML',
     description: 'One page that needs nothing from the network. Of one that runs, what is known by now.',
+    answer: 'A page.',
     type: HTML,
     pieces: (reports: readonly ReportView[], _?: Inconclusive) => htmlPieces(reports),
     querystring: z.object({}),
@@ -75,6 +76,7 @@ const FORMS = {
     ending: 'xml',
     as: 'JUnit XML',
     description: 'For CI systems: a case for each step or check.',
+    answer: 'A suite.',
     type: XML,
     pieces: junitPieces,
     querystring: z.object({
@@ -86,10 +88,8 @@ const FORMS = {
   },
 } as const;
 
-type AnyRequest = Pick<FastifyRequest, 'url' | 'params'>;
-
 /** `report.html`, `junit.xml` and `report.json` of tests or examinations. Of one that runs, what is known by now. */
-export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): FastifyPluginCallbackZod {
+export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): Routes {
   const one = kind === 'tests' ? 'test' : 'examination';
   const params = z.object({
     id: z
@@ -98,77 +98,70 @@ export function reportRoutes(kind: 'tests' | 'examinations', desk: Desk): Fastif
   });
   const summary = `Get the report on ${one === 'test' ? 'a test' : 'an examination'} as`;
   /** Browsers store the file instead of showing it. */
-  const asFile = (reply: unknown, id: string, ending: string) =>
-    (reply as FastifyReply)
+  const answered = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    ending: string,
+    send: (view: ReportView) => unknown,
+  ) => {
+    const { id } = request.params as z.infer<typeof params>;
+    const view = await reportView(desk, one, Number(id));
+    if (!view.ok) return refuse(request, reply, view);
+    reply
       .header('content-disposition', `attachment; filename="${one}-${Number(id)}.${ending}"`)
       .header('content-security-policy', REPORT_POLICY);
-
-  return (app, _, done) => {
-    for (const [name, { ending, as, description, type, pieces, querystring }] of Object.entries(FORMS)) {
-      app.get(
-        `/${kind}/:id/${name}`,
-        {
-          schema: {
-            summary: `${summary} ${as}`,
-            description,
-            tags: ['tests'],
-            params,
-            querystring,
-            response: { 200: file(type, ending === 'html' ? 'A page.' : 'A suite.'), 404: errorSchema },
-          },
-        },
-        async (request, reply) => {
-          const { id } = request.params as { id: string };
-          const { inconclusive } = request.query as { inconclusive?: Inconclusive };
-          const view = await reportView(desk, one, Number(id));
-          if (!view.ok) return refuse(request, reply, view);
-          return sendText(asFile(reply, id, ending), type, pieces([view.value], inconclusive));
-        },
-      );
-    }
-
-    app.get(
-      `/${kind}/:id/report.json`,
+    return send(view.value);
+  };
+  const texts = Object.entries(FORMS).map(
+    ([name, { ending, as, description, answer, type, pieces, querystring }]): [string, Route] => [
+      `GET /${kind}/:id/${name}`,
       {
-        schema: {
-          summary: `${summary} JSON`,
-          description: 'As `modbus-sim` writes it with `--json`.',
-          tags: ['tests'],
-          params,
-          response: { 200: kind === 'tests' ? testReport : examinationReport, 404: errorSchema },
-        },
+        summary: `${summary} ${as}`,
+        description,
+        params,
+        schema: { querystring },
+        handle: (request, reply) =>
+          answered(request, reply, ending, (view) => {
+            const { inconclusive } = request.query as { inconclusive?: Inconclusive };
+            return sendText(reply, type, pieces([view], inconclusive));
+          }),
+        response: { 200: file(type, answer), ...failures(404) },
       },
-      async (request, reply) => {
-        const { id } = request.params;
-        const view = await reportView(desk, one, Number(id));
-        if (!view.ok) return refuse(request, reply, view);
-        const json = kind === 'tests' ? testJsonByStep(view.value) : examinationJsonByCheck(view.value);
+    ],
+  );
+  const json: Route = {
+    summary: `${summary} JSON`,
+    description: 'As `modbus-sim` writes it with `--json`.',
+    params,
+    handle: (request, reply) =>
+      answered(request, reply, 'json', (view) => {
+        const json = kind === 'tests' ? testJsonByStep(view) : examinationJsonByCheck(view);
         const parts = Object.entries(json).map(([key, member]) => [
           key,
           isGenerator(member) ? oneByOne(member) : member,
         ]);
-        return sendJson(asFile(reply, id, 'json'), Object.fromEntries(parts));
-      },
-    );
-    done();
+        return sendJson(reply, Object.fromEntries(parts));
+      }),
+    response: { 200: kind === 'tests' ? testReport : examinationReport, ...failures(404) },
   };
+  return { ...Object.fromEntries(texts), [`GET /${kind}/:id/report.json`]: json };
 }
 
 /** Sends a run with its whole report. @param summary what a list shows of it */
 export async function sendRun(
   desk: Desk,
   kind: Kind,
-  request: AnyRequest,
-  reply: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
   summary: (run: Run) => object,
 ): Promise<never> {
   const { id } = request.params as { id: string };
   const run = await desk.door.call(`${kind}.get`, { id: Number(id) });
   const view = run.ok ? await reportView(desk, kind, Number(id)) : run;
-  if (!view.ok || !run.ok) return refuse(request, reply as FastifyReply, view as never);
+  if (!view.ok || !run.ok) return refuse(request, reply, view as never);
   const { findings, ...report } = view.value;
   const pieces = { ...report, findings: oneByOne(findings.values()) };
-  return sendJson(reply as FastifyReply, { ...summary(run.value), report: pieces });
+  return sendJson(reply, { ...summary(run.value), report: pieces });
 }
 
 /** A report with everything that is known by now. Frames are decoded when they are asked for. */

@@ -1,10 +1,10 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { secret, section } from '../../schema/parts.js';
 import type { Access } from '../access/access.js';
 import { refuse } from '../answers.js';
 import { errorSchema } from '../problem.js';
+import type { Routes } from './route.js';
 
 const sessionView = z
   .object({
@@ -27,32 +27,18 @@ const logInBody = section({ token: secret }).meta({
 });
 
 /** `/api/v1/session`: a browser logs in with a token and gets a cookie, which no script can read. */
-export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
-  return (app, _, done) => {
-    app.post(
-      '/session',
-      {
-        schema: {
-          summary: 'Log in',
-          description:
-            'Takes a token, and sets a cookie that stands for it for 12 hours. No script can read the cookie.',
-          tags: ['access'],
-          body: logInBody,
-          response: {
-            200: sessionView,
-            400: errorSchema,
-            401: errorSchema.describe('No token of the configuration.'),
-            409: errorSchema.describe('No token is configured, so nobody has to log in.'),
-            429: errorSchema.describe('More than 10 wrong tokens came from this address within a minute.'),
-          },
-        },
-      },
-      async (request, reply) => {
-        const { raw, body } = request;
+export function sessionRoutes(access: Access): Routes {
+  return {
+    'POST /session': {
+      summary: 'Log in',
+      description:
+        'Takes a token, and sets a cookie that stands for it for 12 hours. No script can read the cookie.',
+      schema: { body: logInBody },
+      handle: async (request, reply) => {
         if (!access.needsToken) {
           return refuse(request, reply, refusal('access.no_token_configured', '', 'no token is configured'));
         }
-        const login = access.logIn(raw, body.token);
+        const login = access.logIn(request.raw, (request.body as z.infer<typeof logInBody>).token);
         if (login.ok) {
           reply.header('set-cookie', login.cookie);
           return login.client;
@@ -61,35 +47,27 @@ export function sessionRoutes(access: Access): FastifyPluginCallbackZod {
         reply.headers(headers);
         return refuse(request, reply, refusal(code, path, message));
       },
-    );
-
-    app.get(
-      '/session',
-      {
-        schema: {
-          summary: 'Ask what this client may do',
-          description: 'Tells the role of the token or the session, and how long the session lasts.',
-          tags: ['access'],
-          response: { 200: sessionView },
-        },
+      response: {
+        200: sessionView,
+        400: errorSchema,
+        401: errorSchema.describe('No token of the configuration.'),
+        409: errorSchema.describe('No token is configured, so nobody has to log in.'),
+        429: errorSchema.describe('More than 10 wrong tokens came from this address within a minute.'),
       },
-      async ({ raw }) =>
+    },
+    'GET /session': {
+      summary: 'Ask what this client may do',
+      description: 'Tells the role of the token or the session, and how long the session lasts.',
+      handle: async ({ raw }) =>
         // The guard has let nobody in who is unknown.
         access.clientOf(raw)!,
-    );
-
-    app.delete(
-      '/session',
-      {
-        schema: {
-          summary: 'Log out',
-          description: 'Ends the session and removes the cookie. A read-only client may do this, too.',
-          tags: ['access'],
-          response: { 204: z.null().describe('There is no session any more.') },
-        },
-      },
-      async ({ raw }, reply) => reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
-    );
-    done();
+      response: { 200: sessionView },
+    },
+    'DELETE /session': {
+      summary: 'Log out',
+      description: 'Ends the session and removes the cookie. A read-only client may do this, too.',
+      handle: async ({ raw }, reply) => reply.code(204).header('set-cookie', access.logOut(raw)).send(null),
+      response: { 204: z.null().describe('There is no session any more.') },
+    },
   };
 }

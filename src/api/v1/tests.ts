@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ParsedText } from '../../config/text/parse-text.js';
 import type { Refusal } from '../../control/refusal.js';
@@ -8,14 +7,15 @@ import { TEST } from '../../control/schemas/examples.js';
 import { MOST_LISTED } from '../../schema/findings.js';
 import type { Problem } from '../../schema/problem.js';
 import type { Run } from '../../testing/commands.js';
-import { refuse, send } from '../answers.js';
+import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { MAX_PARTS, readText } from '../json-body.js';
-import { errorSchema } from '../problem.js';
+import { failures } from '../problem.js';
 import { asError } from '../validation.js';
 import { reportRoutes, sendRun } from './reports.js';
+import type { Routes } from './route.js';
 
-const testParams = z.object({
+const params = z.object({
   id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),
 });
 
@@ -84,93 +84,56 @@ class YamlText {
   }
 }
 
+/** Lets routes take bodies of YAML. */
+export function acceptYaml(app: FastifyInstance): void {
+  app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+    const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
+    if (!body.ok) throw asError(body);
+    const { parseText } = await import('../../config/text/parse-text.js');
+    return new YamlText(parseText(body.text, MAX_PARTS));
+  });
+}
+
 /** `/api/v1/tests`: scenarios on the lines that are running. */
-export function testRoutes(desk: Desk): FastifyPluginCallbackZod {
-  const { door } = desk;
-  const shared = { tags: ['tests'] };
-
-  return (app, _, done) => {
-    app.addContentTypeParser(YAML, async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
-      const body = await readText(payload, Number(headers['content-length'] ?? 0), MAX_YAML_BYTES);
-      if (!body.ok) throw asError(body);
-      const { parseText } = await import('../../config/text/parse-text.js');
-      return new YamlText(parseText(body.text, MAX_PARTS));
-    });
-
-    app.get(
-      '/tests',
-      {
-        schema: {
-          ...shared,
-          summary: 'List the tests',
-          description: 'Those that run and the newest that are over.',
-          response: { 200: testList },
-        },
-      },
-      async (request, reply) => {
-        const runs = await door.call('test.list', undefined);
-        return runs.ok ? { tests: runs.value.map(summary) } : refuse(request, reply, runs);
-      },
-    );
-
-    app.post(
-      '/tests',
-      {
-        schema: {
-          ...shared,
-          summary: 'Start a test',
-          description: 'It runs on lines that are open. Only one test can run on a line at a time.',
-          describedBody: scenario,
-          yamlBody: scenarioText,
-          response: { 201: testSummarySchema, 400: errorSchema, 409: errorSchema },
-        },
-      },
-      async (request, reply) => {
+export function testRoutes(desk: Desk): Routes {
+  return {
+    'GET /tests': {
+      summary: 'List the tests',
+      description: 'Those that run and the newest that are over.',
+      call: 'test.list',
+      show: (runs: readonly Run[]) => ({ tests: runs.map(summary) }),
+      response: { 200: testList },
+    },
+    'POST /tests': {
+      summary: 'Start a test',
+      description: 'It runs on lines that are open. Only one test can run on a line at a time.',
+      schema: { describedBody: scenario, yamlBody: scenarioText },
+      handle: async (request, reply) => {
         const { body } = request;
         const yaml = body instanceof YamlText ? body.read : undefined;
         if (yaml?.ok === false) return refuse(request, reply, wrongText(yaml.problems));
-        const started = await door.call('test.start', { scenario: yaml ? yaml.source.value : body });
+        const started = await desk.door.call('test.start', { scenario: yaml ? yaml.source.value : body });
         if (started.ok) return reply.code(201).send(summary(started.value));
         return refuse(request, reply, yaml ? located(started, yaml.source.locate) : started);
       },
-    );
-
-    app.get(
-      '/tests/:id',
-      {
-        schema: {
-          ...shared,
-          summary: 'Read a test',
-          description: 'What is known of it by now, with the frames that show it.',
-          params: testParams,
-          response: { 200: testSchema, 404: errorSchema },
-        },
-      },
-      (request, reply) => sendRun(desk, 'test', request, reply, summary),
-    );
-
-    app.delete(
-      '/tests/:id',
-      {
-        schema: {
-          ...shared,
-          summary: 'Stop a test',
-          description: 'Its faults are removed. What it has found stays readable.',
-          params: testParams,
-          querystring: stopQuery,
-          response: { 204: z.null().describe('It is over.'), 400: errorSchema, 404: errorSchema },
-        },
-      },
-      (request, reply) =>
-        send(
-          request,
-          reply,
-          door.call('test.stop', { id: Number(request.params.id), ...request.query }),
-          204,
-        ),
-    );
-    app.register(reportRoutes('tests', desk));
-    done();
+      response: { 201: testSummarySchema, ...failures(400, 409) },
+    },
+    'GET /tests/:id': {
+      summary: 'Read a test',
+      description: 'What is known of it by now, with the frames that show it.',
+      params,
+      handle: (request, reply) => sendRun(desk, 'test', request, reply, summary),
+      response: { 200: testSchema, ...failures(404) },
+    },
+    'DELETE /tests/:id': {
+      summary: 'Stop a test',
+      description: 'Its faults are removed. What it has found stays readable.',
+      call: 'test.stop',
+      params,
+      schema: { querystring: stopQuery },
+      response: { 204: z.null().describe('It is over.'), ...failures(400, 404) },
+    },
+    ...reportRoutes('tests', desk),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { trafficFileSchema } from '../../config/native/schema.js';
 import { trafficFile } from '../../config/native/traffic.js';
@@ -7,7 +6,8 @@ import { whyNotIn } from '../../control/remote-files.js';
 import { TRAFFIC_FILE } from '../../control/schemas/examples.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
-import { errorSchema } from '../problem.js';
+import { failures } from '../problem.js';
+import type { Routes } from './route.js';
 
 const viewSchema = z
   .object({
@@ -35,35 +35,21 @@ const viewSchema = z
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 
 /** `/api/v1/traffic/file`: traffic is written to disk, or not. */
-export function trafficFileRoutes({ files, writesIn }: Desk): FastifyPluginCallbackZod {
-  return (app, _, done) => {
-    app.get(
-      '/traffic/file',
-      {
-        schema: {
-          summary: 'Get whether traffic is written to disk',
-          description: 'Where it is written, and what was missed.',
-          tags: ['traffic'],
-          response: { 200: viewSchema },
-        },
-      },
-      () => view(files),
-    );
-
-    app.put(
-      '/traffic/file',
-      {
-        schema: {
-          summary: 'Write traffic to disk',
-          description:
-            'Events from now on are written to files in a directory, the oldest of which are removed. It is in the directory where REST may write.',
-          tags: ['traffic'],
-          body: fileBody,
-          response: { 200: viewSchema, 400: errorSchema, 409: errorSchema },
-        },
-      },
-      async (request, reply) => {
-        const { body } = request;
+export function trafficFileRoutes({ files, writesIn }: Desk): Routes {
+  return {
+    'GET /traffic/file': {
+      summary: 'Get whether traffic is written to disk',
+      description: 'Where it is written, and what was missed.',
+      handle: async () => view(files),
+      response: { 200: viewSchema },
+    },
+    'PUT /traffic/file': {
+      summary: 'Write traffic to disk',
+      description:
+        'Events from now on are written to files in a directory, the oldest of which are removed. It is in the directory where REST may write.',
+      schema: { body: fileBody },
+      handle: async (request, reply) => {
+        const body = request.body as z.infer<typeof fileBody>;
         const outside = await whyNotIn(writesIn, body.file);
         if (outside !== undefined) return refuse(request, reply, refusal('file.outside', 'file', outside));
         const problem = await files.start(trafficFile(body, writesIn));
@@ -71,19 +57,17 @@ export function trafficFileRoutes({ files, writesIn }: Desk): FastifyPluginCallb
           ? view(files)
           : refuse(request, reply, refusal('file.refused', 'file', problem));
       },
-    );
-
-    const stopping = {
+      response: { 200: viewSchema, ...failures(400, 409) },
+    },
+    'DELETE /traffic/file': {
       summary: 'Stop writing traffic to disk',
       description: 'What is left is written before the answer comes. Files stay.',
-      tags: ['traffic'],
+      handle: async () => {
+        await files.stop();
+        return view(files);
+      },
       response: { 200: viewSchema },
-    };
-    app.delete('/traffic/file', { schema: stopping }, async () => {
-      await files.stop();
-      return view(files);
-    });
-    done();
+    },
   };
 }
 

@@ -1,10 +1,11 @@
-import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { ReplyEvent, TrafficEvent } from '../../traffic/event.js';
-import { send, sendJson, sendText } from '../answers.js';
+import type { ReplyEvent } from '../../traffic/event.js';
+import { sendJson, sendText } from '../answers.js';
 import type { Desk } from '../desk.js';
-import { errorSchema } from '../problem.js';
+import type { LineMap } from '../line-map.js';
+import { failures } from '../problem.js';
 import { exchangeView, exchangeViewSchema } from './exchange-view.js';
+import type { Routes } from './route.js';
 import { CSV_HEADER, csvOf } from './traffic-csv.js';
 import { streamed, TrafficPage } from './traffic-page.js';
 import { exchangesQuery, filterOf, trafficQuery } from './traffic-query.js';
@@ -50,66 +51,43 @@ const exchangeList = z
  * `/api/v1/traffic`: everything that passed the lines, as long as it is kept. `/api/v1/exchanges`: the requests to our units
  * with what became of them.
  */
-export function trafficRoutes(desk: Desk): FastifyPluginCallbackZod {
-  const { door, traffic, map } = desk;
-  const shared = { tags: ['traffic'] };
-  const views = (events: readonly TrafficEvent[]) => map.views(events);
-
-  return (app, _, done) => {
-    app.get(
-      '/traffic',
-      {
-        schema: {
-          ...shared,
-          summary: 'Read the traffic',
-          description:
-            'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
-          querystring: trafficQuery(traffic.lineNames),
-          response: { 200: trafficAnswer, 400: errorSchema },
-        },
-      },
-      async ({ query, headers }, reply) => {
+export function trafficRoutes(desk: Desk): Routes {
+  const { traffic, map } = desk;
+  const ofTraffic = trafficQuery(traffic.lineNames);
+  const ofExchanges = exchangesQuery(traffic.lineNames);
+  return {
+    'GET /traffic': {
+      summary: 'Read the traffic',
+      description:
+        'A page of everything that passed the lines and is still kept, the oldest event first. Formats may be asked for by Accept, too.',
+      schema: { querystring: ofTraffic },
+      handle: async (request, reply) => {
         await desk.caughtUp();
-        const { after, limit, format = acceptedFormat(headers.accept) } = query;
+        const query = request.query as z.infer<typeof ofTraffic>;
+        const { after, limit, format = acceptedFormat(request.headers.accept) } = query;
         const page = new TrafficPage(traffic, { filter: filterOf(query), after, limit });
         switch (format) {
           case 'json':
-            return sendJson(reply, page.answer('events', views));
+            return sendJson(
+              reply,
+              page.answer('events', (events) => map.views(events)),
+            );
           case 'ndjson':
-            return sendText(reply, CONTENT_TYPES.ndjson, ndjsonOf(page));
+            return sendText(reply, CONTENT_TYPES.ndjson, ndjsonOf(page, map));
           case 'csv':
-            return sendText(reply, CONTENT_TYPES.csv, csvPieces(page));
+            return sendText(reply, CONTENT_TYPES.csv, csvPieces(page, map));
         }
       },
-    );
-
-    /** A line of JSON for each event. A line that says that events are missing stands where they are missing. */
-    async function* ndjsonOf(page: TrafficPage): AsyncGenerator<string> {
-      for (const batch of page.batches()) {
-        const lines = await streamed(batch, map);
-        yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-      }
-    }
-
-    async function* csvPieces(page: TrafficPage): AsyncGenerator<string> {
-      yield CSV_HEADER;
-      for (const { events } of page.batches()) yield csvOf(await map.views(events));
-    }
-
-    app.get(
-      '/exchanges',
-      {
-        schema: {
-          ...shared,
-          summary: 'List the exchanges',
-          description:
-            'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
-          querystring: exchangesQuery(traffic.lineNames),
-          response: { 200: exchangeList, 400: errorSchema },
-        },
-      },
-      async ({ query }, reply) => {
+      response: { 200: trafficAnswer, ...failures(400) },
+    },
+    'GET /exchanges': {
+      summary: 'List the exchanges',
+      description:
+        'Requests to our units and what became of them, the oldest first: the bytes, the faults, and when each piece left.',
+      schema: { querystring: ofExchanges },
+      handle: async (request, reply) => {
         await desk.caughtUp();
+        const query = request.query as z.infer<typeof ofExchanges>;
         const { after, limit } = query;
         const filter = { ...filterOf(query), kinds: REPLIES };
         const page = new TrafficPage(traffic, { filter, after, limit });
@@ -119,22 +97,28 @@ export function trafficRoutes(desk: Desk): FastifyPluginCallbackZod {
           page.answer('exchanges', (events) => (events as ReplyEvent[]).map(exchangeView)),
         );
       },
-    );
-
-    app.delete(
-      '/traffic',
-      {
-        schema: {
-          ...shared,
-          summary: 'Forget the traffic',
-          description: 'Exchanges are forgotten with it. Sequence numbers go on.',
-          response: { 204: z.null().describe('Nothing is kept any more.') },
-        },
-      },
-      (request, reply) => send(request, reply, door.call('traffic.clear', undefined), 204),
-    );
-    done();
+      response: { 200: exchangeList, ...failures(400) },
+    },
+    'DELETE /traffic': {
+      summary: 'Forget the traffic',
+      description: 'Exchanges are forgotten with it. Sequence numbers go on.',
+      call: 'traffic.clear',
+      response: { 204: z.null().describe('Nothing is kept any more.') },
+    },
   };
+}
+
+/** A line of JSON for each event. A line that says that events are missing stands where they are missing. */
+async function* ndjsonOf(page: TrafficPage, map: LineMap): AsyncGenerator<string> {
+  for (const batch of page.batches()) {
+    const lines = await streamed(batch, map);
+    yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+}
+
+async function* csvPieces(page: TrafficPage, map: LineMap): AsyncGenerator<string> {
+  yield CSV_HEADER;
+  for (const { events } of page.batches()) yield csvOf(await map.views(events));
 }
 
 const FORMATS: ReadonlyMap<string, 'json' | 'ndjson' | 'csv'> = new Map([

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mannersSchema } from '../../config/native/manners-schema.js';
 import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
+import { MAX_SPEED } from '../../signals/clock.js';
 import { DEVICE } from './examples.js';
 
 export const deviceViewSchema = z
@@ -47,15 +48,13 @@ export const deviceViewSchema = z
 
 export type DeviceView = z.infer<typeof deviceViewSchema>;
 
-import { MAX_SPEED } from '../../signals/clock.js';
-
 const WEEK_MS = 7 * 86_400_000;
 
 export const powerRequest = section({
   state: oneOf(['on', 'off', 'cycle']),
   forMs: duration(0, WEEK_MS).optional(),
   bootMs: duration(0, WEEK_MS).default(0),
-});
+}).meta({ examples: [{ state: 'cycle', forMs: 200, bootMs: 100 }] });
 
 export type PowerRequest = z.input<typeof powerRequest>;
 export type PowerChange = z.output<typeof powerRequest>;
@@ -64,7 +63,7 @@ export const clockRequest = section({
   speed: numberFrom(0, MAX_SPEED, 'a speed').optional(),
   pause: flag.optional(),
   step: duration(0, 10 * 365 * 86_400_000).default(0),
-});
+}).meta({ examples: [{ speed: 60, step: '1h' }] });
 
 export type ClockRequest = z.input<typeof clockRequest>;
 export type ClockChange = z.output<typeof clockRequest>;

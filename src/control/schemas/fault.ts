@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ruleSchema, THEN } from '../../faults/rule.js';
-import { section, text, wholeNumber } from '../../schema/parts.js';
+import { flag, section, text, wholeNumber } from '../../schema/parts.js';
 import { PREVIEW, RULE, RULE_STATUS } from './examples.js';
 import { replySchema } from './reply.js';
 
@@ -41,6 +41,8 @@ export const ruleViewSchema = z
   });
 
 export type RuleView = z.infer<typeof ruleViewSchema>;
+
+export const switchRequest = section({ enabled: flag }).meta({ examples: [{ enabled: false }] });
 
 const MOST_ASKED = 2000;
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
-import type { ExaminationSummary } from '../../../api/v1/examination-schemas.js';
+import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
 import type { Answer, Refusal } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';

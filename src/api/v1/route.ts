@@ -1,0 +1,132 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  HTTPMethods,
+  RouteOptions,
+} from 'fastify';
+import { z } from 'zod';
+import { done, type Outcome } from '../../control/refusal.js';
+import { INPUTS, meantBy, type Takes } from '../../control/schemas/inputs.js';
+import type { CallName, ListName } from '../../door/door.js';
+import { refuse, send, sendJson } from '../answers.js';
+import type { Desk } from '../desk.js';
+import type { DescribedContent } from '../openapi/operation.js';
+
+/** A route: what the document says of it, and the command or the query of the door that answers it. */
+export interface Route {
+  readonly summary: string;
+  readonly description: string;
+  /** By status; the first is that of a success. */
+  readonly response: Readonly<Record<number, z.ZodType | DescribedContent>>;
+  readonly call?: CallName;
+  /** A list, which is asked for after `call` where there are both. It stands in the answer `as` a member. */
+  readonly list?: ListName;
+  readonly as?: string;
+  /** The body of the answer; what the command returns without it. */
+  readonly show?: (value: never) => unknown;
+  /** The schemas of what the command takes, where REST has others than the door. */
+  readonly schema?: FastifySchema;
+  /** What the command takes, where it is not what the path has and what is sent. */
+  readonly input?: (request: FastifyRequest) => Outcome<unknown>;
+  /** Answers in place of a command. */
+  readonly handle?: (request: FastifyRequest, reply: FastifyReply) => unknown;
+  readonly params?: z.ZodType;
+  readonly preValidation?: (request: FastifyRequest) => Promise<void>;
+  /** False for an answer that would have to be made as a whole to be thrown away. */
+  readonly exposeHeadRoute?: false;
+}
+
+/** Routes by method and path, in the order of the document. */
+export type Routes = Readonly<Record<`${HTTPMethods} /${string}`, Route>>;
+
+/** The answer of what is removed. */
+export const GONE = z.null().describe('There is no such thing any more.');
+
+/**
+ * Adds routes to an application, in a scope of their own.
+ * @param tag what the document sorts them by
+ * @param prepare makes the scope ready: what it adds, other routes have not
+ */
+export function addRoutes(
+  app: FastifyInstance,
+  desk: Desk,
+  tag: string,
+  routes: Routes,
+  prepare: (scope: FastifyInstance) => void = () => {},
+): void {
+  app.register((scope, _, done) => {
+    prepare(scope);
+    for (const [name, route] of Object.entries(routes)) scope.route(routeOptions(desk, tag, name, route));
+    done();
+  });
+}
+
+function routeOptions(desk: Desk, tag: string, name: string, route: Route): RouteOptions {
+  const [method = '', url = ''] = name.split(' ');
+  const { summary, description, response, params, preValidation, exposeHeadRoute } = route;
+  return {
+    method,
+    url,
+    schema: {
+      tags: [tag],
+      summary,
+      description,
+      ...(params && { params }),
+      ...(route.schema ?? sentSchema(method, route)),
+      response,
+    },
+    ...(preValidation && { preValidation }),
+    ...(exposeHeadRoute === false && { exposeHeadRoute }),
+    handler: route.handle ?? ((request, reply) => answer(desk, route, request, reply)),
+  };
+}
+
+function takesOf({ call, list }: Route): Takes {
+  const name = call ?? list;
+  return name ? INPUTS[name] : {};
+}
+
+function sentSchema(method: string, route: Route): FastifySchema {
+  const { sent } = takesOf(route);
+  return sent ? { [hasQuery(method) ? 'querystring' : 'body']: sent } : {};
+}
+
+/** Whether requests of a method have no body. */
+function hasQuery(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'DELETE';
+}
+
+async function answer(
+  { door }: Desk,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { call, list, as = '', show = (value: unknown) => (as ? { [as]: value } : value) } = route;
+  const input = route.input?.(request) ?? inputOf(route, request);
+  if (!input.ok) return refuse(request, reply, input);
+  const came = call ? await door.call(call, input.value as never) : done(null);
+  if (!came.ok) return refuse(request, reply, came);
+  if (!list) {
+    const [status] = Object.keys(route.response);
+    return send(request, reply, done(await show(came.value as never)), Number(status));
+  }
+  const parts = await door.list(list, input.value as never);
+  return parts.ok ? sendJson(reply, { [as]: parts.value }) : refuse(request, reply, parts);
+}
+
+/** What the path, and the query or the body of a request have, by the keys that the command knows. */
+function inputOf(route: Route, { method, params, query, body }: FastifyRequest): Outcome<unknown> {
+  const { of = {}, sent, as } = takesOf(route);
+  const parts = Object.values(params as Readonly<Record<string, string>>);
+  const about = Object.entries(of).map(([key, schema], i) => [
+    key,
+    schema instanceof z.ZodNumber ? Number(parts[i]) : parts[i],
+  ]);
+  const besides = hasQuery(method) ? query : body;
+  const others = as === undefined ? (besides as object) : { [as]: besides };
+  const input = { ...Object.fromEntries(about), ...(sent && others) };
+  return meantBy((route.call ?? route.list) as CallName, input);
+}
