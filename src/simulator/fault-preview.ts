@@ -1,10 +1,9 @@
 import { startWorkTime } from '../faults/budget.js';
 import { type PlayedRule, playRule } from '../faults/preview.js';
 import type { FaultRule } from '../faults/rule.js';
-import { addressRanges } from '../protocol/pdu.js';
 import { achieved, type StepReport } from '../protocol/play-report.js';
 import type { ReplyPlan } from '../protocol/reply-plan.js';
-import type { LikeRequest } from './like-request.js';
+import { factsOf, type LikeRequest } from './like-request.js';
 import { lineStatus } from './line-status.js';
 
 /** What a rule would make of the reply to a request. */
@@ -20,21 +19,13 @@ export interface FaultPreview extends PlayedRule {
  * which `stale` sends, is taken to have been the same.
  */
 export function previewFault(rule: FaultRule, like: LikeRequest): FaultPreview {
-  const { line, device, unitId, transactionId, pdu, reply } = like;
+  const { line, unitId, transactionId, pdu, reply } = like;
   const { times } = lineStatus(line);
-  const { line: faultLine, framing } = line.bus;
+  const { framing } = line.bus;
   const characterTime = times?.characterTime ?? 0;
-  const ranges = addressRanges(pdu);
   const played = playRule(
     rule,
-    {
-      line: faultLine,
-      unitId,
-      device: device.name,
-      functionCode: pdu[0] as number,
-      ranges,
-      stored: device.stored,
-    },
+    factsOf(like),
     reply,
     {
       unitId,

@@ -1,9 +1,12 @@
 import type { Device } from '../device/device.js';
 import { predict } from '../device/read-write.js';
+import { matchesRequest, type RequestFacts } from '../faults/matching.js';
+import type { FaultRule, NamedValue } from '../faults/rule.js';
 import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
-import type { TrafficEvent } from '../traffic/event.js';
+import { addressRanges } from '../protocol/pdu.js';
+import type { FrameEvent, TrafficEvent } from '../traffic/event.js';
 import { sentBytes } from '../traffic/sent-bytes.js';
 import type { Line } from './line.js';
 import type { Simulator } from './simulator.js';
@@ -17,6 +20,8 @@ export interface LikeRequest {
   readonly pdu: Uint8Array;
   /** The reply without any fault; the whole frame. */
   readonly reply: Uint8Array;
+  /** Its number in the traffic; undefined when nobody has sent it. */
+  readonly seq?: number;
 }
 
 /** A request that nobody has sent. What is absent is the first there is. */
@@ -28,7 +33,7 @@ export interface MadeUpRequest {
   readonly quantity: number;
 }
 
-/** So many events after a request, its reply is looked for. */
+/** So many events after a request, its reply is looked for; and so many of the newest events, for a request. */
 const MOST_SEARCHED = 256;
 
 /** The request of an event of the traffic, or why there is none. @param seq of the request, or of its reply */
@@ -41,7 +46,77 @@ export function likeEvent(simulator: Simulator, seq: number): LikeRequest | stri
   if (!line) return `line ${event.line} is not there any more`;
   const content = adu.framing.decode(adu.bytes);
   if (!content) return `event ${seq} is no whole request`;
-  return complete({ ...content, line }, keptReply(simulator, event));
+  const asked = complete({ ...content, line }, keptReply(simulator, event));
+  return typeof asked === 'string' ? asked : { ...asked, seq };
+}
+
+/** The newest request that a rule is for, among the newest events; otherwise one that its conditions name. */
+export function likeRule(simulator: Simulator, rule: FaultRule): LikeRequest | string {
+  const { last } = simulator.traffic;
+  for (let seq = last; seq > Math.max(0, last - MOST_SEARCHED); seq--) {
+    const event = simulator.traffic.read(seq);
+    if (event?.kind !== 'request' || !conditionsMet(simulator, rule, event)) continue;
+    const like = likeEvent(simulator, seq);
+    if (typeof like !== 'string') return like;
+  }
+  const like = likeMadeUp(simulator, madeUpFor(simulator, rule));
+  return typeof like === 'string' ? likeMadeUp(simulator, ANY_READ) : like;
+}
+
+const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
+
+/** What the conditions of a rule ask about a request. */
+export function factsOf({ line, device, unitId, pdu }: Omit<LikeRequest, 'reply'>): RequestFacts {
+  const ranges = addressRanges(pdu);
+  return {
+    line: line.bus.line,
+    unitId,
+    device: device.name,
+    functionCode: pdu[0] as number,
+    ranges,
+    stored: device.stored,
+  };
+}
+
+function conditionsMet({ lines }: Simulator, { when, values }: FaultRule, event: FrameEvent): boolean {
+  const line = lines.get(event.line);
+  const content = event.framing.decode(event.bytes);
+  const device = content && line?.bus.deviceAt(content.unitId);
+  if (!content || !line || !device) return false;
+  return matchesRequest(when, values, factsOf({ ...content, line, device }));
+}
+
+/** The functions that read a table. */
+const READS = { holding: 3, input: 4, coils: 1, discrete: 2 } as const;
+const TABLES = Object.keys(READS) as (keyof typeof READS)[];
+
+/** A request that meets the conditions of a rule, as far as they name one of each; of a register that is defined, if they leave it open. */
+function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpRequest {
+  const first = (wanted: unknown): unknown => (Array.isArray(wanted) ? first(wanted[0]) : wanted);
+  const number = (wanted: unknown) =>
+    wanted === undefined ? undefined : Number.parseInt(String(first(wanted)), 10);
+  const line = lines.get(String(first(when.line))) ?? [...lines.values()][0];
+  const unit = number(when.unit);
+  const code = number(when.function);
+  const device = line?.bus.deviceAt(unit ?? firstUnit(line));
+  const value = values?.[0] ?? (device && firstDefined(device, code));
+  return {
+    line: line?.name,
+    unit,
+    function: code ?? (value ? READS[value.table] : ANY_READ.function),
+    address: number(when.address) ?? value?.address ?? ANY_READ.address,
+    quantity: number(when.quantity) ?? value?.quantity ?? ANY_READ.quantity,
+  };
+}
+
+/** The first register that a function reads, or any; undefined where there is none. */
+function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedValue, 'device'> | undefined {
+  for (const table of TABLES) {
+    const { image, base, size } = tables[table].window;
+    for (let address = 0; address < size && (code ?? READS[table]) === READS[table]; address++)
+      if (image.typeAt(base + address) !== 'invalid') return { table, address, quantity: 1 };
+  }
+  return undefined;
 }
 
 /** A request that nobody has sent, or why nobody can send it. */
@@ -49,9 +124,17 @@ export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): LikeReq
   const [first] = simulator.lines.keys();
   const line = simulator.lines.get(wanted.line ?? first ?? '');
   if (!line) return `unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`;
-  const listed = [...line.definition.units.keys()].find((unit) => unit !== '*');
-  const unitId = wanted.unit ?? (typeof listed === 'number' ? listed : 1);
-  return complete({ line, unitId, transactionId: 1, pdu: madeUpPdu(wanted) });
+  return complete({
+    line,
+    unitId: wanted.unit ?? firstUnit(line),
+    transactionId: 1,
+    pdu: madeUpPdu(wanted),
+  });
+}
+
+function firstUnit({ definition }: Line): number {
+  const listed = [...definition.units.keys()].find((unit) => unit !== '*');
+  return typeof listed === 'number' ? listed : 1;
 }
 
 type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'>;
