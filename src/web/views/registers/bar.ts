@@ -37,7 +37,7 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
     <nav aria-label="Tables"><ul class="flow">${TABLES.map(
       (
         each,
-      ) => html`<li><a class="panel" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
+      ) => html`<li><a class="tab" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
         ${each} <span class="dim" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
     )}</ul></nav>
     <${Folded} summary=${`Shown as ${FORMATS[format.value]}`}>
