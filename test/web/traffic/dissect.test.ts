@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FRAMINGS } from '../../../src/protocol/framings.js';
 import { FunctionCode } from '../../../src/protocol/function-code.js';
 import { dissect, guessedFraming } from '../../../src/web/views/traffic/dissect.js';
-import type { Field } from '../../../src/web/views/traffic/dissect-pdu.js';
+import type { Field } from '../../../src/web/views/traffic/fields.js';
 import { SPECIFICATION_EXAMPLES } from '../../vectors/application-protocol.js';
 import { EXCEPTIONS } from '../../vectors/exceptions.js';
 import { bytesOf } from '../../vectors/hex.js';

@@ -7,10 +7,9 @@ import { lengthText, msText } from '../../../strip/times.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
-
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { Field } from './dissect-pdu.js';
+import type { Field } from './fields.js';
 import { timeText } from './rows.js';
 
 interface OpenedProps {
