@@ -108,6 +108,7 @@ describe('a dissected frame', () => {
     ],
     ['16 0004 00F2 0025', ['reference address: 4', 'and mask: 0x00f2', 'or mask: 0x0025']],
     ['18 04DE', ['FIFO pointer address: 1246']],
+    ['2B 0D 01 02', ['MEI type: 13', 'data: ']],
     ['2B 0E 01 00', ['MEI type: 14', 'read device ID code: 1', 'object ID: 0']],
     [
       '15 09 06 0004 0007 0001 06AF',

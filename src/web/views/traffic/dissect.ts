@@ -57,7 +57,10 @@ const hexWord = (word: number) => word.toString(16).padStart(4, '0');
 /** Unit, PDU and CRC, low byte first. */
 function nameRtu(f: Fields, about: About): void {
   const frame = f.rest();
-  if (frame.length < MIN_RTU_LENGTH) return f.remaining('fragment', TOO_SHORT);
+  if (frame.length < MIN_RTU_LENGTH) {
+    f.remaining('fragment', TOO_SHORT);
+    return;
+  }
   const length = lengthOfRtu(frame);
   const crc = crc16(frame, 0, length - 2);
   f.number('unit', 1, unit);
@@ -77,7 +80,10 @@ function lengthOfRtu(bytes: Uint8Array): number {
 /** MBAP header and PDU. */
 function nameSocket(f: Fields, about: About): void {
   const follow = f.left - 6;
-  if (follow < 2) return f.remaining('fragment', TOO_SHORT);
+  if (follow < 2) {
+    f.remaining('fragment', TOO_SHORT);
+    return;
+  }
   const isWhole = (length: number) => length >= 2 && length <= follow;
   f.number('transaction', 2);
   f.number('protocol', 2, only(0));
@@ -177,54 +183,55 @@ function nameFields(f: Fields, { fields, rest }: Layout, about: About): void {
       f.number(name, width, only(follow, `${follow} bytes follow`));
     } else {
       const value = f.number(name, width, DESCRIBED[means]);
-      if (name === 'MEI type' && value !== KNOWN_MEI_TYPE) return f.remaining('data');
+      if (name === 'MEI type' && value !== KNOWN_MEI_TYPE) {
+        f.remaining('data');
+        return;
+      }
       if (means === 'address') address = value;
       if (means === 'quantity') quantity = value;
     }
   }
-  nameRest(f, rest, address, quantity);
+  if (rest) (RESTS[rest] ?? remainingAs(rest))(f, address, quantity);
 }
 
-function nameRest(
-  f: Fields,
-  rest: Layout['rest'],
-  address: number | undefined,
-  quantity: number | undefined,
-): void {
-  const value = (i: number) => (address === undefined ? `value ${i + 1}` : `register ${address + i}`);
-  switch (rest) {
-    case undefined:
-      return;
-    case 'bits':
-      return f.bits(address, quantity);
-    case 'words':
-      return f.words(f.left / 2, value);
-    case 'data':
-      return f.words(f.left / 2, (i) => (i === 0 ? 'data' : `data ${i + 1}`));
-    case 'parts':
-    case 'parts with words':
-      while (f.left > 0) {
-        f.number('reference type', 1, REFERENCE_TYPE);
-        const file = f.number('file number', 2);
-        const record = f.number('record number', 2);
-        const length = f.number('record length', 2);
-        if (rest === 'parts with words') f.words(length, (i) => `file ${file} record ${record + i}`);
-      }
-      return;
-    case 'words of parts':
-      while (f.left > 0) {
-        const length = f.number('file response length', 1);
-        f.number('reference type', 1, REFERENCE_TYPE);
-        f.words((length - 1) / 2, value);
-      }
-      return;
-    case 'objects':
-      while (f.left > 0) {
-        const id = f.number('object ID', 1);
-        f.text(`object ${id}`, f.number('object length', 1));
-      }
-      return;
-    default:
-      return f.remaining(rest);
+type NameRest = (f: Fields, address: number | undefined, quantity: number | undefined) => void;
+
+const valueFrom = (address: number | undefined) => (i: number) =>
+  address === undefined ? `value ${i + 1}` : `register ${address + i}`;
+
+const remainingAs =
+  (name: string): NameRest =>
+  (f) =>
+    f.remaining(name);
+
+/** What stands behind the last field; what is not here has no parts. */
+const RESTS: Readonly<Partial<Record<NonNullable<Layout['rest']>, NameRest>>> = {
+  bits: (f, address, quantity) => f.bits(address, quantity),
+  words: (f, address) => f.words(f.left / 2, valueFrom(address)),
+  data: (f) => f.words(f.left / 2, (i) => (i === 0 ? 'data' : `data ${i + 1}`)),
+  parts: (f) => nameParts(f, false),
+  'parts with words': (f) => nameParts(f, true),
+  'words of parts': (f) => {
+    while (f.left > 0) {
+      const length = f.number('file response length', 1);
+      f.number('reference type', 1, REFERENCE_TYPE);
+      f.words((length - 1) / 2, valueFrom(undefined));
+    }
+  },
+  objects: (f) => {
+    while (f.left > 0) {
+      const id = f.number('object ID', 1);
+      f.text(`object ${id}`, f.number('object length', 1));
+    }
+  },
+};
+
+function nameParts(f: Fields, withWords: boolean): void {
+  while (f.left > 0) {
+    f.number('reference type', 1, REFERENCE_TYPE);
+    const file = f.number('file number', 2);
+    const record = f.number('record number', 2);
+    const length = f.number('record length', 2);
+    if (withWords) f.words(length, (i) => `file ${file} record ${record + i}`);
   }
 }
