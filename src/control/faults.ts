@@ -4,13 +4,8 @@ import { usableRule } from '../faults/usable-rule.js';
 import { hex } from '../protocol/bytes.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
-import {
-  type FaultPreview,
-  type LikeRequest,
-  likeEvent,
-  likeMadeUp,
-  previewFault,
-} from '../simulator/fault-preview.js';
+import { type FaultPreview, previewFault } from '../simulator/fault-preview.js';
+import { type LikeRequest, likeEvent, likeMadeUp, likeRule } from '../simulator/like-request.js';
 import type { Line } from '../simulator/line.js';
 import { costOf } from '../simulator/memory-budget.js';
 import type { Simulator } from '../simulator/simulator.js';
@@ -78,21 +73,29 @@ export function configureRules({ simulator }: Room, configured: readonly FaultRu
   return simulator.faults.configure(configured, simulator.findValue);
 }
 
-/** What a rule would make of the reply to a request: one of the traffic by its sequence number, or one that is made up. */
+/**
+ * What a rule would make of the reply to a request: one of the traffic by its sequence number, one that is made up, or the
+ * newest that the rule is for.
+ */
 export function previewRule(
   { simulator }: Room,
   request: { readonly rule: WrittenRule; readonly like?: unknown },
 ): Outcome<FaultPreviewView> {
   const findings = new Findings();
   const { rule, like: wanted } = new At(request, findings).check(previewBody) ?? {};
-  if (!rule || wanted === undefined) return refusalOf(findings, 'rule.invalid');
-  const like = typeof wanted === 'number' ? likeEvent(simulator, wanted) : likeMadeUp(simulator, wanted);
-  if (typeof like === 'string')
-    findings.add(() => ({ path: ['like'], message: like, code: 'event.unusable' }));
+  if (!rule) return refusalOf(findings, 'rule.invalid');
   const usable = usableRule(rule, simulator.ruleHome);
+  let like: LikeRequest | string | undefined;
+  if (typeof wanted === 'number') like = likeEvent(simulator, wanted);
+  else if (wanted) like = likeMadeUp(simulator, wanted);
+  else if (usable.ok) like = likeRule(simulator, usable.rule);
+  if (typeof like === 'string') {
+    const message = like;
+    findings.add(() => ({ path: ['like'], message, code: 'event.unusable' }));
+  }
   if (!usable.ok)
     for (const issue of usable.issues) findings.add(() => ({ ...issue, path: ['rule', ...issue.path] }));
-  if (!usable.ok || typeof like === 'string') return refusalOf(findings, 'rule.invalid');
+  if (!usable.ok || typeof like !== 'object') return refusalOf(findings, 'rule.invalid');
   return done(previewView(previewFault(usable.rule, like), like));
 }
 
@@ -150,7 +153,7 @@ function ruleView(
 
 function previewView(
   { matches, seed, plan, acted, steps: times, wire }: FaultPreview,
-  { line, unitId, transactionId, pdu }: LikeRequest,
+  { line, unitId, transactionId, pdu, seq }: LikeRequest,
 ): FaultPreviewView {
   const report = { steps: times, ended: 'complete' } as const;
   const { ended: _, steps, ...view } = replyView({ plan, acted, omittedFaults: 0, report, requestedAt: 0 });
@@ -162,6 +165,7 @@ function previewView(
       unit: unitId,
       function: pdu[0] as number,
       bytes: hex(line.bus.framing.encode({ transactionId, unitId, pdu })),
+      seq: seq ?? null,
     },
     characterUs: wire ? micros(wire.characterTime) : null,
     t35Us: wire ? micros(wire.t35) : null,

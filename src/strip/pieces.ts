@@ -47,6 +47,7 @@ export interface Wire {
 
 /** What a strip needs of an event of the traffic. */
 export interface StripEvent {
+  /** Its number in the traffic; 0 of what was never sent. */
   readonly seq: number;
   readonly kind: string;
   readonly text: string;
@@ -93,7 +94,7 @@ export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
     return [{ id, lane: 'notes', look: 'mark', startUs: endUs, endUs, label, words: `${kind}: ${text}` }];
   }
   const pause = pauseUs == null ? '' : `, after a pause of ${lengthText(pauseUs, wire.characterUs)}`;
-  const words = `${kind} ${id}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
+  const words = `${numbered(kind, id)}, ${sizeText(bytes, event.omittedBytes)}: ${text}${pause}`;
   const look = RECEIVED[kind] ?? 'foreign';
   const lane = kind === 'unasked' ? 'sent' : 'received';
   return [{ id, lane, look, startUs: startedUs, endUs, label: name, words }];
@@ -101,19 +102,21 @@ export function piecesOf(event: StripEvent, wire: Wire): Piece[] {
 
 function replyPieces(event: StripEvent, wire: Wire): Piece[] {
   const { seq: id, monotonicUs, requestedUs: base = monotonicUs, steps = [], faults = [] } = event;
+  const request = numbered('request', event.request);
+  const reply = numbered('reply', id);
   const pieces: Piece[] = [];
   const add = (piece: Omit<Piece, 'id'>) => pieces.push({ id, ...piece });
   if (wire.t35Us) {
-    const words = `t3.5 after request ${event.request}: ${lengthText(wire.t35Us, wire.characterUs)}`;
+    const words = `t3.5 after ${request}: ${lengthText(wire.t35Us, wire.characterUs)}`;
     add({ lane: 'planned', look: 'wait', startUs: base, endUs: base + wire.t35Us, label: 't3.5', words });
   }
   if (steps.length === 0) {
     const why = event.silence ?? event.ended;
-    const words = `no reply to request ${event.request}: ${why}`;
+    const words = `no reply to ${request}: ${why}`;
     add({ lane: 'sent', look: 'missing', startUs: base, endUs: base, label: `no reply: ${why}`, words });
   }
   steps.forEach((step, i) => {
-    const which = steps.length === 1 ? `reply ${id}` : `piece ${i + 1} of ${steps.length} of reply ${id}`;
+    const which = steps.length === 1 ? reply : `piece ${i + 1} of ${steps.length} of ${reply}`;
     for (const piece of stepPieces(step, { base, which, wire, event })) add(piece);
   });
   if (faults.length > 0) {
@@ -121,11 +124,16 @@ function replyPieces(event: StripEvent, wire: Wire): Piece[] {
     const texts = faults.map(
       ({ rule, kind, outcome }) => `${rule}: ${kind}${outcome === 'applied' ? '' : ' (not achieved)'}`,
     );
-    const words = `faults on reply ${id}: ${texts.join(', ')}`;
+    const words = `faults on ${reply}: ${texts.join(', ')}`;
     const label = [...new Set(texts)].join(', ');
     add({ lane: 'notes', look: 'fault', startUs: base, endUs, label, words });
   }
   return pieces;
+}
+
+/** `reply 12`; `the reply` of what was never sent. */
+function numbered(kind: string, seq: number | undefined): string {
+  return seq ? `${kind} ${seq}` : `the ${kind}`;
 }
 
 interface Around {

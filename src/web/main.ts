@@ -50,16 +50,16 @@ function Header() {
   const { program } = summary.value ?? {};
   const { view } = route.value;
   const links = VIEW_NAMES.map(
-    (name) => html`<li><a href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
+    (name) => html`<li><a class="tab" href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,
   );
   return html`<header class="header flow">
     <div class="program flow">
       <strong>modbus-sim</strong>
       <span class="mono dim">${program?.version ?? ''}</span>
-      <span class="host dim">${program?.host ?? ''}</span>
+      <span class="host cut dim">${program?.host ?? ''}</span>
     </div>
-    <nav aria-label="Views"><ul>${links}<li><a href="/api/v1/docs" target="_blank">API</a></li></ul></nav>
+    <nav aria-label="Views"><ul>${links}<li><a class="tab" href="/api/v1/docs" target="_blank">API</a></li></ul></nav>
     <div class="flow">
       <time class="clock mono dim" title="The clock of the simulator's machine">${program ? timeOfDay(serverNow()) : ''}</time>
       <${ConnectionState} />

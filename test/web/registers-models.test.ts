@@ -259,7 +259,7 @@ describe('what traffic touches', () => {
     const query = trafficOf(device, 'holding', { from: 1000, end: 1100 }, 16);
     expect(query?.getAll('line')).toEqual(['lan', 'bus']);
     expect(query?.get('address')).toBe('0-2047');
-    expect(query?.get('function')).toBe('3,23,6,16,22');
+    expect(query?.get('function')).toBe('3,6,16,22,23');
     expect(trafficOf(device, 'holding', { from: 65_000, end: 65_536 }, 16)?.get('address')).toBe(
       '64512-65535',
     );

@@ -98,7 +98,7 @@ export const RULE_STATUS = {
 export const PREVIEW = {
   matches: true,
   seed: 7,
-  request: { line: 'lan', unit: 1, function: 3, bytes: '00 01 00 00 00 06 01 03 00 00 00 01' },
+  request: { line: 'lan', unit: 1, function: 3, bytes: '00 01 00 00 00 06 01 03 00 00 00 01', seq: null },
   characterUs: null,
   t35Us: null,
   silence: null,

@@ -63,9 +63,9 @@ export const previewBody = section({
       error:
         'the sequence number of a request in the traffic, or a request as {line, unit, function, address, quantity}',
     })
-    .default({ function: 3, address: 0, quantity: 1 })
+    .optional()
     .describe(
-      'The sequence number of a request in the traffic or of its reply, or a request that is made up.',
+      'The sequence number of a request in the traffic or of its reply, or a request that is made up. Without it, the newest request that the rule is for, among the newest 256 events; if there is none, one that its conditions name.',
     ),
 }).meta({ examples: [{ rule: RULE, like: { function: 3, address: 0, quantity: 2 } }] });
 
@@ -82,6 +82,7 @@ export const previewSchema = z
       unit: z.number(),
       function: z.number(),
       bytes: z.string().describe('The whole frame, hexadecimal.'),
+      seq: z.number().nullable().describe('Its number in the traffic; null when nobody has sent it.'),
     }),
     characterUs: z.number().nullable().describe('Time of a character; null where characters take no time.'),
     t35Us: z.number().nullable(),

@@ -59,8 +59,8 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   const paths = pathsOf(boxes);
   const chosen = boxes.filter(({ piece }) => piece.id === selected).map((box) => boxPath(box));
   const focused = boxesOf(focus ? [focus] : [], (us) => xOf(scale, us), width).map((box) => boxPath(box, 2));
-  return html`<div class="strip">
-    <div class="lanes" aria-hidden="true">${LANES.map((lane, i) => html`<span style=${{ gridRow: i < 2 ? i + 2 : i + 3 }}>${lane}</span>`)}</div>
+  return html`<div class="strip panel">
+    <div class="lanes dim small" aria-hidden="true">${LANES.map((lane, i) => html`<span style=${{ gridRow: i < 2 ? i + 2 : i + 3 }}>${lane}</span>`)}</div>
     <div class="field-of-view" role="application" tabindex="0" aria-label=${label} aria-describedby=${help}
       aria-roledescription="timing strip"
       onKeyDown=${(event: KeyboardEvent) => {
@@ -68,7 +68,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
       }}>
       <svg ref=${element} class="drawing" height=${HEIGHT} aria-hidden="true">
         <path class="grid" d=${grid} />
-        ${PATHS.map((name) => html`<path class=${name} d=${paths.get(name) ?? ''} />`)}
+        ${PATHS.map((name) => html`<path class=${`piece ${name}`} d=${paths.get(name) ?? ''} />`)}
         <path class="selected" d=${chosen.join('')} />
         <path class="pauses" d=${pauses} />
         ${texts.map(({ kind, x, y, text }) => html`<text class=${kind} x=${x} y=${y}>${text}</text>`)}
@@ -76,7 +76,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
         <${Cursors} xs=${model.cursors.value.map((us) => xOf(scale, us))} />
       </svg>
     </div>
-    <p class="readout" role="status">
+    <p class="readout small" role="status">
       <span class="long">${focus?.words ?? (ruler ? HINT : 'Nothing to show.')}</span>
       <b class="mono">${model.measured.value === undefined ? '' : `A–B ${model.measured.value}`}</b>
     </p>
@@ -123,9 +123,9 @@ const MEANINGS: Partial<Record<Look, string>> = {
 
 /** The colours of strips and of rows of the traffic, with what they mean. */
 export function Legend() {
-  return html`<ul class="legend" aria-label="Colours">${Object.entries(MEANINGS).map(
+  return html`<ul class="legend flow dim small" aria-label="Colours">${Object.entries(MEANINGS).map(
     ([look, meaning]) =>
-      html`<li><svg class="drawing" aria-hidden="true"><path class=${look} d="M.5 .5h15v9h-15z" /></svg>${meaning}</li>`,
+      html`<li><svg class="drawing" aria-hidden="true"><path class=${`piece ${look}`} d="M.5 .5h15v9h-15z" /></svg>${meaning}</li>`,
   )}</ul>`;
 }
 

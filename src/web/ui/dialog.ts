@@ -3,7 +3,6 @@ import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button, put, sent } from './controls.js';
-import './dialog.css';
 
 interface DialogProps {
   readonly title: string;

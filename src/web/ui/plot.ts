@@ -132,7 +132,7 @@ export function Sparkline({ label, unit, values, width, format }: SparklineProps
       <span><b>${text(now)}</b> ${unit} <span class="dim">max ${text(known.length > 0 ? max : undefined)}</span></span>
     </figcaption>
     <svg viewBox=${`0 0 ${width} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path d=${sparkPath(values, width, max)} vector-effect="non-scaling-stroke" />
+      <path class="course" d=${sparkPath(values, width, max)} vector-effect="non-scaling-stroke" />
     </svg>
   </figure>`;
 }

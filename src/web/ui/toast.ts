@@ -37,7 +37,7 @@ function drop(id: number): void {
 export function Toasts() {
   return html`<div role="status"><ul class="toasts stack">
     ${toasts.value.map(
-      ({ id, text, kind }) => html`<li key=${id} class=${`panel ${kind}`}>
+      ({ id, text, kind }) => html`<li key=${id} class=${`panel ${kind === 'done' ? 'good' : kind}`}>
         <span class="long">${kind === 'refused' ? 'Refused: ' : ''}${text}</span>
         <${Button} label="Close the message" onClick=${() => drop(id)}>×<//>
       </li>`,

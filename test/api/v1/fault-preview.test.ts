@@ -21,8 +21,14 @@ const SETUP = nativeSetup({
   },
 });
 
+const SPARSE = nativeSetup({
+  devices: { meter: { registers: { input: [{ address: 30, type: 'float32', value: 1, name: 'voltage' }] } } },
+  lines: { lan: { tcp: { port: 0 }, units: { 1: 'meter' } } },
+});
+
 interface Preview {
   readonly matches: boolean;
+  readonly request: { readonly seq: number | null; readonly bytes: string };
   readonly silence: string | null;
   readonly faults: readonly object[];
   readonly steps: readonly {
@@ -73,6 +79,34 @@ describe('the preview of a fault rule', () => {
         { kind: 'bytes', bytes: '00 07 00 00 00 07 01 03 04 00 01 00', plannedUs: 0, endedUs: 0 },
       ]);
     }
+  });
+
+  it('is of the newest request that the rule is for, where none is named', async () => {
+    const running = await startSimulator(SETUP);
+    const client = running.client('lan');
+    client.send(bytesOf('00 07 00 00 00 06 01 03 00 01 00 02'));
+    client.send(bytesOf('00 08 00 00 00 06 01 03 00 00 00 01'));
+    const { traffic } = running.simulator;
+    await until(() => client.received.length >= 13 + 11, 'two replies');
+    const newest = Array.from({ length: traffic.last }, (_, i) => traffic.read(i + 1))
+      .filter((event) => event?.kind === 'request')
+      .map((event) => event?.seq);
+    const seen = async (when: object) =>
+      (await preview(running, { when, do: { delay: 1 } })).body.request.seq;
+    expect(await seen({})).toBe(newest[1]);
+    expect(await seen({ line: 'lan', quantity: [2, 3] })).toBe(newest[0]);
+    expect(await seen({ address: [2, 9] })).toBe(newest[0]);
+    expect(await seen({ line: 'bus' })).toBeNull();
+  });
+
+  it('is of a made-up request that meets the conditions, where there was none', async () => {
+    const running = await startSimulator(SPARSE);
+    const seen = async (when: object) =>
+      (await preview(running, { when, do: { delay: 1 } })).body.request.bytes.slice(18);
+    expect(await seen({})).toBe('01 04 00 1e 00 01');
+    expect(await seen({ address: [5, 9], quantity: [2, 3] })).toBe('01 04 00 05 00 02');
+    expect(await seen({ function: 6 })).toBe('01 06 00 00 00 00');
+    expect(await seen({ name: 'meter.voltage' })).toBe('01 04 00 1e 00 02');
   });
 
   it('executes, sends and counts nothing', async () => {

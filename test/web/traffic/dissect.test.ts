@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FRAMINGS } from '../../../src/protocol/framings.js';
 import { FunctionCode } from '../../../src/protocol/function-code.js';
 import { dissect, guessedFraming } from '../../../src/web/views/traffic/dissect.js';
-import type { Field } from '../../../src/web/views/traffic/dissect-pdu.js';
+import type { Field } from '../../../src/web/views/traffic/fields.js';
 import { SPECIFICATION_EXAMPLES } from '../../vectors/application-protocol.js';
 import { EXCEPTIONS } from '../../vectors/exceptions.js';
 import { bytesOf } from '../../vectors/hex.js';
@@ -108,6 +108,7 @@ describe('a dissected frame', () => {
     ],
     ['16 0004 00F2 0025', ['reference address: 4', 'and mask: 0x00f2', 'or mask: 0x0025']],
     ['18 04DE', ['FIFO pointer address: 1246']],
+    ['2B 0D 01 02', ['MEI type: 13', 'data: ']],
     ['2B 0E 01 00', ['MEI type: 14', 'read device ID code: 1', 'object ID: 0']],
     [
       '15 09 06 0004 0007 0001 06AF',

@@ -5,7 +5,6 @@ import { Button } from '../controls.js';
 import { Field } from '../field.js';
 import { choiceOf, chosen, type Draft, draftOf, type ObjectDraft, withChoice } from './draft.js';
 import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
-import './schema-form.css';
 
 interface PartProps<Kind extends Shape = Shape> {
   readonly shape: Kind;
@@ -89,7 +88,7 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
   return html`<div class="schema-choice stack">
     <${Field} label=${label} mono value=${key} choices=${shape.options.map((each) => each.key)}
       problem=${problemAt(refusal, path, false)} onInput=${(next: string) => onChange(chosen(shape, next))} />
-    <p class="dim">${option?.about ?? ''}</p>
+    <p class="dim small">${option?.about ?? ''}</p>
     ${
       option
         ? html`<${SchemaPart} key=${key} shape=${option.shape} label=${isLeaf ? key : ''} path=${`${path}.${key}`}

@@ -105,10 +105,10 @@ export function Editor() {
       (each) =>
         html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,
     )}</div>
-    <div class="two">
-      <div class="parts stack">
+    <div class="two columns">
+      <div class="stack">
         ${FIRST.map((key) => fields.filter((field) => field.key === key).map(part))}
-        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="parts stack">${seldom.map(part)}</div></details>
+        <details><summary>${seldom.map(({ key }) => key).join(', ')}</summary><div class="stack">${seldom.map(part)}</div></details>
       </div>
       <${Preview} rule=${rule} like=${event.value?.seq} />
     </div>

@@ -53,7 +53,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
   const state = stateOf(rule);
   const act = async (done: string, ...request: Parameters<typeof change>) =>
     sayAnswer(await change(...request), `Rule ${name} was ${done}.`);
-  return html`<article class="rule panel" aria-label=${`Rule ${name}`}>
+  return html`<article class="rule panel columns" aria-label=${`Rule ${name}`}>
     <div class="flow">
       <h3 class="long">${name}</h3>
       <${State} tone=${TONES[state]}>${state}<//>

@@ -1,25 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import type { DeviceView } from '../../../control/schemas/device.js';
 import type { FaultPreviewView } from '../../../control/schemas/fault.js';
-import { pathOf, type Refusal } from '../../../rest/client.js';
+import type { Refusal } from '../../../rest/client.js';
+import { countOf, type Piece, piecesOf, type Wire } from '../../../strip/pieces.js';
 import { msText } from '../../../strip/times.js';
 import { ask } from '../../api.js';
-import { summary } from '../../live.js';
 import { StripModel, sourceOf } from '../../strip/model.js';
 import { Strip } from '../../strip/strip.js';
-import { details, lineNamed } from '../lines/details.js';
-import {
-  atDefined,
-  isLike,
-  madeUpLike,
-  previewPieces,
-  requestsLike,
-  whenOf,
-  wireOfPreview,
-} from './preview-pieces.js';
 
 /** After the last change of the form. */
 const PAUSE_MS = 250;
@@ -33,23 +21,20 @@ interface PreviewProps {
 /** What a rule will make of a reply, as a strip and as a table. */
 export function Preview({ rule, like }: PreviewProps) {
   const view = useSignal<FaultPreviewView | undefined>(undefined);
-  const seq = useSignal<number | undefined>(undefined);
   const refusal = useSignal<Refusal | undefined>(undefined);
   const model = useMemo(() => new StripModel(), []);
-  useEffect(details.follow, []);
   const text = JSON.stringify({ rule, like });
   useEffect(() => {
     let isGone = false;
     const timer = setTimeout(async () => {
       if (rule === undefined) return;
-      const request = like ?? (await requestFor(rule));
-      const answer = await ask<FaultPreviewView>('POST', '/faults/preview', { rule, like: request });
+      const answer = await ask<FaultPreviewView>('POST', '/faults/preview', { rule, like });
       if (isGone) return;
       refusal.value = answer.ok ? undefined : answer.problem;
       if (!answer.ok) return;
       view.value = answer.value;
-      seq.value = typeof request === 'number' ? request : undefined;
-      model.setSource(sourceOf(previewPieces(answer.value), wireOfPreview(answer.value), 0));
+      const wire = wireOf(answer.value);
+      model.setSource(sourceOf(previewPieces(answer.value, wire), wire, 0));
       model.fit();
     }, PAUSE_MS);
     return () => {
@@ -60,7 +45,7 @@ export function Preview({ rule, like }: PreviewProps) {
 
   const shown = view.value;
   return html`<section class="stack" aria-label="Preview">
-    <h3>Preview ${shown ? html`<span class="dim">${subject(shown, seq.value)}</span>` : null}</h3>
+    <h3>Preview ${shown ? html`<span class="dim">${subject(shown)}</span>` : null}</h3>
     <${Strip} model=${model} label="What the rule will look like" />
     <p class=${refusal.value || shown?.matches === false ? 'long warn' : 'long dim'} role="status">${
       refusal.value
@@ -73,28 +58,32 @@ export function Preview({ rule, like }: PreviewProps) {
   </section>`;
 }
 
-/** The newest request in the traffic that a rule is for, or one that is made up. */
-async function requestFor(rule: unknown): Promise<number | object> {
-  const when = whenOf(rule);
-  const answer = await ask<{ events: Exclude<StreamedView, { kind: 'left out' }>[] }>(
-    'GET',
-    `/traffic?${requestsLike(when)}`,
-  );
-  const found = answer.ok ? answer.value.events.findLast((event) => isLike(when, event as never)) : undefined;
-  if (found) return found.seq;
-  const request = madeUpLike(when);
-  const line = lineNamed(String(request.line ?? summary.peek()?.lines[0]?.name));
-  const [first] = Object.values(line?.units ?? {});
-  const name = line?.units[String(request.unit)] ?? first;
-  const device = name === undefined ? undefined : await ask<DeviceView>('GET', pathOf('devices', name));
-  return atDefined(request, device?.ok ? device.value.defined : undefined);
+function wireOf({ characterUs, t35Us }: FaultPreviewView): Wire {
+  return { characterUs: characterUs ?? undefined, t35Us: t35Us ?? undefined };
 }
 
-function subject(
-  { request: { line, unit, function: code } }: FaultPreviewView,
-  seq: number | undefined,
-): string {
-  const which = seq === undefined ? 'a made-up request' : `a request like #${seq}`;
+/** How long a character is drawn where characters take no time. */
+const NO_CHARACTER_US = 20;
+
+/** The request, which ends at 0, and the reply as it will be. */
+function previewPieces({ request, steps, silence, faults }: FaultPreviewView, wire: Wire): Piece[] {
+  const { bytes } = request;
+  const text = `function ${request.function}`;
+  const never = { seq: 0, text, monotonicUs: 0, requestedUs: 0 };
+  const sent = steps.map((step) => ({
+    ...step,
+    achievedUs: step.plannedUs,
+    endedUs: Math.max(step.endedUs, step.plannedUs + (wire.characterUs ? 0 : NO_CHARACTER_US)),
+  }));
+  const startedUs = -countOf(bytes) * (wire.characterUs ?? NO_CHARACTER_US);
+  return [
+    ...piecesOf({ ...never, kind: 'request', startedUs, bytes }, wire),
+    ...piecesOf({ ...never, kind: 'reply', steps: sent, silence, faults }, wire),
+  ];
+}
+
+function subject({ request: { line, unit, function: code, seq } }: FaultPreviewView): string {
+  const which = seq === null ? 'a made-up request' : `a request like #${seq}`;
   return `for ${which}: line ${line}, unit ${unit}, function ${code}`;
 }
 

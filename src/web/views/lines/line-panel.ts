@@ -42,7 +42,7 @@ export function LinePanel({ name }: { readonly name: string }) {
       <${Actions} line=${line} detail=${detail} />
     </div>
     ${reason === null ? null : html`<p class=${`refused long ${state}`}>${reason}</p>`}
-    <dl class="facts flow">
+    <dl class="about flow">
       <${Fact} term="format">${detail ? formatText(detail) : '–'}<//>
       ${detail?.times ? html`<${Fact} term="t1.5">${`${measured(detail.times.t15)} ms`}<//>` : null}
       ${detail?.times ? html`<${Fact} term="t3.5">${`${measured(detail.times.t35)} ms`}<//>` : null}
@@ -50,7 +50,7 @@ export function LinePanel({ name }: { readonly name: string }) {
       ${uptime === null ? null : html`<${Fact} term="open for">${duration(uptime)}<//>`}
       <${Fact} term="units">${detail ? unitsLine(detail.units) : '–'}<//>
     </dl>
-    <div class="measured">
+    <div class="measured columns">
       <div class="stack">
         <${Sparkline} label="requests" unit="/s" values=${history?.requests ?? []} width=${LENGTH} format=${measured} />
         <${Sparkline} label="turnaround" unit="ms" values=${history?.turnaround ?? []} width=${LENGTH} format=${measured} />

@@ -60,7 +60,7 @@ function AddLine({ device, onClose }: { readonly device: string; readonly onClos
   };
   return html`<${SettingsForm} key=${kind.value} title="Add a line" action="Add" before=${NOTHING}
     first=${KINDS[kind.value]} units=${device === '' ? '' : `1: ${device}`} send=${send} onClose=${onClose}>
-    ${(problems: Problems) => html`<div class="settings">
+    ${(problems: Problems) => html`<div class="fields">
       <${Field} label="name" mono value=${name.value} problem=${problems('name')}
         onInput=${into(name)} />
       <${Field} label="kind" choices=${Object.keys(KINDS)} value=${kind.value}

@@ -66,7 +66,7 @@ export function SettingsForm(props: SettingsFormProps) {
         : null
     }
     ${children?.(problems)}
-    <div class="settings">
+    <div class="fields">
       ${paths.map(
         (
           path,
@@ -76,7 +76,7 @@ export function SettingsForm(props: SettingsFormProps) {
           }} />`,
       )}
     </div>
-    <div class="settings">
+    <div class="fields">
       <${Field} label="another setting" mono value=${extra.value.path} hint="For example timing.gap"
         onInput=${(path: string) => {
           extra.value = { ...extra.value, path };

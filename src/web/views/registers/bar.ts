@@ -37,11 +37,11 @@ export function Bar({ device, table }: { readonly device: DeviceView; readonly t
     <nav aria-label="Tables"><ul class="flow">${TABLES.map(
       (
         each,
-      ) => html`<li><a class="panel" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
+      ) => html`<li><a class="tab" href=${addressOf({ table: each })} aria-current=${each === table ? 'true' : undefined}>
         ${each} <span class="dim" title="registers that are defined">${count(defined.value?.[each]?.registers ?? 0)}</span></a></li>`,
     )}</ul></nav>
-    <${Folded} summary=${`Shown as ${FORMATS[format.value]}`}>
-      <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS)}
+    <${Folded} summary=${`Shown as ${FORMATS[format.value].title}`}>
+      <${Select} label="Show as" value=${format.value} choices=${Object.entries(FORMATS).map(([name, { title }]) => [name, title])}
         onChange=${(as: string) => go(addressOf({ as }), 'replace')} />
       <${Find} device=${device} table=${table} />
       <span class="flow end">

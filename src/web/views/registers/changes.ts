@@ -8,17 +8,16 @@ import { valueText } from './layout.js';
 import { readNow, valuesIn } from './reading.js';
 import { anchor, selected, type Table, target } from './state.js';
 
-/** Registers of one device that are written together. */
-interface Written {
+/** A change of registers by their address. */
+export type CellChange = ChangeRequest & { readonly table: Table; readonly address: number };
+
+/** A change that was made to registers of a device, and the one that takes it back. */
+interface Done {
   readonly device: string;
   readonly table: Table;
   readonly address: number;
   readonly count: number;
-}
-
-/** A change that was made, and the one that takes it back. */
-interface Done extends Written {
-  readonly forth: ChangeRequest;
+  readonly forth: CellChange;
   readonly back: ChangeRequest;
 }
 
@@ -41,22 +40,21 @@ let turn = Promise.resolve();
  * @param registers what the simulator has answered
  */
 export function made(
-  written: Written,
-  change: ChangeRequest,
+  device: string,
+  change: CellChange,
   before: readonly number[],
   registers: readonly RegisterView[],
 ): void {
-  const { table, address } = written;
+  const { table, address } = change;
   // Each expects what the other one leaves, so that no write of a client is lost between looking and writing.
   // What moves by itself is not expected to stand still.
   const isMoved = registers.some(({ signal, action }) => signal !== null || action !== null);
   const after = isMoved ? undefined : (change.words ?? registers[0]?.raw);
   const back = { table, address, words: [...before], raw: true, expected: after };
   const forth = { ...change, expected: isMoved ? undefined : [...before] };
-  done.value = [...done.value.slice(1 - MOST_DONE), { ...written, forth, back }];
+  const next = { device, table, address, count: before.length, forth, back };
+  done.value = [...done.value.slice(1 - MOST_DONE), next];
   undone.value = [];
-  // Whoever undoes it waits for this.
-  turn = turn.then(() => noteWrite(written));
 }
 
 /** Takes the last change back, and selects its register. */
@@ -93,7 +91,6 @@ async function repeat(
     return say(`${subject} was not ${what}: another write came first.`, 'refused');
   from.value = from.peek().slice(0, -1);
   if (!sent.ok) return say(sent.text, 'refused');
-  await noteWrite(last);
   to.value = [...to.peek(), last];
   say(`${subject} was ${what}.`);
   const now = target.peek();
@@ -111,6 +108,7 @@ const CONFLICT = 409;
 export async function sendChange(device: string, change: ChangeRequest): Promise<Sent> {
   const path = pathOf('devices', device, 'registers');
   const answer = await ask<{ registers: RegisterView[] }>('PATCH', path, { changes: [change] });
+  if (answer.ok) noteWrite(device, answer.value.registers);
   await readNow();
   if (answer.ok) return { ok: true, registers: answer.value.registers };
   const { status, problem } = answer;
@@ -119,17 +117,13 @@ export async function sendChange(device: string, change: ChangeRequest): Promise
 
 const MOST_OURS = 1000;
 
-/** Writes of this page, by device and time. */
+/** Writes of this page, by device and time; the oldest first. */
 const ours = new Set<string>();
 
-const keyOf = (device: string, time: string) => `${time} ${device}`;
+const writeOf = (device: string, { lastWriter }: RegisterView) => `${lastWriter?.time} ${device}`;
 
-/** Remembers that this page has just written registers. */
-async function noteWrite(written: Written): Promise<void> {
-  for (const { lastWriter } of await valuesOf(written)) {
-    if (lastWriter?.by === 'REST' && lastWriter.time !== null)
-      ours.add(keyOf(written.device, lastWriter.time));
-  }
+function noteWrite(device: string, registers: readonly RegisterView[]): void {
+  for (const register of registers) ours.add(writeOf(device, register));
   for (const oldest of ours) {
     if (ours.size <= MOST_OURS) return;
     ours.delete(oldest);
@@ -137,16 +131,11 @@ async function noteWrite(written: Written): Promise<void> {
 }
 
 /** The first value that somebody else has written since this page did; undefined where nobody has. */
-async function overwritten(written: Written): Promise<RegisterView | undefined> {
-  const values = await valuesOf(written);
-  return values.find(
-    ({ lastWriter }) => !(lastWriter?.time != null && ours.has(keyOf(written.device, lastWriter.time))),
-  );
-}
-
-async function valuesOf({ device, table, address, count }: Written): Promise<readonly RegisterView[]> {
+async function overwritten({ device, table, address, count }: Done): Promise<RegisterView | undefined> {
   const answer = await valuesIn(device, table, address, address + count - 1);
-  return answer.ok ? answer.value.registers : [];
+  return answer.ok
+    ? answer.value.registers.find((register) => !ours.has(writeOf(device, register)))
+    : undefined;
 }
 
 /** Who wrote a value last, where and when. */

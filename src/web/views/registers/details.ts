@@ -30,7 +30,7 @@ export function Details({ device }: { readonly device: DeviceView }) {
     <h2 class="long">${about?.name ?? `${target.value?.table} ${address}`}</h2>
     <p class="now mono long">${about ? cut(valueText(about)) : '–'}</p>
     <p class="dim long">${about?.description ?? ''}</p>
-    <dl>
+    <dl class="facts">
       <${Fact} term="address">${addressText(address)}${about && about.registers > 1 ? `, ${about.registers} registers from ${about.address}` : ''}<//>
       <${Fact} term="type">${about ? about.type : word === null ? 'not defined' : '–'}<//>
       <${Fact} term="raw">${about ? cut(String(about.raw)) : '–'}<//>

@@ -1,7 +1,6 @@
-import type { ChangeRequest } from '../../../control/schemas/value.js';
 import { mayWrite } from '../../api.js';
 import { go, route } from '../../route.js';
-import { made, sendChange } from './changes.js';
+import { type CellChange, made, sendChange } from './changes.js';
 import { parseText } from './formats.js';
 import { whyNot } from './known.js';
 import { cellLength, cellStart, cellText } from './layout.js';
@@ -61,16 +60,11 @@ export async function commitEdit(text: string): Promise<void> {
   }
   editing.value = undefined;
   refusal.value = undefined;
-  if (before)
-    made({ device: now.device.name, table: now.table, address, count }, change, before, sent.registers);
+  if (before) made(now.device.name, change, before, sent.registers);
 }
 
 /** What a text means in the format that is shown, or what was expected instead. */
-function changeOf(
-  table: Table,
-  address: number,
-  text: string,
-): ChangeRequest | { readonly expected: string } {
+function changeOf(table: Table, address: number, text: string): CellChange | { readonly expected: string } {
   const as = format.peek();
   const value = known.valueAt(address);
   if (as === 'values' && value) {

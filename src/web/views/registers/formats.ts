@@ -1,48 +1,78 @@
-/** How registers are shown. `values`: by their types and in their units, and everything else as numbers. */
+/** A way to show registers, and to write them. */
+interface Row {
+  readonly title: string;
+  /** Registers that a cell shows. */
+  readonly words: 1 | 2;
+  /** The narrowest cell, in CSS pixels. */
+  readonly width: number;
+  readonly text: (words: readonly number[]) => string;
+  /** The words that a text means; undefined where it means none. */
+  readonly parse: (text: string) => readonly number[] | undefined;
+  /** What texts may be. */
+  readonly expected: string;
+}
+
+/** As many as fit in one request. */
+const MOST_WORDS = 123;
+
+const FLOAT_HIGH_FIRST: Row = {
+  title: 'float 32, high word first',
+  words: 2,
+  width: 58,
+  text: (words) => (words.length < 2 ? '' : floatText(floatOf(words))),
+  parse: wordsOfFloat,
+  expected: 'a number that a float of 32 bits can hold',
+};
+const UNSIGNED = whole('decimal', 56, 0, 65_535);
+
+/** By the name that is in the address of the page. `values`: by their types and in their units, and all else as numbers. */
 export const FORMATS = {
-  values: 'values',
-  unsigned: 'decimal',
-  signed: 'decimal, signed',
-  hex: 'hexadecimal',
-  bits: 'bits',
-  float: 'float 32, high word first',
-  'float-swapped': 'float 32, low word first',
-  text: 'text',
-} as const;
+  values: { ...UNSIGNED, title: 'values', width: 210 },
+  unsigned: UNSIGNED,
+  signed: whole('decimal, signed', 60, -32_768, 32_767),
+  hex: {
+    ...digits(16, /^[0-9a-f]{1,4}$/i, 'one to four hexadecimal digits'),
+    title: 'hexadecimal',
+    width: 50,
+    text: ([word = 0]) => word.toString(16).toUpperCase().padStart(4, '0'),
+  },
+  bits: {
+    ...digits(2, /^[01]{1,16}$/, 'at most 16 digits 0 and 1'),
+    title: 'bits',
+    width: 160,
+    text: ([word = 0]) =>
+      word
+        .toString(2)
+        .padStart(16, '0')
+        .replace(/....(?=.)/g, '$& '),
+  },
+  float: FLOAT_HIGH_FIRST,
+  'float-swapped': {
+    ...FLOAT_HIGH_FIRST,
+    title: 'float 32, low word first',
+    text: (words) => FLOAT_HIGH_FIRST.text(words.toReversed()),
+    parse: (text) => wordsOfFloat(text)?.toReversed(),
+  },
+  text: {
+    title: 'text',
+    words: 1,
+    width: 36,
+    text: ([word = 0]) => [word >> 8, word & 0xff].map(printed).join(''),
+    parse: wordsOfText,
+    expected: `text of 1 to ${2 * MOST_WORDS} bytes`,
+  },
+} satisfies Readonly<Record<string, Row>>;
 
 export type Format = keyof typeof FORMATS;
 
 /** Registers that a cell of a format shows. */
 export function wordsOf(format: Format): 1 | 2 {
-  return format === 'float' || format === 'float-swapped' ? 2 : 1;
+  return FORMATS[format].words;
 }
-
-/** As many as fit in one request. */
-const MOST_WORDS = 123;
-const NOT_PRINTED = '·';
 
 /** What words say in a format. Two for a float, one otherwise. */
 export function textOf(format: Format, words: readonly number[], bits: 1 | 16): string {
-  const [word = 0] = words;
-  if (bits === 1) return String(word);
-  switch (format) {
-    case 'hex':
-      return word.toString(16).toUpperCase().padStart(4, '0');
-    case 'signed':
-      return String(word > 0x7fff ? word - 0x10000 : word);
-    case 'bits':
-      return word
-        .toString(2)
-        .padStart(16, '0')
-        .replace(/....(?=.)/g, '$& ');
-    case 'text':
-      return [word >> 8, word & 0xff].map(printed).join('');
-    case 'float':
-    case 'float-swapped':
-      return words.length < 2 ? '' : floatText(floatOf(format === 'float' ? words : [...words].reverse()));
-    default:
-      return String(word);
-  }
+  return bits === 1 ? String(words[0]) : FORMATS[format].text(words);
 }
 
 /** Words that a text in a format means, or what was expected instead. */
@@ -51,61 +81,58 @@ export function parseText(
   text: string,
   bits: 1 | 16,
 ): { readonly words: readonly number[] } | { readonly expected: string } {
-  const trimmed = text.trim();
   if (bits === 1) {
-    const bit = { 0: 0, off: 0, false: 0, 1: 1, on: 1, true: 1 }[trimmed.toLowerCase()];
+    const bit = { 0: 0, off: 0, false: 0, 1: 1, on: 1, true: 1 }[text.trim().toLowerCase()];
     return bit === undefined ? { expected: '0 or 1' } : { words: [bit] };
   }
-  switch (format) {
-    case 'hex':
-      return /^(0x)?[0-9a-f]{1,4}$/i.test(trimmed)
-        ? { words: [Number.parseInt(trimmed.replace(/^0x/i, ''), 16)] }
-        : { expected: 'one to four hexadecimal digits' };
-    case 'bits': {
-      const digits = trimmed.replaceAll(' ', '');
-      return /^[01]{1,16}$/.test(digits)
-        ? { words: [Number.parseInt(digits, 2)] }
-        : { expected: 'at most 16 digits 0 and 1' };
-    }
-    case 'text':
-      return wordsOfText(text);
-    case 'float':
-    case 'float-swapped': {
-      const value = SPECIAL[trimmed.toLowerCase()] ?? (trimmed === '' ? Number.NaN : Number(trimmed));
-      if (Number.isNaN(value) && trimmed.toLowerCase() !== 'nan') return { expected: 'a number' };
-      if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
-        return { expected: 'a number that a float of 32 bits can hold' };
-      const view = new DataView(new ArrayBuffer(4));
-      view.setFloat32(0, value);
-      const words = [view.getUint16(0), view.getUint16(2)];
-      return { words: format === 'float' ? words : words.reverse() };
-    }
-    default:
-      return wholeNumber(trimmed, format === 'signed' ? -32_768 : 0, format === 'signed' ? 32_767 : 65_535);
-  }
+  const { parse, expected } = FORMATS[format];
+  const words = parse(format === 'text' ? text : text.trim());
+  return words ? { words } : { expected };
 }
 
-const SPECIAL: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity };
-
-function wholeNumber(text: string, min: number, max: number) {
-  const value = /^([+-]?\d+|0x[0-9a-f]+)$/i.test(text) ? Number(text) : Number.NaN;
-  const isIn = value >= min && value <= max;
-  return isIn ? { words: [value & 0xffff] } : { expected: `a whole number from ${min} to ${max}` };
+function whole(title: string, width: number, min: number, max: number): Row {
+  return {
+    title,
+    words: 1,
+    width,
+    text: ([word = 0]) => String(word > max ? word - 0x10000 : word),
+    parse: (text) => {
+      const value = /^([+-]?\d+|0x[0-9a-f]+)$/i.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? [value & 0xffff] : undefined;
+    },
+    expected: `a whole number from ${min} to ${max}`,
+  };
 }
 
-function wordsOfText(text: string) {
+function digits(base: number, pattern: RegExp, expected: string): Pick<Row, 'words' | 'parse' | 'expected'> {
+  const parse = (text: string) => {
+    const plain = text.replace(base === 16 ? /^0x/i : / /g, '');
+    return pattern.test(plain) ? [Number.parseInt(plain, base)] : undefined;
+  };
+  return { words: 1, parse, expected };
+}
+
+function wordsOfText(text: string): number[] | undefined {
   const bytes = [...new TextEncoder().encode(text)];
-  if (bytes.length === 0 || bytes.length > 2 * MOST_WORDS)
-    return { expected: `text of 1 to ${2 * MOST_WORDS} bytes` };
-  const words = Array.from(
+  if (bytes.length === 0 || bytes.length > 2 * MOST_WORDS) return undefined;
+  return Array.from(
     { length: Math.ceil(bytes.length / 2) },
     (_, i) => ((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] ?? 0),
   );
-  return { words };
 }
 
 function printed(byte: number): string {
-  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : NOT_PRINTED;
+  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·';
+}
+
+function wordsOfFloat(text: string): number[] | undefined {
+  const word = text.toLowerCase();
+  const value = { inf: Infinity, '-inf': -Infinity }[word] ?? (word === '' ? Number.NaN : Number(word));
+  const isHeld = Number.isFinite(Math.fround(value)) === Number.isFinite(value);
+  if (!isHeld || (Number.isNaN(value) && word !== 'nan')) return undefined;
+  const view = new DataView(new ArrayBuffer(4));
+  view.setFloat32(0, value);
+  return [view.getUint16(0), view.getUint16(2)];
 }
 
 function floatOf([high = 0, low = 0]: readonly number[]): number {
@@ -118,9 +145,6 @@ function floatOf([high = 0, low = 0]: readonly number[]): number {
 /** The shortest text that means the same float of 32 bits. */
 function floatText(value: number): string {
   if (!Number.isFinite(value)) return String(value).replace('Infinity', 'inf');
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return String(short);
-  }
-  return String(value);
+  const digits = [6, 7, 8].find((each) => Math.fround(Number(value.toPrecision(each))) === value);
+  return String(digits ? Number(value.toPrecision(digits)) : value);
 }

@@ -1,4 +1,4 @@
-import { type Format, textOf, wordsOf } from './formats.js';
+import { FORMATS, type Format, textOf, wordsOf } from './formats.js';
 import type { Known } from './known.js';
 
 /** One cell of the grid. It may stand for several registers of its row. */
@@ -14,17 +14,6 @@ export interface Cell {
 /** How high a row is, in CSS pixels: the style says the same. */
 export const ROW_HEIGHT = 26;
 
-/** The narrowest cell of each format, in CSS pixels. */
-const WIDTHS: Readonly<Record<Format, number>> = {
-  hex: 50,
-  unsigned: 56,
-  signed: 60,
-  bits: 160,
-  float: 58,
-  'float-swapped': 58,
-  text: 36,
-  values: 210,
-};
 const HEAD_WIDTH = 60;
 const WIDTH_OF_A_BIT = 32;
 /** Rows begin at round addresses in the base that is shown. */
@@ -39,7 +28,7 @@ export function columnsFor(format: Format, bits: 1 | 16, width: number): number 
   let choices = format === 'hex' || format === 'bits' || format === 'text' ? IN_SIXTEENS : IN_TENS;
   if (wordsOf(format) === 2 && bits === 16) choices = IN_PAIRS;
   if (format === 'values') choices = OF_VALUES;
-  const narrowest = bits === 1 && format !== 'values' ? WIDTH_OF_A_BIT : WIDTHS[format];
+  const narrowest = bits === 1 && format !== 'values' ? WIDTH_OF_A_BIT : FORMATS[format].width;
   return choices.find((count) => HEAD_WIDTH + count * narrowest <= width) ?? (choices.at(-1) as number);
 }
 

@@ -37,7 +37,7 @@ export function RegistersView() {
   return html`<div class="stack" onKeyDown=${onKey}>
     <${Bar} device=${device} table=${table} />
     <${Machine} name=${device.name} />
-    <div class="parts">
+    <div class="parts columns">
       ${size.value === 0 ? html`<${Empty} title=${`${device.name} has no ${table}`}>Choose another table.<//>` : null}
       ${size.value > 0 && isKnown ? html`<${Grid} key=${`${device.name} ${table}`} label=${`${table} of ${device.name}`} />` : null}
       <${Details} device=${device} />

@@ -76,8 +76,8 @@ function CellView(props: DrawnCell & { readonly column: number }) {
     class=${`${classes} ${isSelected ? 'selected' : ''}`} style=${{ gridColumn: `span ${span}` }}
     title=${title.filter(Boolean).join(', ')} data-address=${address}
     onDblClick=${editSelected}>
-    ${isNamed ? html`<span class="name">${name}</span>` : null}
-    <span class="text">${text}</span>
+    ${isNamed ? html`<span class="name cut">${name}</span>` : null}
+    <span class="text cut">${text}</span>
     ${edited === undefined ? null : html`<${Editor} address=${address} text=${edited} />`}
     ${refused === undefined ? null : html`<span class="refused long" role="alert">${refused}</span>`}
   </span>`;

@@ -1,5 +1,6 @@
 import type { DeviceView } from '../../../control/schemas/device.js';
 import type { Words } from '../../../control/schemas/value.js';
+import { functionOf } from '../../../protocol/function-table.js';
 import type { Batch } from '../../live.js';
 
 type Table = Words['table'];
@@ -12,18 +13,9 @@ export interface Touch {
   readonly end: number;
 }
 
-const READING: Readonly<Record<Table, readonly number[]>> = {
-  coils: [1],
-  discrete: [2],
-  holding: [3, 23],
-  input: [4],
-};
-const WRITING: Readonly<Record<Table, readonly number[]>> = {
-  coils: [5, 15],
-  discrete: [],
-  holding: [6, 16, 22, 23],
-  input: [],
-};
+/** The codes of the functions of the specification. */
+const CODES = Array.from({ length: 44 }, (_, code) => code);
+
 /** Follows that many addresses, so that scrolling seldom needs another filter. */
 const BLOCK = 1024;
 const FIRST_CELL_WITHOUT_BITS = 4096;
@@ -45,7 +37,7 @@ export function trafficOf(
     ...Object.keys(lines).map((line) => ['line', line]),
     ['unit', [0, ...units].join(',')],
     ['kind', 'reply,broadcast'],
-    ['function', [...new Set([...READING[table], ...WRITING[table]])].join(',')],
+    ['function', CODES.filter((code) => functionOf(code)?.table === table).join(',')],
     ['address', `${first * scale}-${(last + 1) * scale - 1}`],
   ]);
 }
@@ -67,10 +59,12 @@ export function touchesOf(
     if (event.kind === 'left out' || event.exception !== undefined) continue;
     const { line, unit, kind, address, quantity = 1, written } = event;
     const isOurs = lines[line]?.includes(String(unit)) || (kind === 'broadcast' && line in lines);
-    if (!isOurs || address === undefined || event.function === undefined) continue;
-    if (kind === 'reply' && READING[table].includes(event.function)) add('read', address, quantity);
+    if (!isOurs || address === undefined) continue;
+    const row = functionOf(event.function);
+    const isHere = row?.table === table;
+    if (kind === 'reply' && isHere && row.values) add('read', address, quantity);
     if (written?.table === table) add('written', written.address, written.values?.length ?? 1);
-    if (kind === 'broadcast' && WRITING[table].includes(event.function)) add('written', address, quantity);
+    if (kind === 'broadcast' && isHere) add('written', address, quantity);
   }
   return touches;
 }

@@ -21,8 +21,8 @@ export function TestsView() {
     <div class="stack">
       <section class="panel" aria-label="Run">
         <div class="kinds" role="group" aria-label="What to run">
-          <button type="button" aria-pressed=${!isExamination.value} onClick=${put(isExamination, false)}>Scenario</button>
-          <button type="button" aria-pressed=${isExamination.value} onClick=${put(isExamination, true)}>Examination</button>
+          <button type="button" class="tab" aria-pressed=${!isExamination.value} onClick=${put(isExamination, false)}>Scenario</button>
+          <button type="button" class="tab" aria-pressed=${isExamination.value} onClick=${put(isExamination, true)}>Examination</button>
         </div>
         ${isExamination.value ? html`<${ExaminationForm} />` : html`<${ScenarioForm} />`}
       </section>
@@ -49,6 +49,6 @@ function whyNothing(id: string | undefined): string {
 function RunLink({ run, isShown }: { readonly run: Run; readonly isShown: boolean }) {
   const { id, name, isRunning, verdict } = run;
   return html`<li><a class="long" href=${hrefOf('tests', [String(id)])} aria-current=${isShown ? 'true' : undefined}>
-    <span class="mono">${id}</span><span class="name">${name}</span>
+    <span class="mono">${id}</span><span class="cut">${name}</span>
     ${isRunning ? html`<${State} tone="warn">running<//>` : html`<${State} tone=${TONES[verdict]}>${verdict}<//>`}</a></li>`;
 }

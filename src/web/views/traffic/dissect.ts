@@ -1,23 +1,31 @@
 import { wordAt } from '../../../protocol/bytes.js';
 import { crc16 } from '../../../protocol/crc16.js';
-import type { Field } from './dissect-pdu.js';
-import { type About, dissectPdu } from './dissect-pdu.js';
+import { ExceptionCode } from '../../../protocol/exception-code.js';
+import { EXCEPTION_FLAG, FunctionCode, namesOf } from '../../../protocol/function-code.js';
+import { functionOf, type Layout } from '../../../protocol/function-table.js';
+import { SubFunction } from '../../../protocol/sub-function.js';
+import { type Describe, type Field, Fields } from './fields.js';
 
 export type FramingName = 'rtu' | 'ascii' | 'socket';
+
+/** What a PDU alone does not say. */
+interface About {
+  readonly isResponse: boolean;
+  /** Which registers or coils a response brings: those of its request. */
+  readonly address?: number | undefined;
+  readonly quantity?: number | undefined;
+}
 
 /**
  * Names every byte of what passed a line: one frame, several, or what is left of one. The fields are in the order of the
  * bytes, and a field says what is wrong with it.
  */
 export function dissect(bytes: Uint8Array, framing: FramingName, about: About): Field[] {
-  switch (framing) {
-    case 'rtu':
-      return dissectRtu(bytes, 0, about);
-    case 'ascii':
-      return dissectAscii(bytes, about);
-    case 'socket':
-      return dissectSocket(bytes, 0, about);
-  }
+  if (framing === 'ascii') return asciiFields(bytes, about);
+  const fields = new Fields(bytes);
+  // Behind a whole frame there may be another one.
+  while (fields.left > 0) (framing === 'rtu' ? nameRtu : nameSocket)(fields, about);
+  return fields.list;
 }
 
 /** The framing that bytes look like, for a line of which nobody knows it any more. */
@@ -31,124 +39,199 @@ export function guessedFraming(bytes: Uint8Array): FramingName {
 const MIN_RTU_LENGTH = 4;
 const MBAP_LENGTH = 7;
 const COLON = 0x3a;
+const TOO_SHORT = 'too short for a frame';
+
+/** Finds every value but one wrong. */
+const only =
+  (right: number, wrong = `expected ${right}`): Describe =>
+  (value) => ({ value: String(value), wrong: value === right ? undefined : wrong });
+
+const unit: Describe = (value) => ({ value: value === 0 ? '0 broadcast' : String(value) });
+
+/** A check value as text. */
+const checked = (found: string, expected: string) =>
+  found === expected ? { value: `${found} right` } : { value: found, wrong: `expected ${expected}` };
 
 const hexWord = (word: number) => word.toString(16).padStart(4, '0');
 
-/** Fields of bytes that are too few for a frame. */
-function fragment(at: number, length: number): Field[] {
-  return length > 0 ? [{ name: 'fragment', at, length, value: '', wrong: 'too short for a frame' }] : [];
+/** Unit, PDU and CRC, low byte first. */
+function nameRtu(f: Fields, about: About): void {
+  const frame = f.rest();
+  if (frame.length < MIN_RTU_LENGTH) {
+    f.remaining('fragment', TOO_SHORT);
+    return;
+  }
+  const length = lengthOfRtu(frame);
+  const crc = crc16(frame, 0, length - 2);
+  f.number('unit', 1, unit);
+  f.within(length - 3, () => namePdu(f, about));
+  f.number('CRC', 2, (word) => checked(hexWord(word), hexWord(((crc & 0xff) << 8) | (crc >> 8))));
 }
 
-/** Unit, PDU and CRC, low byte first. Behind a frame whose CRC is right there may be another one. */
-function dissectRtu(bytes: Uint8Array, start: number, about: About): Field[] {
-  if (bytes.length - start < MIN_RTU_LENGTH) return fragment(start, bytes.length - start);
-  const end = endOfRtu(bytes, start);
-  const crcAt = end - 2;
-  const [found, expected] = [wordAt(bytes, crcAt), swapped(crc16(bytes, start, crcAt))];
-  const wrong = found === expected ? undefined : `expected ${hexWord(expected)}`;
-  const crc = {
-    name: 'CRC',
-    at: crcAt,
-    length: 2,
-    value: `${hexWord(found)}${wrong ? '' : ' right'}`,
-    wrong,
-  };
-  return [
-    unitField(bytes[start] as number, start),
-    ...dissectPdu(bytes, start + 1, crcAt, about),
-    crc,
-    ...dissectRtu(bytes, end, about),
-  ];
-}
-
-/** Where the first frame with a right CRC ends; the end of all bytes where there is none. */
-function endOfRtu(bytes: Uint8Array, start: number): number {
-  if (crc16(bytes, start) === 0) return bytes.length;
-  for (let end = start + MIN_RTU_LENGTH; end < bytes.length; end++) {
-    if (crc16(bytes, start, end) === 0) return end;
+/** The length of the first frame with a right CRC; of all bytes where there is none. */
+function lengthOfRtu(bytes: Uint8Array): number {
+  if (crc16(bytes, 0) === 0) return bytes.length;
+  for (let length = MIN_RTU_LENGTH; length < bytes.length; length++) {
+    if (crc16(bytes, 0, length) === 0) return length;
   }
   return bytes.length;
 }
 
-function swapped(word: number): number {
-  return ((word & 0xff) << 8) | (word >> 8);
-}
-
-function unitField(unit: number, at: number): Field {
-  return { name: 'unit', at, length: 1, value: unit === 0 ? '0 broadcast' : String(unit) };
-}
-
-/** MBAP header and PDU; several frames may stand behind each other. */
-function dissectSocket(bytes: Uint8Array, start: number, about: About): Field[] {
-  const rest = bytes.length - start;
-  if (rest <= MBAP_LENGTH) return fragment(start, rest);
-  const [protocol, length] = [wordAt(bytes, start + 2), wordAt(bytes, start + 4)];
-  const isWhole = length >= 2 && length <= rest - 6;
-  const end = isWhole ? start + 6 + length : bytes.length;
-  return [
-    { name: 'transaction', at: start, length: 2, value: String(wordAt(bytes, start)) },
-    {
-      name: 'protocol',
-      at: start + 2,
-      length: 2,
-      value: String(protocol),
-      wrong: protocol === 0 ? undefined : 'expected 0',
-    },
-    {
-      name: 'length',
-      at: start + 4,
-      length: 2,
-      value: String(length),
-      wrong: isWhole ? undefined : `${rest - 6} bytes follow`,
-    },
-    { name: 'unit', at: start + 6, length: 1, value: String(bytes[start + 6]) },
-    ...dissectPdu(bytes, start + MBAP_LENGTH, end, about),
-    ...dissectSocket(bytes, end, about),
-  ];
+/** MBAP header and PDU. */
+function nameSocket(f: Fields, about: About): void {
+  const follow = f.left - 6;
+  if (follow < 2) {
+    f.remaining('fragment', TOO_SHORT);
+    return;
+  }
+  const isWhole = (length: number) => length >= 2 && length <= follow;
+  f.number('transaction', 2);
+  f.number('protocol', 2, only(0));
+  const length = f.number('length', 2, (value) => ({
+    value: String(value),
+    wrong: isWhole(value) ? undefined : `${follow} bytes follow`,
+  }));
+  f.number('unit', 1);
+  f.within((isWhole(length) ? length : follow) - 1, () => namePdu(f, about));
 }
 
 /** Colon, two digits for each byte, carriage return and delimiter. The LRC is the last byte of the digits. */
-function dissectAscii(bytes: Uint8Array, about: About): Field[] {
+function asciiFields(bytes: Uint8Array, about: About): Field[] {
+  const textOf = (at: number, length: number) => String.fromCharCode(...bytes.subarray(at, at + length));
   const end = bytes.lastIndexOf(0x0d);
   const digitsEnd = end < 0 ? bytes.length : end;
-  const content = contentOf(bytes.subarray(1, digitsEnd));
-  if (bytes[0] !== COLON || content.length < 3) return fragment(0, bytes.length);
-  const lrcAt = content.length - 1;
-  const expected = content.subarray(0, lrcAt).reduce((sum, byte) => sum - byte, 0) & 0xff;
-  const text = String.fromCharCode(...bytes.subarray(1 + 2 * lrcAt, digitsEnd));
-  const isRight = Number.parseInt(text, 16) === expected && text.length === 2;
-  const asCharacters = (field: Field) => ({ ...field, at: 1 + 2 * field.at, length: 2 * field.length });
-  const inside = [unitField(content[0] as number, 0), ...dissectPdu(content, 1, lrcAt, about)];
+  // What is no digit counts as 0.
+  const content = Uint8Array.from({ length: (digitsEnd - 1) >> 1 }, (_, i) =>
+    Number.parseInt(textOf(1 + 2 * i, 2), 16),
+  );
+  const f = new Fields(bytes[0] === COLON && content.length >= 3 ? content.subarray(0, -1) : bytes);
+  if (f.bytes === bytes) {
+    f.remaining('fragment', TOO_SHORT);
+    return f.list;
+  }
+  f.number('unit', 1, unit);
+  namePdu(f, about);
+  const lrcAt = 1 + 2 * f.bytes.length;
+  const lrc = f.bytes.reduce((sum, byte) => sum - byte, 0) & 0xff;
+  const digits = textOf(lrcAt, digitsEnd - lrcAt);
+  const expected = lrc.toString(16).padStart(2, '0').toUpperCase();
+  const isRight = digits.toUpperCase() === expected;
+  const length = bytes.length - digitsEnd;
+  const isEnd = length === 2;
   return [
     { name: 'start', at: 0, length: 1, value: ':' },
-    ...inside.map(asCharacters).map((field) => withDigits(field, bytes)),
+    ...f.list.map((field) => {
+      const [at, length] = [1 + 2 * field.at, 2 * field.length];
+      const wrong = /^[0-9a-f]*$/i.test(textOf(at, length)) ? field.wrong : 'a character that is no digit';
+      return { ...field, at, length, wrong };
+    }),
+    { name: 'LRC', at: lrcAt, length: digits.length, ...checked(digits, isRight ? digits : expected) },
+    // Function 8/3 may have changed the delimiter.
     {
-      name: 'LRC',
-      at: 1 + 2 * lrcAt,
-      length: digitsEnd - 1 - 2 * lrcAt,
-      value: isRight ? `${text} right` : text,
-      wrong: isRight ? undefined : `expected ${expected.toString(16).padStart(2, '0').toUpperCase()}`,
+      name: 'end',
+      at: digitsEnd,
+      length,
+      value: isEnd ? 'carriage return and delimiter' : '',
+      wrong: isEnd ? undefined : 'expected carriage return and delimiter',
     },
-    endField(bytes, digitsEnd),
   ];
 }
 
-/** Carriage return and delimiter, which function 8/3 may have changed. */
-function endField(bytes: Uint8Array, at: number): Field {
-  const length = bytes.length - at;
-  if (length === 2) return { name: 'end', at, length, value: 'carriage return and delimiter' };
-  return { name: 'end', at, length, value: '', wrong: 'expected carriage return and delimiter' };
+/** A code with its name. @param wrong is said of a code without one */
+function named(codes: Readonly<Record<string, number>>, wrong: string): Describe {
+  const names = namesOf(codes);
+  return (code) =>
+    names.has(code) ? { value: `${code} ${names.get(code)}` } : { value: String(code), wrong };
 }
 
-/** Bytes of pairs of digits; what is no digit counts as 0. */
-function contentOf(digits: Uint8Array): Uint8Array {
-  const text = String.fromCharCode(...digits);
-  return Uint8Array.from({ length: digits.length >> 1 }, (_, i) =>
-    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
-  );
+const functionCode = named(FunctionCode, 'not a function of the specification');
+const exceptionCode = named(ExceptionCode, 'not an exception of the specification');
+const REFERENCE_TYPE = only(6);
+
+/** How the values of fields are described, by what they mean. */
+const DESCRIBED: Readonly<Partial<Record<Layout['fields'][number]['means'], Describe>>> = {
+  'sub-function': named(SubFunction, 'not a sub-function of the specification'),
+  mask: (value) => ({ value: `0x${hexWord(value)}` }),
+  coil: (value) => {
+    if (value === 0xff00) return { value: 'on' };
+    return value === 0 ? { value: 'off' } : { value: String(value), wrong: 'expected ff00 or 0000' };
+  },
+};
+
+/** The only MEI type whose fields are known here: read device identification (6.21). */
+const KNOWN_MEI_TYPE = 14;
+
+function namePdu(f: Fields, about: About): void {
+  const code = f.number('function', 1, (value) => {
+    const { value: name, wrong } = functionCode(value & ~EXCEPTION_FLAG);
+    return { value: value & EXCEPTION_FLAG ? `exception on ${name}` : name, wrong };
+  });
+  const row = functionOf(code);
+  if (code & EXCEPTION_FLAG) f.number('exception code', 1, exceptionCode);
+  else if (row) nameFields(f, about.isResponse ? row.response : row.request, about);
+  else f.remaining('data');
+  f.remaining('more bytes', `${f.left} more than the function has`);
 }
 
-function withDigits(field: Field, bytes: Uint8Array): Field {
-  const text = String.fromCharCode(...bytes.subarray(field.at, field.at + field.length));
-  return /^[0-9a-f]*$/i.test(text) ? field : { ...field, wrong: 'a character that is no digit' };
+function nameFields(f: Fields, { fields, rest }: Layout, about: About): void {
+  // What a request writes is named by its last address, which is that of its data.
+  let { address, quantity } = about;
+  for (const { name, width, means } of fields) {
+    if (means === 'bits') f.bits(undefined, 8);
+    else if (means === 'byte count') {
+      const follow = f.left - width;
+      f.number(name, width, only(follow, `${follow} bytes follow`));
+    } else {
+      const value = f.number(name, width, DESCRIBED[means]);
+      if (name === 'MEI type' && value !== KNOWN_MEI_TYPE) {
+        f.remaining('data');
+        return;
+      }
+      if (means === 'address') address = value;
+      if (means === 'quantity') quantity = value;
+    }
+  }
+  if (rest) (RESTS[rest] ?? remainingAs(rest))(f, address, quantity);
+}
+
+type NameRest = (f: Fields, address: number | undefined, quantity: number | undefined) => void;
+
+const valueFrom = (address: number | undefined) => (i: number) =>
+  address === undefined ? `value ${i + 1}` : `register ${address + i}`;
+
+const remainingAs =
+  (name: string): NameRest =>
+  (f) =>
+    f.remaining(name);
+
+/** What stands behind the last field; what is not here has no parts. */
+const RESTS: Readonly<Partial<Record<NonNullable<Layout['rest']>, NameRest>>> = {
+  bits: (f, address, quantity) => f.bits(address, quantity),
+  words: (f, address) => f.words(f.left / 2, valueFrom(address)),
+  data: (f) => f.words(f.left / 2, (i) => (i === 0 ? 'data' : `data ${i + 1}`)),
+  parts: (f) => nameParts(f, false),
+  'parts with words': (f) => nameParts(f, true),
+  'words of parts': (f) => {
+    while (f.left > 0) {
+      const length = f.number('file response length', 1);
+      f.number('reference type', 1, REFERENCE_TYPE);
+      f.words((length - 1) / 2, valueFrom(undefined));
+    }
+  },
+  objects: (f) => {
+    while (f.left > 0) {
+      const id = f.number('object ID', 1);
+      f.text(`object ${id}`, f.number('object length', 1));
+    }
+  },
+};
+
+function nameParts(f: Fields, withWords: boolean): void {
+  while (f.left > 0) {
+    f.number('reference type', 1, REFERENCE_TYPE);
+    const file = f.number('file number', 2);
+    const record = f.number('record number', 2);
+    const length = f.number('record length', 2);
+    if (withWords) f.words(length, (i) => `file ${file} record ${record + i}`);
+  }
 }

@@ -7,10 +7,9 @@ import { lengthText, msText } from '../../../strip/times.js';
 import { hrefOf } from '../../route.js';
 import { Button } from '../../ui/controls.js';
 import { wireOf } from '../lines/details.js';
-
 import type { Event } from './chunks.js';
 import { dissect, type FramingName, guessedFraming } from './dissect.js';
-import type { Field } from './dissect-pdu.js';
+import type { Field } from './fields.js';
 import { timeText } from './rows.js';
 
 interface OpenedProps {
@@ -39,7 +38,7 @@ export function Opened({ event, line, self, onGo, onCentre }: OpenedProps) {
       }
       ${like === undefined ? null : html`<a href=${hrefOf('faults', [], { like: String(like) })}>New fault rule for this request</a>`}
     </div>
-    <dl>${factsOf(event, wireOf(line).characterUs).map(
+    <dl class="facts">${factsOf(event, wireOf(line).characterUs).map(
       ([term, value]) => html`<div><dt>${term}</dt><dd class="long mono">${value}</dd></div>`,
     )}</dl>
     ${event.bytes ? html`<${Bytes} event=${event} framing=${framingOf(event, line)} />` : null}
@@ -67,7 +66,7 @@ function factsOf(event: Event, characterUs: number | undefined): readonly (reado
 }
 
 function Steps({ event: { steps = [], omittedSteps = 0 } }: { readonly event: Event }) {
-  return html`<table>
+  return html`<table class="small">
     <caption>Steps of the reply, in ms after the request</caption>
     <thead><tr><th>step</th><th>planned</th><th>achieved</th><th>late</th><th>ended</th></tr></thead>
     <tbody class="mono">
@@ -120,7 +119,7 @@ function Bytes({ event, framing }: { readonly event: Event; readonly framing: Fr
           ),
       )}
     </p>
-    <table class="fields">
+    <table class="bytes-in small">
       <thead><tr><th>at</th><th>field</th><th>bytes</th><th>value</th></tr></thead>
       <tbody>
         ${fields.map(

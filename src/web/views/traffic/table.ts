@@ -111,7 +111,7 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
       sticks.current = isAtEnd(currentTarget.scrollTop, height.peek(), size);
     }}>
     <div class="row head" role="row" aria-rowindex="1">
-      ${NAMES.map((name) => html`<span class=${name} role="columnheader">${COLUMNS[name]}</span>`)}
+      ${NAMES.map((name) => html`<span class=${`${name} cut`} role="columnheader">${COLUMNS[name]}</span>`)}
     </div>
     <div class="rows" role="rowgroup" style=${{ height: `${size * ROW}px` }}>
       <div role="presentation" style=${{ transform: `translateY(${span.from * ROW}px)` }}>
@@ -141,7 +141,7 @@ function TableRow({ row, id, index, isSelected, onSelect, onShow }: RowProps) {
     onClick=${() => isEvent(row) && onSelect(row)}>
     ${NAMES.map(
       (name) =>
-        html`<span class=${name} role="gridcell">${
+        html`<span class=${`${name} cut`} role="gridcell">${
           name === 'text' && cells.faults ? html`<b class="fault">${cells.faults}</b> ` : null
         }${
           name === 'text' && row.kind === 'skipped'

@@ -83,7 +83,7 @@ export function TrafficView() {
         const event = eventIn(feed, seq);
         if (event) select(event);
       }} />
-    <div class="panes">
+    <div class="panes columns">
       <div class="events">
         <${Table} feed=${feed} selected=${selected.value} onSelect=${selectInTable} onPause=${togglePause}
           onOpen=${() => opened.current?.focus()} />

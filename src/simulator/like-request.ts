@@ -1,0 +1,197 @@
+import type { Device } from '../device/device.js';
+import { predict } from '../device/read-write.js';
+import { matchesRequest, type RequestFacts } from '../faults/matching.js';
+import type { FaultRule, NamedValue } from '../faults/rule.js';
+import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
+import { FunctionCode } from '../protocol/function-code.js';
+import { functionOf } from '../protocol/function-table.js';
+import { addressRanges } from '../protocol/pdu.js';
+import type { FrameEvent, TrafficEvent } from '../traffic/event.js';
+import { sentBytes } from '../traffic/sent-bytes.js';
+import type { Line } from './line.js';
+import type { Simulator } from './simulator.js';
+
+/** A request that may have been sent, or not, to one of our units. */
+export interface LikeRequest {
+  readonly line: Line;
+  readonly device: Device;
+  readonly unitId: number;
+  readonly transactionId: number;
+  readonly pdu: Uint8Array;
+  /** The reply without any fault; the whole frame. */
+  readonly reply: Uint8Array;
+  /** Its number in the traffic; undefined when nobody has sent it. */
+  readonly seq?: number;
+}
+
+/** A request that nobody has sent. What is absent is the first there is. */
+export interface MadeUpRequest {
+  readonly line?: string | undefined;
+  readonly unit?: number | undefined;
+  readonly function: number;
+  readonly address: number;
+  readonly quantity: number;
+}
+
+/** So many events after a request, its reply is looked for; and so many of the newest events, for a request. */
+const MOST_SEARCHED = 256;
+
+/** The request of an event of the traffic, or why there is none. @param seq of the request, or of its reply */
+export function likeEvent(simulator: Simulator, seq: number): LikeRequest | string {
+  const event = simulator.traffic.read(seq);
+  if (!event) return `event ${seq} is not kept; the newest is ${simulator.traffic.last}`;
+  const adu = requestAdu(event);
+  const line = simulator.lines.get(event.line);
+  if (!adu) return `event ${seq} is of kind ${event.kind}; expected a request, or the reply to one`;
+  if (!line) return `line ${event.line} is not there any more`;
+  const content = adu.framing.decode(adu.bytes);
+  if (!content) return `event ${seq} is no whole request`;
+  const asked = complete({ ...content, line }, keptReply(simulator, event));
+  return typeof asked === 'string' ? asked : { ...asked, seq };
+}
+
+/** The newest request that a rule is for, among the newest events; otherwise one that its conditions name. */
+export function likeRule(simulator: Simulator, rule: FaultRule): LikeRequest | string {
+  const { last } = simulator.traffic;
+  for (let seq = last; seq > Math.max(0, last - MOST_SEARCHED); seq--) {
+    const event = simulator.traffic.read(seq);
+    if (event?.kind !== 'request' || !conditionsMet(simulator, rule, event)) continue;
+    const like = likeEvent(simulator, seq);
+    if (typeof like !== 'string') return like;
+  }
+  const like = likeMadeUp(simulator, madeUpFor(simulator, rule));
+  return typeof like === 'string' ? likeMadeUp(simulator, ANY_READ) : like;
+}
+
+const ANY_READ: MadeUpRequest = { function: 3, address: 0, quantity: 1 };
+
+/** What the conditions of a rule ask about a request. */
+export function factsOf({ line, device, unitId, pdu }: Omit<LikeRequest, 'reply'>): RequestFacts {
+  const ranges = addressRanges(pdu);
+  return {
+    line: line.bus.line,
+    unitId,
+    device: device.name,
+    functionCode: pdu[0] as number,
+    ranges,
+    stored: device.stored,
+  };
+}
+
+function conditionsMet({ lines }: Simulator, { when, values }: FaultRule, event: FrameEvent): boolean {
+  const line = lines.get(event.line);
+  const content = event.framing.decode(event.bytes);
+  const device = content && line?.bus.deviceAt(content.unitId);
+  if (!content || !line || !device) return false;
+  return matchesRequest(when, values, factsOf({ ...content, line, device }));
+}
+
+/** The functions that read a table. */
+const READS = { holding: 3, input: 4, coils: 1, discrete: 2 } as const;
+const TABLES = Object.keys(READS) as (keyof typeof READS)[];
+
+/** A request that meets the conditions of a rule, as far as they name one of each; of a register that is defined, if they leave it open. */
+function madeUpFor({ lines }: Simulator, { when, values }: FaultRule): MadeUpRequest {
+  const first = (wanted: unknown): unknown => (Array.isArray(wanted) ? first(wanted[0]) : wanted);
+  const number = (wanted: unknown) =>
+    wanted === undefined ? undefined : Number.parseInt(String(first(wanted)), 10);
+  const line = lines.get(String(first(when.line))) ?? [...lines.values()][0];
+  const unit = number(when.unit);
+  const code = number(when.function);
+  const device = line?.bus.deviceAt(unit ?? firstUnit(line));
+  const value = values?.[0] ?? (device && firstDefined(device, code));
+  return {
+    line: line?.name,
+    unit,
+    function: code ?? (value ? READS[value.table] : ANY_READ.function),
+    address: number(when.address) ?? value?.address ?? ANY_READ.address,
+    quantity: number(when.quantity) ?? value?.quantity ?? ANY_READ.quantity,
+  };
+}
+
+/** The first register that a function reads, or any; undefined where there is none. */
+function firstDefined({ tables }: Device, code: number | undefined): Omit<NamedValue, 'device'> | undefined {
+  for (const table of TABLES) {
+    const { image, base, size } = tables[table].window;
+    for (let address = 0; address < size && (code ?? READS[table]) === READS[table]; address++)
+      if (image.typeAt(base + address) !== 'invalid') return { table, address, quantity: 1 };
+  }
+  return undefined;
+}
+
+/** A request that nobody has sent, or why nobody can send it. */
+export function likeMadeUp(simulator: Simulator, wanted: MadeUpRequest): LikeRequest | string {
+  const [first] = simulator.lines.keys();
+  const line = simulator.lines.get(wanted.line ?? first ?? '');
+  if (!line) return `unknown line ${wanted.line}, expected one of ${[...simulator.lines.keys()].join(', ')}`;
+  return complete({
+    line,
+    unitId: wanted.unit ?? firstUnit(line),
+    transactionId: 1,
+    pdu: madeUpPdu(wanted),
+  });
+}
+
+function firstUnit({ definition }: Line): number {
+  const listed = [...definition.units.keys()].find((unit) => unit !== '*');
+  return typeof listed === 'number' ? listed : 1;
+}
+
+type Asked = Pick<LikeRequest, 'line' | 'unitId' | 'transactionId' | 'pdu'>;
+
+function complete(asked: Asked, kept?: Uint8Array): LikeRequest | string {
+  const { line, unitId, transactionId, pdu } = asked;
+  const { definition } = line;
+  if (definition.kind === 'serial' && definition.mode === 'monitor') return `line ${line.name} only listens`;
+  const { framing } = line.bus;
+  const device = line.bus.deviceAt(unitId);
+  if (unitId === 0 && framing.broadcasts) return 'unit 0 is a broadcast, which nobody answers';
+  if (!device) return `line ${line.name} has no unit ${unitId}`;
+  const response = kept === undefined ? predict(device.servedTables, pdu) : undefined;
+  const reply = kept ?? (response && framing.encode({ unitId, transactionId, pdu: response }));
+  if (!reply) return `no true reply to function ${pdu[0]} is kept; take a request that was answered`;
+  return { ...asked, device, reply };
+}
+
+function requestAdu(event: TrafficEvent) {
+  switch (event.kind) {
+    case 'request':
+    case 'dropped':
+    case 'foreign request':
+      return { bytes: event.bytes, framing: event.framing };
+    case 'reply':
+      return { bytes: event.requestAdu, framing: event.framing };
+    default:
+      return undefined;
+  }
+}
+
+/** The true reply to a request, where it is kept: one that no fault has acted on. */
+function keptReply({ traffic }: Simulator, event: TrafficEvent): Uint8Array | undefined {
+  const request = event.kind === 'reply' ? event.request : event.seq;
+  for (let seq = event.seq; seq < event.seq + MOST_SEARCHED && seq <= traffic.last; seq++) {
+    const reply = traffic.read(seq);
+    if (reply?.kind !== 'reply' || reply.request !== request) continue;
+    const isTrue = reply.acted.length === 0 && reply.report.ended === 'complete';
+    const sent = isTrue ? sentBytes(reply.plan, reply.report) : [];
+    return sent.length > 0 ? concatBytes(...sent) : undefined;
+  }
+  return undefined;
+}
+
+function madeUpPdu({ function: code, address, quantity }: MadeUpRequest): Uint8Array {
+  const head = (second: number) => concatBytes([code], packWords([address, second]));
+  switch (code) {
+    case FunctionCode.writeSingleCoil:
+    case FunctionCode.writeSingleRegister:
+      return head(0);
+    case FunctionCode.writeMultipleCoils: {
+      const data = packBits(new Array<boolean>(quantity).fill(false));
+      return concatBytes(head(quantity), [data.length], data);
+    }
+    case FunctionCode.writeMultipleRegisters:
+      return concatBytes(head(quantity), [2 * quantity], packWords(new Array<number>(quantity).fill(0)));
+    default:
+      return functionOf(code)?.ranges.length ? head(quantity) : Uint8Array.of(code);
+  }
+}

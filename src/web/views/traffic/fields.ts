@@ -1,0 +1,99 @@
+import { wordAt } from '../../../protocol/bytes.js';
+
+/** A field of a frame. */
+export interface Field {
+  readonly name: string;
+  /** Where it begins in the bytes of the event, and how many of them it has: none where it is missing. */
+  readonly at: number;
+  readonly length: number;
+  readonly value: string;
+  /** What is wrong with it, or undefined. */
+  readonly wrong?: string | undefined;
+}
+
+/** Puts a value into words, and says what is wrong with it. */
+export type Describe = (value: number) => Pick<Field, 'value' | 'wrong'>;
+
+const decimal: Describe = (value) => ({ value: String(value) });
+
+/** Names bytes one field after the other. Missing bytes are reported once. */
+export class Fields {
+  readonly list: Field[] = [];
+  readonly bytes: Uint8Array;
+  #at = 0;
+  #end: number;
+  #isCut = false;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#end = bytes.length;
+  }
+
+  /** Bytes that have no name yet; 0 when some were missing. */
+  get left(): number {
+    return this.#isCut ? 0 : this.#end - this.#at;
+  }
+
+  /** Those bytes. */
+  rest(): Uint8Array {
+    return this.bytes.subarray(this.#at, this.#end);
+  }
+
+  /** Names so many bytes as if no others came behind them. */
+  within(length: number, name: () => void): void {
+    const [end, whole] = [this.#at + length, this.#end];
+    this.#end = end;
+    name();
+    [this.#at, this.#end, this.#isCut] = [end, whole, false];
+  }
+
+  /** @returns the value; 0 where it is missing */
+  number(name: string, width: 1 | 2, describe: Describe = decimal): number {
+    const value = width === 2 ? wordAt(this.bytes, this.#at) : (this.bytes[this.#at] ?? 0);
+    return this.#add(name, width, () => describe(value)) ? value : 0;
+  }
+
+  /** @param nameOf a word, by its number from 0 on */
+  words(quantity: number, nameOf: (i: number) => string): void {
+    for (let i = 0; i < quantity && this.left > 0; i++) this.number(nameOf(i), 2);
+  }
+
+  /** All bytes that are left as bits, the lowest one first. @param first number of the first bit; undefined where nobody knows */
+  bits(first: number | undefined, quantity = Number.POSITIVE_INFINITY): void {
+    for (let i = 0; this.left > 0; i += 8) {
+      const count = Math.max(0, Math.min(8, quantity - i));
+      const from = (first ?? 0) + i;
+      const range = count > 1 ? `${from}–${from + count - 1}` : String(from);
+      this.number(first === undefined ? `bits ${range}` : `coils ${range}`, 1, (value) => ({
+        value: Array.from({ length: count }, (_, bit) => (value >> bit) & 1).join(' '),
+      }));
+    }
+  }
+
+  /** So many bytes as text, or as they are. */
+  text(name: string, length: number): void {
+    const text = String.fromCharCode(...this.rest().subarray(0, length));
+    if (length > 0) this.#add(name, length, () => ({ value: JSON.stringify(text) }));
+  }
+
+  /** All bytes that are left. */
+  remaining(name: string, wrong?: string): void {
+    const { left } = this;
+    if (left > 0) this.#add(name, left, () => ({ value: '', wrong }));
+  }
+
+  #add(name: string, length: number, describe: () => ReturnType<Describe>): boolean {
+    if (this.#isCut) return false;
+    const present = Math.min(length, this.#end - this.#at);
+    this.#isCut = present < length;
+    const wrong = `${length - present} of ${length} bytes are missing`;
+    this.list.push({
+      name,
+      at: this.#at,
+      length: present,
+      ...(this.#isCut ? { value: '', wrong } : describe()),
+    });
+    this.#at += present;
+    return !this.#isCut;
+  }
+}
