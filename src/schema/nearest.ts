@@ -2,6 +2,8 @@ import { quote } from './problem.js';
 
 const LONGEST_COMPARED = 40;
 const MOST_LISTED = 32;
+/** A wrong file of thousands of names has thousands of mistakes, each of which looks for its name among all of them. */
+const MOST_COMPARED = 1000;
 
 /** `unknown KIND "name"` with the name that was probably meant, and those that are known. */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
@@ -22,7 +24,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   if (name.length > LONGEST_COMPARED) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
-  for (const candidate of known) {
+  for (const candidate of known.slice(0, MOST_COMPARED)) {
     if (candidate.length > LONGEST_COMPARED) continue;
     const distance = editDistance(plain(name), plain(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -4,7 +4,7 @@ import type { At } from '../../schema/at.js';
 import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
-import { entryOf } from './life.js';
+import { type EntryFinder, entryFinder } from './life.js';
 
 /**
  * Reports names that no value has, and values that depend on themselves.
@@ -14,13 +14,13 @@ export function reportDependencies(
   network: readonly DependentPoint[],
   deviceAt: (device: string) => At,
 ): void {
+  const finders = new Map<string, EntryFinder>();
   for (const { message, device, point } of dependencyProblems(network)) {
     const { table, address } = point;
     const there = deviceAt(device);
-    const entry =
-      table === 'queues'
-        ? there.key('queues').key(String(address))
-        : entryOf({ table, address }, there.key('registers'));
+    const entryOf = finders.get(device) ?? entryFinder(there.key('registers'));
+    finders.set(device, entryOf);
+    const entry = table === 'queues' ? there.key('queues').key(String(address)) : entryOf({ table, address });
     const follows = entry?.key('follows');
     if (follows?.value !== undefined) follows.wrong(message);
     else
@@ -59,13 +59,17 @@ export function dependencyProblems(
     ),
   );
   const dependent = network.filter(({ point }) => needsOf(point).length > 0);
+  const knownNames = new Map<string, string[]>();
   const problems = dependent.flatMap((each) =>
     needsOf(each.point).flatMap((name) => {
       const found = named.get(qualified(each.device, name));
       const unfit = found && whyNotFollowed(each, found, name);
       if (unfit !== undefined) return [{ ...each, message: unfit }];
       if (found?.point.type === 'string') return [{ ...each, message: `${name} is text, expected a number` }];
-      return found ? [] : [{ ...each, message: unknownName('name', name, knownNames(each.device, named)) }];
+      if (found) return [];
+      const known = knownNames.get(each.device) ?? namesFor(each.device, named);
+      knownNames.set(each.device, known);
+      return [{ ...each, message: unknownName('name', name, known) }];
     }),
   );
   if (problems.length > 0) return problems;
@@ -109,7 +113,7 @@ function qualified(device: string, name: string): string {
 }
 
 /** Names as they are written in a signal of the device. */
-function knownNames(device: string, named: ReadonlyMap<string, unknown>): string[] {
+function namesFor(device: string, named: ReadonlyMap<string, unknown>): string[] {
   const own = `${device}.`;
   return [...named.keys()].map((name) => (name.startsWith(own) ? name.slice(own.length) : name));
 }

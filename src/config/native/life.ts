@@ -1,6 +1,7 @@
 import type { DeviceLife } from '../../device/device.js';
 import type { PointDefinition } from '../../device/point.js';
 import type { FeedDefinition } from '../../device/queue-feed.js';
+import type { TableName } from '../../device/tables.js';
 import type { At } from '../../schema/at.js';
 import { compact } from '../compact.js';
 import { clockSchema, seedSchema } from './device-schema.js';
@@ -26,23 +27,48 @@ export function readLife(
 /** Two values of a device with one name are a mistake. */
 export function reportSharedNames(points: readonly PointDefinition[], registers: At): void {
   const named = new Map<string, PointDefinition>();
+  const entryOf = entryFinder(registers);
   for (const point of points) {
     const { name } = point;
     if (name === undefined) continue;
     const other = named.get(name);
     if (other) {
       const message = `${other.table} ${other.address} has the name ${name} already`;
-      entryOf(point, registers)?.key('name').wrong(message);
+      entryOf(point)?.key('name').wrong(message);
     }
     named.set(name, point);
   }
 }
 
-/** The entry that defines a value. */
-export function entryOf(
-  { table, address }: Pick<PointDefinition, 'table' | 'address'>,
-  registers: At,
-): At | undefined {
-  const entries = registers.key(table).items() ?? [];
-  return entries.findLast((entry) => Number(entry.key('address').value) <= address);
+/** Finds the entry that defines a value. */
+export type EntryFinder = (value: Pick<PointDefinition, 'table' | 'address'>) => At | undefined;
+
+/** Sorts each table once, when it is first searched: a device may have tens of thousands of entries, in any order. */
+export function entryFinder(registers: At): EntryFinder {
+  const tables = new Map<TableName, readonly Placed[]>();
+  return ({ table, address }) => {
+    const entries = tables.get(table) ?? placedIn(registers.key(table));
+    tables.set(table, entries);
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((entries[middle] as Placed).address <= address) low = middle + 1;
+      else high = middle;
+    }
+    return entries[low - 1]?.entry;
+  };
+}
+
+interface Placed {
+  readonly address: number;
+  readonly entry: At;
+}
+
+function placedIn(table: At): Placed[] {
+  const entries = table.items() ?? [];
+  return entries
+    .map((entry) => ({ address: Number(entry.key('address').value), entry }))
+    .filter(({ address }) => !Number.isNaN(address))
+    .sort((a, b) => a.address - b.address);
 }

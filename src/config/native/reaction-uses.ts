@@ -7,7 +7,7 @@ import { unknownName } from '../../schema/nearest.js';
 import { orderOf } from '../../signals/dependencies.js';
 import type { DeviceDefinition } from '../configuration.js';
 import type { DependentPoint } from './dependencies.js';
-import { entryOf } from './life.js';
+import { entryFinder } from './life.js';
 
 /** The most changes that one write may lead to, directly or through other reactions. */
 const MAX_CHANGES = 100;
@@ -43,9 +43,10 @@ export function reportReactionUses(
   }
   for (const device of definitions) {
     const registers = deviceAt(device.name).key('registers');
+    const entryOf = entryFinder(registers);
     const reacting = pointsOf(device).flatMap((point): Reacting[] => {
-      const at = entryOf(point, registers);
-      return at && point.reactions ? [{ device, point, at }] : [];
+      const at = point.reactions && entryOf(point);
+      return at ? [{ device, point, at }] : [];
     });
     const reportUses = () => {
       for (const each of reacting) {
