@@ -1,5 +1,6 @@
 import type { MappedLine } from '../control/program.js';
 import type { Door } from '../door/door.js';
+import { functionOf } from '../protocol/function-table.js';
 import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
 import type { TrafficEvent } from '../traffic/event.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
@@ -12,20 +13,6 @@ export interface NamedView extends TrafficView {
 
 /** The names of the values of a device: by table, then by each address that the value takes. */
 type Names = ReadonlyMap<string, ReadonlyMap<number, string>>;
-
-/** The tables that functions with addresses are about (Application Protocol V1.1b3, 6). */
-const TABLES: ReadonlyMap<number, string> = new Map([
-  [1, 'coils'],
-  [2, 'discrete'],
-  [3, 'holding'],
-  [4, 'input'],
-  [5, 'coils'],
-  [6, 'holding'],
-  [15, 'coils'],
-  [16, 'holding'],
-  [22, 'holding'],
-  [23, 'holding'],
-]);
 
 /**
  * What is known here of the lines and their devices, to show the traffic with it. It is asked for anew when the simulator says
@@ -111,7 +98,7 @@ function namesIn(
   device: string,
   known: Names | undefined,
 ): string[] {
-  const table = known?.get(TABLES.get(functionCode) ?? '');
+  const table = known?.get(functionOf(functionCode)?.table ?? '');
   return table ? namesBetween(table, address, quantity).map((name) => `${device}.${name}`) : [];
 }
 

@@ -4,8 +4,13 @@ import { usableRule } from '../faults/usable-rule.js';
 import { hex } from '../protocol/bytes.js';
 import { At } from '../schema/at.js';
 import { Findings } from '../schema/findings.js';
-import { type FaultPreview, previewFault } from '../simulator/fault-preview.js';
-import { type LikeRequest, likeEvent, likeMadeUp } from '../simulator/like-request.js';
+import {
+  type FaultPreview,
+  type LikeRequest,
+  likeEvent,
+  likeMadeUp,
+  previewFault,
+} from '../simulator/fault-preview.js';
 import type { Line } from '../simulator/line.js';
 import { costOf } from '../simulator/memory-budget.js';
 import type { Simulator } from '../simulator/simulator.js';

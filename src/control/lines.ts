@@ -1,8 +1,7 @@
 import { lineSource } from '../config/native/line-source.js';
 import { quote } from '../schema/problem.js';
-import { describeLine } from '../simulator/describe-line.js';
 import type { Line, LineOutcome } from '../simulator/line.js';
-import { type LineStatus, lineStatus } from '../simulator/line-status.js';
+import { describeLine, type LineStatus, lineStatus } from '../simulator/line-status.js';
 import type { Simulator } from '../simulator/simulator.js';
 import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
 import { wrongFiles } from './remote-files.js';

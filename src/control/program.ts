@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import { version } from '../package.js';
-import { describeLine } from '../simulator/describe-line.js';
 import type { Line } from '../simulator/line.js';
-import { lineStatus } from '../simulator/line-status.js';
+import { describeLine, lineStatus } from '../simulator/line-status.js';
 import { configurationText } from '../simulator/written/written-configuration.js';
 import type { LineCounters } from '../traffic/counters.js';
 import type { FrameCounts } from '../traffic/meters.js';

@@ -1,4 +1,5 @@
-import type { SerialLineDefinition } from '../config/configuration.js';
+import type { LineDefinition, SerialLineDefinition } from '../config/configuration.js';
+import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
 import type { PortFacts } from '../transport/port/port.js';
 import type { ErrorCounts } from '../transport/port/uart.js';
@@ -48,4 +49,75 @@ function endpointOf({ definition }: Line): string {
 function timesOf(definition: SerialLineDefinition, found: Adapter | undefined): SerialTimes {
   const { path } = definition;
   return serialTimes(definition, found ?? (path === 'virtual' ? ptyAdapter : identifyAdapter(path)));
+}
+
+/** A line in one sentence: `RTU on /dev/ttyUSB0 19200 8E1, units 1-3, 17; t1.5 0.859 ms, …`. */
+export function describeLine(line: Line): string {
+  const { state, reason } = lineStatus(line);
+  if (state === 'failed') return `${description(line)}; failed: ${reason}`;
+  return state === 'waiting' ? `${description(line)}; not open yet, waiting: ${reason}` : description(line);
+}
+
+function description(line: Line): string {
+  const { definition } = line;
+  const { place, link, times } = lineStatus(line);
+  const units = `units ${unitRanges([...definition.units.keys()])}`;
+  if (definition.kind !== 'serial' || !times) return `${protocolName(definition)} on ${place}, ${units}`;
+  const { baudRate, dataBits, parity, stopBits } = definition;
+  const settings = `${baudRate} ${dataBits}${parity.charAt(0).toUpperCase()}${stopBits}`;
+  const gap = `gap ${times.gap.toFixed(1)} ms`;
+  const pauses = `t1.5 ${times.t15.toFixed(3)} ms, t3.5 ${times.t35.toFixed(3)} ms, ${gap}${turnaround(definition)}`;
+  const path = link ? `${place} (also ${link})` : place;
+  const role = definition.mode === 'monitor' ? 'listens only' : units;
+  return `${protocolName(definition)} on ${path} ${settings}, ${role}; ${pauses}`;
+}
+
+/** Empty for the default turnaround, t3.5, and where nothing is ever replied. */
+function turnaround({ mode, timing: { turnaround } }: SerialLineDefinition): string {
+  if (turnaround === 't3.5' || mode === 'monitor') return '';
+  return turnaround === 'eager' ? ', replies at once' : `, replies ${turnaround} ms after t3.5`;
+}
+
+/** The usual name of a framing on a transport. */
+function protocolName({ kind, framing }: LineDefinition): string {
+  const carrier = { serial: '', tcp: 'TCP', udp: 'UDP', tls: 'TLS' }[kind];
+  if (kind === 'serial') return framing.toUpperCase();
+  if (framing !== 'socket') return `${framing.toUpperCase()} over ${carrier}`;
+  return kind === 'tls' ? 'Modbus/TCP Security' : `Modbus ${carrier}`;
+}
+
+/** Unit identifiers such as `1-3, 17, *`. Three or more in a row become a range. */
+function unitRanges(units: readonly (number | '*')[]): string {
+  const numbers = units.filter((unit) => unit !== '*').sort((a, b) => a - b);
+  const runs: [first: number, last: number][] = [];
+  for (const unit of numbers) {
+    const run = runs.at(-1);
+    if (run && run[1] === unit - 1) run[1] = unit;
+    else runs.push([unit, unit]);
+  }
+  const texts = runs.flatMap(([first, last]) => {
+    if (last === first) return [`${first}`];
+    return last === first + 1 ? [`${first}`, `${last}`] : [`${first}-${last}`];
+  });
+  return [...texts, ...(units.includes('*') ? ['*'] : [])].join(', ');
+}
+
+/** The lines as captures need them. */
+export function captureLines(lines: ReadonlyMap<string, Line>): CaptureLines {
+  return {
+    names: () => lines.keys(),
+    get: (name) => {
+      const line = lines.get(name);
+      return line && captureLine(line);
+    },
+  };
+}
+
+function captureLine(line: Line): CaptureLine {
+  const { name, definition, state } = line;
+  const describe = () => `${describeLine(line)}${definition.kind === 'tls' ? ' (decrypted)' : ''}`;
+  if (definition.kind === 'serial') return { name, kind: 'serial', describe };
+  const { kind, host } = definition;
+  const port = (state.kind === 'open' ? state.port : undefined) ?? definition.port;
+  return { name, kind, host, port, describe };
 }

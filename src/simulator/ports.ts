@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { realPathOf } from '../transport/port/adapter.js';
-import { consoleHint } from '../transport/port/console-hint.js';
-import { listPorts, type PortInfo } from '../transport/port/list-ports.js';
+import { consoleHint, listPorts, type PortInfo } from '../transport/port/list-ports.js';
 
 /** A serial port of this machine, and the lines that use it. */
 export interface PortStatus extends PortInfo {

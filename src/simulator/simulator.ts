@@ -12,10 +12,10 @@ import { TrafficStream } from '../traffic/stream.js';
 import { systemClock } from '../transport/clock.js';
 import { BackgroundUpdates } from './background-updates.js';
 import { Changes } from './changes.js';
-import { describeLine } from './describe-line.js';
 import { Devices } from './devices.js';
 import { FaultControl } from './fault-control.js';
 import type { Line, LineTools } from './line.js';
+import { describeLine } from './line-status.js';
 import { Lines } from './lines.js';
 
 import type { RunningConfiguration } from './written/written-configuration.js';

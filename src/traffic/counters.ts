@@ -1,4 +1,4 @@
-import type { NewEvent } from './event.js';
+import type { EventKind, NewEvent } from './event.js';
 
 /**
  * What each counter of a line counts, from the moment the line is made. docs/rest.md and the help texts of the metrics
@@ -26,67 +26,41 @@ export const COUNTERS = {
 export type LineCounters = Record<keyof typeof COUNTERS, number>;
 
 export function newCounters(): LineCounters {
-  return {
-    requests: 0,
-    broadcasts: 0,
-    dropped: 0,
-    replies: 0,
-    unasked: 0,
-    duplicates: 0,
-    echoes: 0,
-    collisions: 0,
-    foreignFrames: 0,
-    damagedFrames: 0,
-    noiseBytes: 0,
-    damagedCharacters: 0,
-    rejected: 0,
-  };
+  return Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, 0])) as LineCounters;
 }
+
+/** The counter of each kind of event; the other kinds count for none, or as `countEvent` says. */
+const COUNTER_OF: Readonly<Partial<Record<EventKind, keyof LineCounters>>> = {
+  request: 'requests',
+  broadcast: 'requests',
+  dropped: 'dropped',
+  unasked: 'unasked',
+  duplicate: 'duplicates',
+  echo: 'echoes',
+  collision: 'collisions',
+  'foreign request': 'foreignFrames',
+  'foreign response': 'foreignFrames',
+  damaged: 'damagedFrames',
+  'client rejected': 'rejected',
+};
 
 /** Counts an event of the line. */
 export function countEvent(counters: LineCounters, event: NewEvent): void {
+  const counter = COUNTER_OF[event.kind];
+  if (counter !== undefined) counters[counter]++;
   switch (event.kind) {
-    case 'request':
-      counters.requests++;
-      break;
     case 'broadcast':
-      counters.requests++;
       counters.broadcasts++;
-      break;
-    case 'dropped':
-      counters.dropped++;
       break;
     case 'reply':
       // If the first step was not achieved, nothing was sent: no client had the line open, or a newer request came.
       if (event.report.steps[0]?.outcome === 'achieved') counters.replies++;
       break;
-    case 'unasked':
-      counters.unasked++;
-      break;
-    case 'duplicate':
-      counters.duplicates++;
-      break;
-    case 'echo':
-      counters.echoes++;
-      break;
-    case 'collision':
-      counters.collisions++;
-      break;
-    case 'foreign request':
-    case 'foreign response':
-      counters.foreignFrames++;
-      break;
     case 'damaged':
-      counters.damagedFrames++;
-      counters.noiseBytes += event.bytes.length;
-      break;
     case 'discarded':
       counters.noiseBytes += event.bytes.length;
       break;
     case 'damaged characters':
       counters.damagedCharacters += event.count;
-      break;
-    case 'client rejected':
-      counters.rejected++;
   }
 }

@@ -1,6 +1,6 @@
 import { Reader } from './bytes.js';
 import type { TrafficEvent } from './event.js';
-import { type RecordOutline, readEvent, readOutline } from './read-record.js';
+import { type RecordOutline, readEvent, readOutline } from './event-record.js';
 
 /** What can be read of an event without decoding all of it. */
 export interface Outline extends RecordOutline {

@@ -1,7 +1,6 @@
 import { Reader, sizeOfText, Writer } from './bytes.js';
 import type { TrafficEvent } from './event.js';
-import { readEvent } from './read-record.js';
-import { sizeOf, writeEvent } from './write-record.js';
+import { readEvent, sizeOf, writeEvent } from './event-record.js';
 
 /** Before each record: sequence number, wall-clock time, name of the line. */
 const HEAD_SIZE = 8 + 8;

@@ -1,7 +1,7 @@
 import { Writer } from './bytes.js';
 import type { NewEvent, TrafficEvent } from './event.js';
+import { sizeOf, writeEvent } from './event-record.js';
 import { EventBlock, KeptEvents, RECORDS_AT } from './kept-events.js';
-import { sizeOf, writeEvent } from './write-record.js';
 
 /** How much is kept: the newest events, as long as they are no more than this. */
 export interface TrafficLimits {

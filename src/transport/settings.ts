@@ -95,7 +95,7 @@ export type WhenFull = 'evict' | 'refuse' | 'ignore';
  * What becomes of a request on a connection that has others before it. `serve`: it is answered after them. `one`: it is
  * lost if it came in one read with another. `drop`: then too, and while a reply is pending.
  */
-export type Pipelining = 'serve' | 'drop' | 'one';
+type Pipelining = 'serve' | 'drop' | 'one';
 
 /** A listening socket. */
 export interface SocketSettings {

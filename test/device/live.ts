@@ -2,7 +2,7 @@ import { DependencyGraph } from '../../src/device/dependency-graph.js';
 import type { Device } from '../../src/device/device.js';
 import { Diagnostics } from '../../src/device/diagnostics.js';
 import type { TableName } from '../../src/device/tables.js';
-import { buildDevice } from '../../src/simulator/build-device.js';
+import { buildDevice } from '../../src/simulator/devices.js';
 import { nativeSetup } from '../support/configuration.js';
 
 type Parts = Readonly<Partial<Record<TableName, readonly object[]>>> & { readonly [other: string]: unknown };

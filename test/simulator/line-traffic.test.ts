@@ -75,7 +75,7 @@ const ascii = () => {
   const framing = new AsciiFraming();
   return listenWith(
     framing,
-    new AsciiFramer(() => true, framing, { longestPause: LONGEST_PAUSE + T35 }),
+    new AsciiFramer(() => true, framing, { t35: T35, longestPause: LONGEST_PAUSE }),
     ASCII_TIMEOUT_MS,
   );
 };

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Line } from '../../src/simulator/line.js';
 import { tcpClient } from '../../src/simulator/selftest/client.js';
 import { type Measurements, measureLine } from '../../src/simulator/selftest/measure.js';
-import { asksOn, patience } from '../../src/simulator/selftest/schedule.js';
+import { asksOn, patience } from '../../src/simulator/selftest/query.js';
 import { verdict } from '../../src/simulator/selftest/verdict.js';
 import { Simulator } from '../../src/simulator/simulator.js';
 import { METER } from '../main/plant.js';

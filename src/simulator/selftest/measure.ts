@@ -7,14 +7,12 @@ import { systemClock } from '../../transport/clock.js';
 import type { PortFacts } from '../../transport/port/port.js';
 import type { ErrorCounts } from '../../transport/port/uart.js';
 import type { SerialTimes } from '../../transport/serial/serial-times.js';
-import { describeLine } from '../describe-line.js';
 import type { Line } from '../line.js';
-import { lineStatus } from '../line-status.js';
+import { describeLine, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';
 import { type Client, serialClient, tcpClient, udpClient } from './client.js';
 import { type Percentiles, percentiles } from './percentiles.js';
-import { query } from './query.js';
-import { asksOn, patience, pauseBetween } from './schedule.js';
+import { asksOn, patience, pauseBetween, query } from './query.js';
 
 /** Measurements of a line on this machine. Times are in ms unless stated otherwise. */
 export interface Measurements {

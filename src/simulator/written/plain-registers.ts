@@ -2,8 +2,7 @@ import type { Device } from '../../device/device.js';
 import { TABLE_NAMES, type TableName } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import type { Action } from '../../registers/actions.js';
-import { presentValue } from './present-value.js';
-import { type Found, type Run, runsOf } from './runs.js';
+import { type Found, presentValue, type Run, runsOf } from './runs.js';
 
 /** Cells that are looked at without a pause. */
 const CELLS_AT_ONCE = 256;

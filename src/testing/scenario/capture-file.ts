@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { captureLines } from '../../simulator/capture-lines.js';
+import { captureLines } from '../../simulator/line-status.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { Capture, capturePieces } from '../../traffic/capture/capture.js';
 import { TrafficCursor } from '../../traffic/reading.js';

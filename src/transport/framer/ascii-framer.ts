@@ -4,15 +4,8 @@ import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { hasQuantityOf } from '../../protocol/pdu.js';
 import { BROADCAST, encodeRtu, mayBeRequest, responseLength } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
-import type { Carrier, Framer, FramerEvent, Noise } from './framer.js';
-import { UnansweredRequests } from './unanswered-requests.js';
-
-export interface AsciiFramerOptions {
-  /** Longest pause between two damaged characters of one message, in ms. When absent, only silence ends the message. */
-  readonly longestPause?: number;
-  /** `wire` when not given. */
-  readonly carrier?: Carrier;
-}
+import { UnansweredRequests } from './conversation.js';
+import type { Carrier, Framer, FramerEvent, FramerOptions, Noise } from './framer.js';
 
 /**
  * Finds ASCII messages in bytes that arrive in chunks of any size (Modbus over Serial Line V1.02, 2.5.2).
@@ -36,6 +29,7 @@ export interface AsciiFramerOptions {
  */
 export class AsciiFramer implements Framer {
   readonly #owns: (unitId: number) => boolean;
+  /** Longest pause between two damaged characters of one message. */
   readonly #longestPause: number;
   readonly #carrier: Carrier;
   #framing: Framing;
@@ -53,11 +47,11 @@ export class AsciiFramer implements Framer {
   constructor(
     owns: (unitId: number) => boolean,
     framing: Framing,
-    { longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' }: AsciiFramerOptions = {},
+    { t35, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' }: FramerOptions,
   ) {
     this.#owns = owns;
     this.#framing = framing;
-    this.#longestPause = longestPause;
+    this.#longestPause = longestPause + t35;
     this.#carrier = carrier;
   }
 

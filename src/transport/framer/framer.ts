@@ -22,6 +22,18 @@ export type Role = 'request' | 'response';
  */
 export type Carrier = 'wire' | 'stream';
 
+/** Times in ms. */
+export interface FramerOptions {
+  /** The pause t3.5. A frame may end before such a pause, and begin after it. */
+  readonly t35: number;
+  /** How long a character takes on the wire; 0, the default, where bytes arrive all at once. Of no use for ASCII. */
+  readonly characterTime?: number;
+  /** The longest pause between two pieces of one frame. When absent, only silence ends a damaged message. */
+  readonly longestPause?: number;
+  /** `wire` when not given. */
+  readonly carrier?: Carrier;
+}
+
 /**
  * Finds the frames in a stream of bytes that has no structure of its own. Pure: the caller brings the clock, and calls
  * `silence` when nothing has come for the discard gap. Times in ms.

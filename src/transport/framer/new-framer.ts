@@ -1,7 +1,7 @@
 import type { Framing } from '../../protocol/framing.js';
 import { AsciiFramer } from './ascii-framer.js';
-import type { Framer } from './framer.js';
-import { RtuFramer, type RtuFramerOptions } from './rtu-framer.js';
+import type { Framer, FramerOptions } from './framer.js';
+import { RtuFramer } from './rtu-framer.js';
 
 /**
  * What finds the frames of a serial framing in bytes.
@@ -10,12 +10,7 @@ import { RtuFramer, type RtuFramerOptions } from './rtu-framer.js';
 export function newFramer(
   framing: Framing,
   owns: (unitId: number) => boolean,
-  options: RtuFramerOptions,
+  options: FramerOptions,
 ): Framer {
-  if (framing.name !== 'ascii') return new RtuFramer(owns, options);
-  const { longestPause, t35, carrier = 'wire' } = options;
-  return new AsciiFramer(owns, framing, {
-    carrier,
-    ...(longestPause !== undefined && { longestPause: longestPause + t35 }),
-  });
+  return framing.name === 'ascii' ? new AsciiFramer(owns, framing, options) : new RtuFramer(owns, options);
 }

@@ -8,24 +8,12 @@ import {
 } from '../../protocol/rtu.js';
 import { Burst } from './burst.js';
 import { Conversation } from './conversation.js';
-import type { Carrier, Framer, FramerEvent, Noise, Role } from './framer.js';
+import type { Carrier, Framer, FramerEvent, FramerOptions, Noise, Role } from './framer.js';
 
 /** A valid frame at some offset. */
 interface Found {
   readonly length: number;
   readonly role: Role;
-}
-
-/** Times in ms. */
-export interface RtuFramerOptions {
-  /** The pause t3.5. A frame may end before such a pause, and begin after it. */
-  readonly t35: number;
-  /** How long a character takes on the wire; 0, the default, where bytes arrive all at once. */
-  readonly characterTime?: number;
-  /** The longest pause between two pieces of one frame. When absent, only silence ends a damaged message. */
-  readonly longestPause?: number;
-  /** `wire` when not given. */
-  readonly carrier?: Carrier;
 }
 
 /** The most stray bytes before a frame at the beginning of a burst. A driver that switches on late leaves them. */
@@ -71,7 +59,7 @@ export class RtuFramer implements Framer {
   #isDamageReported = false;
 
   /** @param owns whether a unit identifier is ours */
-  constructor(owns: (unitId: number) => boolean, options: RtuFramerOptions) {
+  constructor(owns: (unitId: number) => boolean, options: FramerOptions) {
     const { t35, characterTime = 0, longestPause = Number.POSITIVE_INFINITY, carrier = 'wire' } = options;
     this.#t35 = t35;
     this.#characterTime = characterTime;

@@ -1,8 +1,8 @@
 import type { SerialPort } from 'serialport';
 import type { PortSettings } from '../settings.js';
 import { type Adapter, identifyAdapter } from './adapter.js';
-import { consoleHint } from './console-hint.js';
 import { type Libc, type LibcResult, loadLibc, TIOCEXCL } from './libc.js';
+import { consoleHint } from './list-ports.js';
 import type { OpenResult, PortFacts, PortListener } from './port.js';
 import { checkPath, isPseudoTerminal } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';

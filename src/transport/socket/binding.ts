@@ -2,18 +2,7 @@ import type { Framing } from '../../protocol/framing.js';
 import type { SocketSettings } from '../settings.js';
 import type { LineHandler } from '../transport.js';
 import type { ClientList } from './client-list.js';
-import type { NotListening } from './listen.js';
-
-export type Bound =
-  /** `port` is the real one where 0 was asked for; `address` is the resolved IP address. */
-  | {
-      readonly ok: true;
-      readonly address: string;
-      readonly port: number;
-      /** What the user should know. */
-      readonly notes: readonly string[];
-    }
-  | NotListening;
+import type { Listening } from './listen.js';
 
 /**
  * One listening socket of a line, from its opening to its end. A binding puts clients on the list of its line; how
@@ -21,7 +10,7 @@ export type Bound =
  */
 export interface Binding {
   /** To be called once. Every failure is reported as a sentence that names the place, and leaves nothing open. */
-  open(): Promise<Bound>;
+  open(): Promise<Listening>;
   /**
    * Accepts nothing from now on; resolves when the port is free. Clients are not ended. Also ends an `open` under way.
    */

@@ -29,7 +29,14 @@ export interface NotListening {
 
 export type Listening =
   /** `port` is the real one where 0 was asked for; `address` is the resolved IP address. */
-  { readonly ok: true; readonly port: number; readonly address: string } | NotListening;
+  | {
+      readonly ok: true;
+      readonly port: number;
+      readonly address: string;
+      /** What the user should know. */
+      readonly notes?: readonly string[];
+    }
+  | NotListening;
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program, or another line, has this port',

@@ -15,7 +15,6 @@ import {
   STOPPED,
 } from './listen.js';
 import { TcpBinding } from './tcp-binding.js';
-import { TlsBinding } from './tls-binding.js';
 import { UdpBinding } from './udp-binding.js';
 
 /** Times that no user sets. */
@@ -126,7 +125,7 @@ export class SocketLine implements Transport {
     if (!bound.ok) return this.#notOpened(bound);
     const place = hostPort(bound.address, bound.port);
     this.#state = { kind: 'open', place, port: bound.port };
-    this.#handler.event({ kind: 'open', place, notes: bound.notes });
+    this.#handler.event({ kind: 'open', place, notes: bound.notes ?? [] });
     return { ok: true, place, port: bound.port };
   }
 
@@ -168,7 +167,7 @@ export class SocketLine implements Transport {
 }
 
 function bindingOf(context: BindingContext, handshakeTimeoutMs: number): Binding {
-  const { kind, files } = context.settings;
-  if (kind === 'udp') return new UdpBinding(context);
-  return files === undefined ? new TcpBinding(context) : new TlsBinding(context, files, handshakeTimeoutMs);
+  return context.settings.kind === 'udp'
+    ? new UdpBinding(context)
+    : new TcpBinding(context, handshakeTimeoutMs);
 }

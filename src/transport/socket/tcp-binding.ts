@@ -1,30 +1,39 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Binding, BindingContext, Bound } from './binding.js';
+import type { TlsFiles } from '../settings.js';
+import type { Binding, BindingContext } from './binding.js';
 import { type Channel, DirectChannel, StreamChannel } from './channel.js';
 import type { ClientIdentity } from './client-list.js';
-import { cannotListen, clientAddress, listen, STOPPED } from './listen.js';
+import { cannotListen, clientAddress, type Listening, listen, STOPPED } from './listen.js';
 import { TcpConnection } from './tcp-connection.js';
+import { readTlsCredentials } from './tls-credentials.js';
+import { TlsHandshakes } from './tls-handshakes.js';
 
 /** Finds clients whose machine vanished without closing the connection. */
 const KEEP_ALIVE_MS = 30_000;
 
+const NO_CA = 'clients are not authenticated: no CA is configured';
+
 /** A TCP connection that was accepted, before it is a client. */
-export interface Accepted extends ClientIdentity {
+interface Accepted {
   readonly raw: Socket;
+  readonly identity: ClientIdentity;
 }
 
-/** A listening TCP socket: Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a client. */
+/**
+ * A listening TCP socket: Modbus TCP (Messaging on TCP/IP V1.0b), or other framings. Every connection is a client; with
+ * Modbus/TCP Security, when its TLS handshake is done.
+ */
 export class TcpBinding implements Binding {
   readonly #context: BindingContext;
+  readonly #handshakeTimeoutMs: number;
   readonly #server: Server;
+  /** Absent without TLS, and until the credentials have been read. */
+  #handshakes: TlsHandshakes | undefined;
   #isClosed = false;
 
-  /** @param accepted takes over each connection; without it, every connection becomes a client at once */
-  constructor(
-    context: BindingContext,
-    accepted: (accepted: Accepted) => void = (plain) => admitPlain(context, plain),
-  ) {
+  constructor(context: BindingContext, handshakeTimeoutMs: number) {
     this.#context = context;
+    this.#handshakeTimeoutMs = handshakeTimeoutMs;
     this.#server = createServer({
       allowHalfOpen: true,
       noDelay: true,
@@ -32,25 +41,74 @@ export class TcpBinding implements Binding {
       keepAliveInitialDelay: KEEP_ALIVE_MS,
     });
     this.#server.on('connection', (raw) => {
-      if (this.#isClosed) raw.destroy();
-      else accepted({ raw, ...context.clients.identify(clientAddress(raw)) });
+      if (this.#isClosed) {
+        raw.destroy();
+        return;
+      }
+      const identity = context.clients.identify(clientAddress(raw));
+      if (this.#handshakes) this.#shakeHands({ raw, identity }, this.#handshakes);
+      else {
+        const channel = DirectChannel.of(raw) ?? new StreamChannel(raw);
+        this.#admit({ raw: channel.socket, identity }, channel);
+      }
     });
   }
 
-  async open(): Promise<Bound> {
-    const { host, port } = this.#context.settings;
+  /** The files of a TLS line are read now. */
+  async open(): Promise<Listening> {
+    const { host, port, files } = this.#context.settings;
+    const notes = files && (await this.#prepareTls(files));
+    if (typeof notes === 'string') return cannotListen(host, port, notes);
     if (this.#isClosed) return cannotListen(host, port, STOPPED);
     const listening = await listen(this.#server, host, port);
     if (!listening.ok) return listening;
     this.#server.on('error', (error) => this.#onError(error));
-    return { ...listening, notes: [] };
+    return notes ? { ...listening, notes } : listening;
   }
 
   close(): Promise<void> {
     this.#isClosed = true;
+    this.#handshakes?.abortAll();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
     });
+  }
+
+  /** @returns what the user should know; or what is wrong with the files */
+  async #prepareTls(files: TlsFiles): Promise<readonly string[] | string> {
+    const read = await readTlsCredentials(files);
+    if (!read.ok) return read.reason;
+    this.#handshakes = new TlsHandshakes(read.credentials, this.#handshakeTimeoutMs);
+    return files.ca === undefined ? [...read.notes, NO_CA] : read.notes;
+  }
+
+  #shakeHands(accepted: Accepted, handshakes: TlsHandshakes): void {
+    const { clients, settings } = this.#context;
+    const { maxClients } = settings;
+    if (handshakes.count >= maxClients) {
+      handshakes.abortOldest(`the oldest of ${maxClients} handshakes made room for a new one`);
+    }
+    handshakes.begin(accepted.raw, (handshake) => {
+      // Only now may it take the place of another: anybody can begin a handshake.
+      if (handshake.ok) this.#admit(accepted, new StreamChannel(handshake.socket), handshake.role);
+      else clients.turnAway(accepted.identity, handshake.reason, handshake.text);
+    });
+  }
+
+  /**
+   * Makes a connection a client if there is room; otherwise it waits, or is closed, as the line says.
+   * @param channel carries the requests: the connection itself, or TLS on it
+   * @param role the role that the client's certificate gives it
+   */
+  #admit(accepted: Accepted, channel: Channel, role?: string): void {
+    const { clients } = this.#context;
+    const options = { ...accepted, channel, context: this.#context };
+    if (clients.makeRoom(accepted.identity)) clients.add(new TcpConnection(options), role);
+    else if (clients.mayWait) clients.wait(new TcpConnection({ ...options, isHeld: true }), role);
+    else {
+      channel.socket.on('error', () => {});
+      channel.socket.destroy();
+    }
   }
 
   /** A connection that could not be accepted, mostly for want of file descriptors, does not end the line. */
@@ -59,32 +117,5 @@ export class TcpBinding implements Binding {
     if (this.#isClosed) return;
     if (error.syscall === 'accept') clients.turnAway(clients.identify('unknown'), 'limit', error.message);
     else failed(error);
-  }
-}
-
-function admitPlain(context: BindingContext, accepted: Accepted): void {
-  const channel = DirectChannel.of(accepted.raw) ?? new StreamChannel(accepted.raw);
-  admit(context, { ...accepted, raw: channel.socket }, channel);
-}
-
-/**
- * Makes a connection a client if there is room; otherwise it waits, or is closed, as the line says.
- * @param channel carries the requests: the connection itself, or TLS on it
- * @param role the role that the client's certificate gives it
- */
-export function admit(
-  { clients, handler, framing, settings }: BindingContext,
-  { client, clientId, raw }: Accepted,
-  channel: Channel,
-  role?: string,
-): void {
-  const identity = { client, clientId };
-  const { pipelining = 'serve' } = settings;
-  const options = { identity, channel, raw, framing, handler, clients, pipelining };
-  if (clients.makeRoom(identity)) clients.add(new TcpConnection(options), role);
-  else if (clients.mayWait) clients.wait(new TcpConnection({ ...options, isHeld: true }), role);
-  else {
-    channel.socket.on('error', () => {});
-    channel.socket.destroy();
   }
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import type { AduContent, Framing } from '../../protocol/framing.js';
+import type { AduContent } from '../../protocol/framing.js';
 import type { PlayReport } from '../../protocol/play-report.js';
 import { plainReply } from '../../protocol/reply-plan.js';
-import type { Pipelining } from '../settings.js';
-import type { LineHandler, LineReply } from '../transport.js';
+import type { LineReply } from '../transport.js';
+import type { BindingContext } from './binding.js';
 import type { Channel } from './channel.js';
-import type { ClientIdentity, ClientList, WaitingClient } from './client-list.js';
+import type { ClientIdentity, WaitingClient } from './client-list.js';
 import { LineDecoder } from './line-decoder.js';
 import { ReadAhead } from './read-ahead.js';
 import { ReplyQueue } from './reply-queue.js';
@@ -28,12 +28,7 @@ export interface TcpConnectionOptions {
   readonly channel: Channel;
   /** The TCP connection itself, which is below the channel's socket where that is a TLS one. */
   readonly raw: Socket;
-  /** What the line speaks at the moment. */
-  readonly framing: () => Framing;
-  readonly handler: LineHandler;
-  /** Called when the connection ends. */
-  readonly clients: ClientList;
-  readonly pipelining: Pipelining;
+  readonly context: BindingContext;
   /** Whether nothing is answered before `serve` is called. */
   readonly isHeld?: boolean;
 }
@@ -50,9 +45,7 @@ export class TcpConnection implements WaitingClient {
   activeAt: number;
   spoke = false;
   readonly #socket: Socket;
-  readonly #handler: LineHandler;
-  readonly #clients: ClientList;
-  readonly #pipelining: Pipelining;
+  readonly #context: BindingContext;
   readonly #decoder: LineDecoder;
   readonly #writer: TcpWriter;
   readonly #replies: ReplyQueue;
@@ -76,19 +69,17 @@ export class TcpConnection implements WaitingClient {
 
   /** Starts reading at once. */
   constructor(options: TcpConnectionOptions) {
-    const { identity, channel, raw, framing, handler, clients, pipelining, isHeld = false } = options;
+    const { identity, channel, raw, context, isHeld = false } = options;
     this.client = identity.client;
     this.clientId = identity.clientId;
     this.activeAt = this.#receivedAt = performance.now();
     const { socket } = channel;
     this.#socket = socket;
-    this.#handler = handler;
-    this.#clients = clients;
-    this.#pipelining = pipelining;
+    this.#context = context;
     this.#isHeld = this.#waits = isHeld;
     this.#decoder = new LineDecoder({
-      framing,
-      owns: (unitId) => handler.owns(unitId),
+      framing: context.framing,
+      owns: (unitId) => context.handler.owns(unitId),
       silent: () => this.#wasSilent(),
     });
     this.#ahead = new ReadAhead(socket);
@@ -126,7 +117,7 @@ export class TcpConnection implements WaitingClient {
     const played = ({ steps: [step] }: PlayReport) => {
       if (step?.outcome !== 'achieved') return;
       const frame = { bytes, startedAt: step.achievedAt, receivedAt: step.endedAt };
-      this.#handler.event({ kind: 'unasked', frame, client, clientId });
+      this.#context.handler.event({ kind: 'unasked', frame, client, clientId });
     };
     this.#replies.add({ plan: plainReply(bytes), played }, now);
   }
@@ -139,7 +130,7 @@ export class TcpConnection implements WaitingClient {
     const reason = this.#closing ?? text;
     this.#writer.abandon(reason);
     this.#socket.destroy();
-    this.#clients.remove(this, reason);
+    this.#context.clients.remove(this, reason);
   }
 
   slowFor(timeoutMs: number, now: number): boolean {
@@ -246,7 +237,7 @@ export class TcpConnection implements WaitingClient {
       if (decoded.kind === 'more') return true;
       if (decoded.kind === 'invalid') {
         this.#writer.flush();
-        this.#clients.reject(this, 'protocol', decoded.reason);
+        this.#context.clients.reject(this, 'protocol', decoded.reason);
         return true;
       }
       const { pending } = this.#decoder.now;
@@ -254,7 +245,7 @@ export class TcpConnection implements WaitingClient {
         // A valid frame to somebody else shows that the client is alive, noise does not.
         if (decoded.event.kind !== 'noise') this.activeAt = this.#receivedAt;
         const { client, clientId } = this;
-        this.#handler.event({ ...decoded.event, client, clientId });
+        this.#context.handler.event({ ...decoded.event, client, clientId });
       } else {
         // The replies of one turn leave in one write.
         if (pending) this.#writer.hold();
@@ -268,7 +259,7 @@ export class TcpConnection implements WaitingClient {
   #answer({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array): void {
     this.activeAt = this.#receivedAt;
     this.spoke = true;
-    if (this.#pipelining !== 'serve' && this.#loses(adu)) return;
+    if (this.#loses(adu)) return;
     const request = {
       transactionId,
       unitId,
@@ -279,17 +270,19 @@ export class TcpConnection implements WaitingClient {
       client: this.client,
       clientId: this.clientId,
     };
-    this.#handler.request(request, this.#begin);
+    this.#context.handler.request(request, this.#begin);
     this.#decoder.follow(this.#receivedAt, this.#open);
   }
 
   /** Reports a request as dropped if the line loses it. Otherwise it is the one of its read that is taken. */
   #loses(adu: Uint8Array): boolean {
-    const isLost = this.#tookOne || (this.#pipelining === 'drop' && this.busy);
+    const { pipelining = 'serve' } = this.#context.settings;
+    if (pipelining === 'serve') return false;
+    const isLost = this.#tookOne || (pipelining === 'drop' && this.busy);
     this.#tookOne = true;
     if (!isLost) return false;
     const frame = { bytes: adu, startedAt: this.#receivedAt, receivedAt: this.#receivedAt };
-    this.#handler.event({ kind: 'dropped', frame, client: this.client, clientId: this.clientId });
+    this.#context.handler.event({ kind: 'dropped', frame, client: this.client, clientId: this.clientId });
     return true;
   }
 

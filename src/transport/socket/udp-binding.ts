@@ -1,8 +1,12 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import type { AduContent } from '../../protocol/framing.js';
 import { BROADCAST } from '../../protocol/rtu.js';
-import type { Binding, BindingContext, Bound } from './binding.js';
-import { clientName, listenUdp, lookupNames } from './listen.js';
-import { UdpClient } from './udp-client.js';
+import type { LineReply } from '../transport.js';
+import type { Binding, BindingContext } from './binding.js';
+import type { Client, ClientIdentity } from './client-list.js';
+import { clientName, type Listening, listenUdp, lookupNames } from './listen.js';
+import { ReplyQueue } from './reply-queue.js';
+import { UdpWriter } from './udp-writer.js';
 
 /**
  * Size of the receive buffer. Datagrams wait there while this program is busy with others; those that do not fit are
@@ -48,12 +52,11 @@ export class UdpBinding implements Binding {
     this.#socket.on('error', (error) => this.#onError(error));
   }
 
-  async open(): Promise<Bound> {
+  async open(): Promise<Listening> {
     const { host, port } = this.#context.settings;
     const listening = await listenUdp(this.#socket, host, port);
-    if (!listening.ok) return listening;
-    this.#state = 'open';
-    return { ...listening, notes: [] };
+    if (listening.ok) this.#state = 'open';
+    return listening;
   }
 
   close(): Promise<void> {
@@ -102,9 +105,87 @@ export class UdpBinding implements Binding {
       this.#byAddress.delete(key);
       clients.remove(client, text);
     };
-    const client = new UdpClient({ identity, socket: this.#socket, remote, handler, gone });
+    const client = new UdpClient(
+      identity,
+      new UdpWriter(this.#socket, remote.address, remote.port),
+      handler,
+      gone,
+    );
     this.#byAddress.set(key, client);
     clients.add(client);
     return client;
+  }
+}
+
+/** While more requests than this wait for their replies, further ones are not executed. */
+const MAX_PENDING = 64;
+
+/** One address and port that sends requests: asks the handler and has the plans played in order. */
+class UdpClient implements Client {
+  readonly client: string;
+  readonly clientId: number;
+  activeAt: number;
+  /** An address becomes a client by its first request. */
+  readonly spoke = true;
+  readonly #handler: BindingContext['handler'];
+  readonly #writer: UdpWriter;
+  readonly #replies: ReplyQueue;
+  /** One function for all requests. */
+  readonly #begin = (reply: LineReply) => this.#replies.add(reply, this.activeAt);
+  readonly #gone: (text: string) => void;
+  #isGone = false;
+
+  /** @param gone called once, when the client has ended */
+  constructor(
+    { client, clientId }: ClientIdentity,
+    writer: UdpWriter,
+    handler: BindingContext['handler'],
+    gone: (text: string) => void,
+  ) {
+    this.client = client;
+    this.clientId = clientId;
+    this.activeAt = performance.now();
+    this.#handler = handler;
+    this.#gone = gone;
+    this.#writer = writer;
+    this.#replies = new ReplyQueue(writer, () => {
+      this.activeAt = performance.now();
+    });
+  }
+
+  /** Whether replies are still to be played, or to be sent. */
+  get busy(): boolean {
+    return this.#pending > 0;
+  }
+
+  /** It can't be known whether a client reads its datagrams. */
+  slowFor(): boolean {
+    return false;
+  }
+
+  /** Has the request answered. If too many replies are pending, the request is reported as dropped. */
+  receive({ transactionId, unitId, pdu }: AduContent, adu: Uint8Array, receivedAt: number): void {
+    const { client, clientId } = this;
+    this.activeAt = receivedAt;
+    if (this.#pending >= MAX_PENDING) {
+      const frame = { bytes: adu, startedAt: receivedAt, receivedAt };
+      this.#handler.event({ kind: 'dropped', frame, client, clientId });
+      return;
+    }
+    // A copy, because the PDU of an RTU frame is a view of the datagram.
+    const times = { startedAt: receivedAt, receivedAt };
+    const request = { transactionId, unitId, pdu: pdu.slice(), adu, ...times, client, clientId };
+    this.#handler.request(request, this.#begin);
+  }
+
+  end(text: string): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#replies.abandon(text);
+    this.#gone(text);
+  }
+
+  get #pending(): number {
+    return this.#replies.length + this.#writer.unsent;
   }
 }

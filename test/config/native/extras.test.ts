@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadNativeFile } from '../../../src/config/load.js';
 import type { ActionSource } from '../../../src/registers/actions.js';
-import { buildDevice } from '../../../src/simulator/build-device.js';
+import { buildDevice } from '../../../src/simulator/devices.js';
 import { ask } from '../../device/build.js';
 import { asciiHex } from '../../vectors/hex.js';
 import { deviceOf, fixture, loaded, nativeMistakes, scratchFiles } from '../helpers.js';

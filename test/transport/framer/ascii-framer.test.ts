@@ -19,7 +19,8 @@ const LONGEST = message(`11 10 0000 ${'00'.repeat(250)}`);
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const text = (some: Uint8Array) => String.fromCharCode(...some);
-const framer = (framing = new AsciiFraming()) => new AsciiFramer((unitId) => unitId === OURS, framing);
+const framer = (framing = new AsciiFraming()) =>
+  new AsciiFramer((unitId) => unitId === OURS, framing, { t35: 0 });
 
 function summary(event: FramerEvent): string {
   const kind = event.kind === 'foreign' ? `foreign ${event.role}` : event.kind;

@@ -1,0 +1,37 @@
+import type { Framing } from '../protocol/framing.js';
+import { FRAMINGS } from '../protocol/framings.js';
+import type { Reader, Writer } from './bytes.js';
+import type { ClientOf } from './event.js';
+
+/* What several records have in them. */
+
+/** Codes of framings: their places in this list. */
+const FRAMING_NAMES = ['rtu', 'ascii', 'socket'] as const satisfies readonly Framing['name'][];
+
+export function writeFraming(w: Writer, { name, delimiter = 0 }: Framing): void {
+  w.byte(FRAMING_NAMES.indexOf(name));
+  w.byte(delimiter);
+}
+
+export function readFraming(r: Reader): Framing {
+  const framing = FRAMINGS[itemAt(FRAMING_NAMES, r.byte())];
+  const delimiter = r.byte();
+  return delimiter === framing.delimiter ? framing : (framing.withDelimiter?.(delimiter) ?? framing);
+}
+
+export function writeClient(w: Writer, { client, clientId }: ClientOf): void {
+  w.long(clientId);
+  if (clientId !== 0) w.text(client ?? '');
+}
+
+export function readClient(r: Reader): ClientOf {
+  const clientId = r.long();
+  return { clientId, client: clientId === 0 ? undefined : r.text() };
+}
+
+/** The item of a list that a code stands for. */
+export function itemAt<Item>(items: readonly Item[], code: number): Item {
+  const item = items[code];
+  if (item === undefined) throw new Error(`a record has an unknown code: ${code}`);
+  return item;
+}
