@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { CODES, type Code, type CodedProblem, type Refusal } from '../control/refusal.js';
-import { PROBLEM } from '../control/schemas/examples.js';
 
 /** One mistake in a request: where it is, and what was expected there. */
 const problemSchema = z.object({
@@ -31,7 +30,20 @@ export const errorSchema = z
     problems: z.array(problemSchema),
     omittedProblems: z.number().optional().describe('How many problems there are besides those.'),
   })
-  .meta({ id: 'Problem', description: 'What is wrong (RFC 9457).', examples: [PROBLEM] });
+  .meta({
+    id: 'Problem',
+    description: 'What is wrong (RFC 9457).',
+    examples: [
+      {
+        title: 'Not Found',
+        status: 404,
+        detail: 'name: no line "lam"',
+        error: 'name: no line "lam"',
+        code: 'line.unknown' as const,
+        problems: [{ path: 'name', message: 'no line "lam"', code: 'line.unknown' }],
+      },
+    ],
+  });
 
 /** The answers of a route that are no success. All have the same body. */
 export function failures<Status extends number>(...statuses: readonly Status[]) {

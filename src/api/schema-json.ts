@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { documentedForm } from '../schema/written-as.js';
 
@@ -7,10 +8,13 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 export type Direction = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
+const RECORDED = new URL('./openapi/examples.json', import.meta.url);
 
 /** Turns zod's schemas into JSON Schema. Those with an `id` become components, to which the others refer. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
+  /** Examples of components that have none of their own, from a run: `test/api/openapi.test.ts` records them. */
+  readonly #recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(RECORDED, 'utf8'));
   readonly #converted = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() };
 
   /** Converts a schema; one that was converted before takes no time. */
@@ -34,7 +38,9 @@ export class Components {
         dropLimitsOfIntegers(jsonSchema);
       },
     });
-    for (const [id, definition] of Object.entries(withReferences($defs))) this.schemas[id] = definition;
+    for (const [id, definition] of Object.entries(withReferences($defs)))
+      this.schemas[id] =
+        id in this.#recorded ? { examples: [this.#recorded[id]], ...definition } : definition;
     return withReferences(properties?.schema as JsonSchema);
   }
 

@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { TAGS } from '../../src/api/openapi/tags.js';
+import { idOfReference, type JsonSchema } from '../../src/api/schema-json.js';
 import { achieved } from '../../src/protocol/play-report.js';
+import { isMapping } from '../../src/schema/parts.js';
 import { nativeSetup } from '../support/configuration.js';
 import {
   type DocumentedOperation,
@@ -42,7 +44,7 @@ const SETUP = nativeSetup(
       lan: { tcp: { port: 0 }, units: { 1: 'meter' } },
       'old-lan': { tcp: { port: 0 }, units: { 1: 'meter' } },
     },
-    faults: [{ name: 'slow', do: { delay: 1 } }],
+    faults: [{ name: 'slow', do: { delay: 1 }, seed: 7 }],
   },
   directory,
 );
@@ -255,4 +257,95 @@ test('an answer that the document does not have is found', () => {
   expect(() => expectDocumented('GET', '/api/v1/lines', { ...answer, statusCode: 200 })).toThrow(
     'does not fit',
   );
+});
+
+/** What no run of a test can show: a serial port, a broker, a gap in the traffic, an examination that is over. */
+const NOT_RECORDED = new Set([
+  ...['Port', 'Bench', 'LeftOut', 'Problem', 'Failure', 'Session', 'SignalKind'],
+  ...['Test', 'TestReport', 'Examination', 'ExaminationReport'],
+]);
+
+/** Notes the values of components in an answer: of each component, the value that says most. */
+function note(schema: JsonSchema, value: unknown, found: Map<string, object>): void {
+  const id = idOfReference(schema);
+  if (id !== undefined && isMapping(value)) {
+    if (misfit(value, 'components', 'schemas', id) !== undefined) return;
+    if (said(value) > said(found.get(id) ?? {})) found.set(id, value);
+    note(document.components.schemas[id] ?? {}, value, found);
+  }
+  for (const option of schema.anyOf ?? []) note(option, value, found);
+  if (Array.isArray(value)) for (const each of value) note((schema.items ?? {}) as JsonSchema, each, found);
+  if (!isMapping(value)) return;
+  for (const [key, part] of Object.entries(schema.properties ?? {}))
+    note(part as JsonSchema, value[key], found);
+}
+
+function said(value: object): number {
+  return Object.values(value).filter((each) => each !== null).length;
+}
+
+/** Of a list in an example, so many elements stand there. */
+const MOST_LISTED = 2;
+
+/** The same value without what is different in each run: moments, times, ports and paths. */
+function steady(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.slice(0, MOST_LISTED).map((each) => steady(each));
+  if (isMapping(value))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, steady(each, name)]));
+  if (typeof value === 'number' && /^(?:uptime|time)$/.test(key)) return 12.5;
+  if (typeof value === 'number' && /^(?:monotonic|started|requested)Us$/.test(key)) return 12_500_000;
+  if (typeof value !== 'string') return value;
+  return value
+    .replace(/127\.0\.0\.1:(?!40000)\d+/, '127.0.0.1:5020')
+    .replace(
+      /^\d{4}-\d\d-\d\dT[\d:]{8}\.(\d+)/,
+      (_, digits) => `2026-01-31T12:00:00.${digits.replaceAll(/./g, '0')}`,
+    )
+    .replace(/traffic-\d+/, 'traffic-000001')
+    .replace(directory, '/var/lib/modbus-sim');
+}
+
+/** What undoes the operations before. */
+const ANEW = [
+  ['/api/v1/faults/reset', undefined],
+  ['/api/v1/devices/meter/power', { state: 'on' }],
+  ['/api/v1/devices/meter/reset', undefined],
+  // A signal shows the same value in each run.
+  ['/api/v1/devices/meter/clock', { speed: 1, pause: true }],
+] as const;
+
+describe('the examples of answers', () => {
+  // `npx vitest run test/api/openapi.test.ts -u` writes the file anew.
+  it('are recorded from a run', async () => {
+    const rest = new Rest(SETUP);
+    await rest.simulator.start();
+    const found = new Map<string, object>();
+    for (const [name, operation] of named) {
+      for (const [url, payload] of ANEW)
+        await rest.app.inject({
+          method: 'POST',
+          url,
+          headers: { host: 'localhost' },
+          ...(payload && { payload }),
+        });
+      const first = operations.find(({ method, path }) => `${method.toUpperCase()} ${path}` === FIRST[name]);
+      if (first) await drive(rest, first);
+      askOnce(rest);
+      const { statusCode, headers, body } = await drive(rest, operation);
+      const [type = ''] = String(headers['content-type']).split(';');
+      const described = operation.responses[statusCode];
+      const schema = described && 'content' in described ? described.content?.[type]?.schema : undefined;
+      if (type === 'application/json' && schema) note(schema, JSON.parse(body), found);
+    }
+    // What stands there instead, where a client expects something else.
+    const put = operations.find(({ operationId }) => operationId === 'putDevicesNameValuesValue');
+    const other = put && (await drive(rest, put, { payload: '{"value": 1, "expected": 7}' }));
+    note({ $ref: '#/components/schemas/OtherValues' }, JSON.parse(other?.body ?? ''), found);
+    const recorded = [...found].filter(([id]) => !NOT_RECORDED.has(id)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const steadied = recorded.map(([id, value]) => [id, steady(value)]);
+    await rest.app.close();
+    await rest.simulator.stop();
+    const text = JSON.stringify(Object.fromEntries(steadied), null, 2);
+    await expect(`${text}\n`).toMatchFileSnapshot('../../src/api/openapi/examples.json');
+  });
 });

@@ -5,7 +5,6 @@ import type { Desk } from '../desk.js';
 import { type Failure, mistakes } from '../failure.js';
 import { callsSubmit, monitorRequest, NO_SIMULATION, simulateRequest } from './call-request.js';
 import { CallMonitor, callRowSchema } from './call-rows.js';
-import { CALLS } from './examples.js';
 import { choices, ERROR_CODES, FUNCTION_CODES } from './function-codes.js';
 import { ResponseSimulation } from './simulation.js';
 
@@ -35,7 +34,7 @@ export const callsAnswerSchema = z
     foot: z.string(),
     result: z.literal('ok'),
   })
-  .meta({ id: 'Calls', description: 'The simulation of responses, and the calls.', examples: [CALLS] });
+  .meta({ id: 'Calls', description: 'The simulation of responses, and the calls.' });
 
 type CallsAnswer = z.infer<typeof callsAnswerSchema>;
 

@@ -8,7 +8,6 @@ import { wantedNewestFirst, wantedOldestFirst } from '../../traffic/reading.js';
 import { DIRECTIONS, trafficView } from '../../traffic/view.js';
 import type { Desk } from '../desk.js';
 import { type Failure, mistakes } from '../failure.js';
-import { LOG } from './examples.js';
 import { logFilter, logRequest, logSubmit } from './log-request.js';
 
 const logRowSchema = z.object({
@@ -33,7 +32,7 @@ export const logAnswerSchema = z
     footer: z.string(),
     log_rows: z.array(logRowSchema),
   })
-  .meta({ id: 'Log', description: 'Events of the traffic, one row for each.', examples: [LOG] });
+  .meta({ id: 'Log', description: 'Events of the traffic, one row for each.' });
 
 /** Rows that a monitor lists. */
 const MAX_ROWS = 1000;

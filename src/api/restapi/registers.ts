@@ -6,7 +6,6 @@ import { At } from '../../schema/at.js';
 import { Findings } from '../../schema/findings.js';
 import { sectionOf } from '../../schema/parts.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
-import { REGISTERS } from './examples.js';
 import { type RegisterRequest, registerRequest, registerSubmit } from './register-request.js';
 import { registerRowSchema, registerRows } from './register-rows.js';
 import { REGISTER_ACTIONS, REGISTER_TYPES } from './register-text.js';
@@ -19,7 +18,7 @@ export const registersAnswerSchema = z
     register_actions: z.record(z.string(), z.number()),
     register_rows: z.array(registerRowSchema),
   })
-  .meta({ id: 'Registers', description: 'Registers, one row for each.', examples: [REGISTERS] });
+  .meta({ id: 'Registers', description: 'Registers, one row for each.' });
 
 /** An answer up to its rows, which are JSON already. */
 const HEAD = JSON.stringify({

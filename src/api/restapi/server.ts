@@ -7,7 +7,6 @@ import { Findings } from '../../schema/findings.js';
 import { unknownName } from '../../schema/nearest.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { type Failure, failure, mistakes, refused } from '../failure.js';
-import { SERVER } from './examples.js';
 import { flatNames, nativeChange } from './server-change.js';
 import { commandRequest, serverSubmit, setRequest, withoutEmptyFields } from './server-request.js';
 import { serverRow, serverRowSchema } from './server-rows.js';
@@ -28,7 +27,7 @@ export const serverAnswerSchema = z
     server_parities: numbers,
     server_rows: z.array(serverRowSchema),
   })
-  .meta({ id: 'Server', description: 'The lines.', examples: [SERVER] });
+  .meta({ id: 'Server', description: 'The lines.' });
 
 type ServerAnswer = z.infer<typeof serverAnswerSchema>;
 

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { CHECK, EXAMINATION } from '../../control/schemas/examples.js';
 import type { Run } from '../../testing/commands.js';
 import { orderSchema } from '../../testing/examine/order-schema.js';
 import { examinationShape, examinationSummary } from '../../testing/report/examination-json.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';
-import { reportRoutes, sendRun } from './reports.js';
+import { EXAMINATION, reportRoutes, sendRun } from './reports.js';
 import type { Routes } from './route.js';
 
 const params = z.object({
@@ -86,7 +85,7 @@ const checkView = z
     rule: z.string().describe('When it passes, when it fails, and when neither can be said.'),
     source: z.string().describe('The clause of a specification, or what is known of real clients.'),
   })
-  .meta({ id: 'Check', description: 'One check of how a client behaves.', examples: [CHECK] });
+  .meta({ id: 'Check', description: 'One check of how a client behaves.' });
 
 const checkList = z
   .object({ checks: z.array(checkView) })

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { EXCHANGE } from '../../control/schemas/examples.js';
 import { replySchema } from '../../control/schemas/reply.js';
 import { hex } from '../../protocol/bytes.js';
 import type { ReplyEvent } from '../../traffic/event.js';
@@ -19,7 +18,7 @@ export const exchangeViewSchema = z
     request: z.string(),
     ...replySchema,
   })
-  .meta({ id: 'Exchange', description: 'A request and what became of it.', examples: [EXCHANGE] });
+  .meta({ id: 'Exchange', description: 'A request and what became of it.' });
 
 export function exchangeView(exchange: ReplyEvent): z.infer<typeof exchangeViewSchema> {
   const { seq, request, line, client, unitId, functionCode, requestAdu, requestedAt, at, time } = exchange;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { done, refusal } from '../../control/refusal.js';
-import { RULE } from '../../control/schemas/examples.js';
-import { previewBody, previewSchema, ruleViewSchema } from '../../control/schemas/fault.js';
+import { previewBody, previewSchema, RULE, ruleViewSchema } from '../../control/schemas/fault.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { isMapping } from '../../schema/parts.js';
 import { failures } from '../problem.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
 import { benchSchema } from '../../control/schemas/bench.js';
-import { PORT } from '../../control/schemas/examples.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { type PortStatus, portStatuses } from '../../simulator/ports.js';
 import { orderSchema } from '../../testing/examine/order-schema.js';
@@ -41,7 +40,26 @@ const portView = z
       ),
     lines: z.array(z.string()).describe('Lines that are configured for this port.'),
   })
-  .meta({ id: 'Port', description: 'A serial port.', examples: [PORT] });
+  .meta({
+    id: 'Port',
+    description: 'A serial port.',
+    examples: [
+      {
+        path: '/dev/ttyUSB0',
+        stableNames: ['/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0'],
+        adapter: { kind: 'ftdi', name: 'FTDI', fifoCharacters: 62, latencyMs: 1 },
+        hints: [],
+        usb: {
+          vendorId: '0403',
+          productId: '6001',
+          manufacturer: 'FTDI',
+          product: 'FT232R USB UART',
+          serialNumber: 'A50285BI',
+        },
+        lines: ['bench'],
+      },
+    ],
+  });
 
 const portList = z.object({ ports: z.array(portView) }).describe('The serial ports of this machine.');
 

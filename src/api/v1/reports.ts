@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Outcome } from '../../control/refusal.js';
-import { EXAMINATION, REPORT } from '../../control/schemas/examples.js';
 import { allParts } from '../../door/door.js';
 import type { PackedFinding, Run } from '../../testing/commands.js';
 import { examinationJsonByCheck, examinationSchema } from '../../testing/report/examination-json.js';
@@ -28,6 +27,45 @@ const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; f
 
 /** The configuration of a large bench is hundreds of megabytes; a report has no more of it than this. */
 const LONGEST_CONFIGURATION = 256 * 1024;
+
+const REPORT = {
+  name: 'over REST',
+  verdict: 'pass' as const,
+  steps: [
+    { name: 'polls', verdict: 'pass' as const, message: 'came after 12 ms', durationMs: 12.5, frames: [] },
+  ],
+  startedAt: '2026-01-31T12:00:00.000Z',
+  durationMs: 12.5,
+  seed: 7,
+  versions: [{ name: 'modbus-sim', version: '1.0.0-rc.1' }],
+};
+
+/** Of an examination, for examples. */
+export const EXAMINATION = {
+  id: 1,
+  state: 'running',
+  name: 'the client on line lan',
+  line: 'lan',
+  seed: 4711,
+  verdict: 'pass',
+  conclusions: ['Gives up after 487 ± 3 ms, asks 3 times, waits 100, 200 ms.'],
+  found: {
+    timeoutMs: { value: 487, plusMinus: 3 },
+    attempts: 3,
+    pausesMs: [100, 200],
+    pollPeriodMs: 1000,
+  },
+  checks: [
+    {
+      id: 'wrong-crc',
+      group: 'damaged',
+      title: 'Throws away a reply with a wrong CRC',
+      verdict: 'pass',
+      summary: 'asked again 1000 ms after the request whose reply was spoilt',
+      durationMs: 2140,
+    },
+  ],
+};
 
 const testReport = z
   .object({

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ParsedText } from '../../config/text/parse-text.js';
 import type { Refusal } from '../../control/refusal.js';
-import { TEST } from '../../control/schemas/examples.js';
 import { MOST_LISTED } from '../../schema/findings.js';
 import type { Problem } from '../../schema/problem.js';
 import type { Run } from '../../testing/commands.js';
@@ -14,6 +13,15 @@ import { failures } from '../problem.js';
 import { asError } from '../validation.js';
 import { reportRoutes, sendRun } from './reports.js';
 import type { Routes } from './route.js';
+
+const TEST = {
+  id: 1,
+  name: 'it waits',
+  state: 'running',
+  verdict: 'not run',
+  lines: ['lan'],
+  steps: [{ name: 'wait 1 h', verdict: 'not run', message: '' }],
+};
 
 const params = z.object({
   id: z.string().meta({ description: 'The number of the test.', examples: ['1'] }),

@@ -3,7 +3,6 @@ import { trafficFileSchema } from '../../config/native/schema.js';
 import { trafficFile } from '../../config/native/traffic.js';
 import { refusal } from '../../control/refusal.js';
 import { whyNotIn } from '../../control/remote-files.js';
-import { TRAFFIC_FILE } from '../../control/schemas/examples.js';
 import { refuse } from '../answers.js';
 import type { Desk } from '../desk.js';
 import { failures } from '../problem.js';
@@ -30,7 +29,7 @@ const viewSchema = z
       .optional()
       .describe('Events that were not written, because they came faster than the disk took them.'),
   })
-  .meta({ id: 'TrafficFile', description: 'Whether traffic is written to disk.', examples: [TRAFFIC_FILE] });
+  .meta({ id: 'TrafficFile', description: 'Whether traffic is written to disk.' });
 
 const fileBody = trafficFileSchema.meta({ examples: [{ file: 'traffic', format: 'ndjson' }] });
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { EVENT, LEFT_OUT } from '../../control/schemas/examples.js';
 import { replySchema } from '../../control/schemas/reply.js';
 import { EVENT_KINDS } from '../../traffic/event.js';
 import { DIRECTIONS } from '../../traffic/view.js';
@@ -69,14 +68,13 @@ export const trafficViewSchema = z
   .meta({
     id: 'Event',
     description: 'An event of the traffic. Keys that an event of its kind does not have are absent.',
-    examples: [EVENT],
   });
 
 /** In place of events that were gone before they could be sent. */
 const leftOutSchema = z.object({ kind: z.literal('left out'), count: z.number(), text: z.string() }).meta({
   id: 'LeftOut',
   description: 'Stands in place of events that were gone before they could be sent.',
-  examples: [LEFT_OUT],
+  examples: [{ kind: 'left out', count: 1240, text: '1,240 left out' }],
 });
 
 /** What a stream of traffic sends, one at a time. */

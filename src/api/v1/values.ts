@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { OTHER_VALUES } from '../../control/schemas/examples.js';
 import { kindSchema, registerViewSchema, valueViewSchema, wordsSchema } from '../../control/schemas/value.js';
 import { SIGNAL_KINDS } from '../../signals/kinds.js';
 import { JSON_TYPE } from '../answers.js';
@@ -20,7 +19,6 @@ const otherSchema = errorSchema
   .meta({
     id: 'OtherValues',
     description: 'Something else stands there than was expected.',
-    examples: [OTHER_VALUES],
   });
 
 const kindList = z.object({ kinds: z.array(kindSchema) }).describe('The kinds of signals.');

@@ -23,23 +23,6 @@ export const catalogueSchema = z
         .meta({
           id: 'Misbehaviour',
           description: 'What real devices do wrong.',
-          examples: [
-            {
-              id: 'sleeps',
-              title: 'The first request after a pause only wakes the device',
-              sees: 'A time-out; the next request is answered.',
-              devices: ['S&P Domeo (ventilation)'],
-              sources: [
-                {
-                  url: 'https://github.com/node-modbus/stream/issues/66',
-                  fact: 'A Domeo sleeps after less than a minute; a request wakes it and is not answered.',
-                },
-              ],
-              robust: 'It tries a second time soon after the first time-out.',
-              manners: { sleeps: { after: 30000, wakes: 1 } },
-              faults: [],
-            },
-          ],
         }),
     ),
   })
@@ -64,5 +47,4 @@ export const armedSchema = z
   .meta({
     id: 'Armed',
     description: 'What has changed.',
-    examples: [{ devices: ['meter'], lines: [], rules: [] }],
   });

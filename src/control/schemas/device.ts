@@ -3,7 +3,6 @@ import { mannersSchema } from '../../config/native/manners-schema.js';
 import { flag, numberFrom, oneOf, section } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { MAX_SPEED } from '../../signals/clock.js';
-import { DEVICE } from './examples.js';
 
 export const deviceViewSchema = z
   .object({
@@ -44,7 +43,7 @@ export const deviceViewSchema = z
       .optional()
       .describe('Only of `GET /devices/NAME`: which addresses of each table are defined.'),
   })
-  .meta({ id: 'Device', description: 'A device, with its supply and its clock.', examples: [DEVICE] });
+  .meta({ id: 'Device', description: 'A device, with its supply and its clock.' });
 
 export type DeviceView = z.infer<typeof deviceViewSchema>;
 

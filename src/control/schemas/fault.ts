@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { ruleSchema, THEN } from '../../faults/rule.js';
 import { flag, section, text, wholeNumber } from '../../schema/parts.js';
-import { PREVIEW, RULE, RULE_STATUS } from './examples.js';
 import { replySchema } from './reply.js';
+
+/** A rule for examples. */
+export const RULE = { name: 'slow', when: { unit: 1, function: 3, count: 2 }, do: [{ delay: 250 }], seed: 7 };
 
 /** A fault rule as it was written, and what has come of it. */
 export const ruleViewSchema = z
@@ -37,7 +39,6 @@ export const ruleViewSchema = z
   .meta({
     id: 'RuleStatus',
     description: 'A fault rule as it was written, and what has come of it.',
-    examples: [RULE_STATUS],
   });
 
 export type RuleView = z.infer<typeof ruleViewSchema>;
@@ -105,7 +106,6 @@ export const previewSchema = z
   .meta({
     id: 'FaultPreview',
     description: 'What a rule would make of the reply to a request.',
-    examples: [PREVIEW],
   });
 
 export type FaultPreviewView = z.infer<typeof previewSchema>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { LINE } from './examples.js';
 import { unitsWithinReason } from './units.js';
 
 /** In ms. */
@@ -82,7 +81,7 @@ export const lineViewSchema = z
     errorCounts: errorCountsView.optional(),
     counters: countersView,
   })
-  .meta({ id: 'Line', description: 'A line.', examples: [LINE] });
+  .meta({ id: 'Line', description: 'A line.' });
 
 export type LineView = z.infer<typeof lineViewSchema>;
 

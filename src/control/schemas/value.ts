@@ -3,7 +3,6 @@ import { TABLE_NAMES } from '../../device/tables.js';
 import { ADDRESS_SPACE } from '../../protocol/limits.js';
 import { flag, oneOf, section, wholeNumber } from '../../schema/parts.js';
 import { deviceViewSchema } from './device.js';
-import { REGISTER, SIGNAL_KIND, VALUE, WORDS } from './examples.js';
 
 /** A number; text for strings, NaN, the infinities, and integers that a double can't hold. */
 const number = z.union([z.number(), z.string()]);
@@ -29,7 +28,7 @@ export const valueViewSchema = z
       .boolean()
       .describe('Whether clients read the value, and not what says that it is not available.'),
   })
-  .meta({ id: 'Value', description: 'A value of a device.', examples: [VALUE] });
+  .meta({ id: 'Value', description: 'A value of a device.' });
 
 export const registerViewSchema = valueViewSchema
   .extend({
@@ -57,7 +56,7 @@ export const registerViewSchema = valueViewSchema
         'Who wrote it last, and when; null when nobody has. A signal writes whenever the value is read.',
       ),
   })
-  .meta({ id: 'Register', description: 'A value with all that is known of it.', examples: [REGISTER] });
+  .meta({ id: 'Register', description: 'A value with all that is known of it.' });
 
 export type ValueView = z.infer<typeof valueViewSchema>;
 
@@ -164,7 +163,6 @@ export const wordsSchema = deviceViewSchema
   .meta({
     id: 'Words',
     description: 'Registers side by side, as clients see them.',
-    examples: [WORDS],
   });
 
 export type Words = z.infer<typeof wordsSchema>;
@@ -181,6 +179,16 @@ export const kindSchema = z
     value: z.string().describe('What the value does.'),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the parameters.'),
   })
-  .meta({ id: 'SignalKind', description: 'A kind of signal.', examples: [SIGNAL_KIND] });
+  .meta({
+    id: 'SignalKind',
+    description: 'A kind of signal.',
+    examples: [
+      {
+        name: 'noise',
+        value: 'every so often a new random value',
+        schema: { type: 'object', properties: { around: { type: 'number' } }, required: ['around'] },
+      },
+    ],
+  });
 
 export type SignalKindView = z.infer<typeof kindSchema>;
