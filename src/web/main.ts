@@ -10,6 +10,7 @@ import { Button, into, State } from './ui/controls.js';
 import { Dialog } from './ui/dialog.js';
 import { Field } from './ui/field.js';
 import { timeOfDay } from './ui/format.js';
+import { useRequest } from './ui/request.js';
 import { Toasts } from './ui/toast.js';
 import { FaultsView } from './views/faults/faults.js';
 import { LinesView } from './views/lines/lines.js';
@@ -82,19 +83,12 @@ function ConnectionState() {
 /** Asks for the token. The view behind it stays as it is, so that no work is lost. */
 function LogIn() {
   const token = useSignal('');
-  const problem = useSignal<string | undefined>(undefined);
-  const isBusy = useSignal(false);
-  const submit = async () => {
-    isBusy.value = true;
-    const answer = await logIn(token.value);
-    isBusy.value = false;
-    if (!answer.ok) problem.value = answer.problem.detail;
-  };
-  return html`<${Dialog} title="Log in" onSubmit=${() => void submit()}
+  const { isBusy, refusal, send } = useRequest();
+  return html`<${Dialog} title="Log in" onSubmit=${() => void send(logIn(token.value))}
     buttons=${html`<${Button} type="submit" kind="main" disabled=${isBusy.value}>Log in<//>`}>
     <p>Enter <span class="mono">api.token</span> of the configuration, or one of <span class="mono">api.readTokens</span>
     to look without changing anything.</p>
-    <${Field} label="Token" type="password" mono value=${token.value} problem=${problem.value}
+    <${Field} label="Token" type="password" mono value=${token.value} problem=${refusal.value?.detail}
       onInput=${into(token)} />
   <//>`;
 }

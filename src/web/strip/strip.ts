@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Box, boxesOf, boxPath, drawingOf, HEIGHT, RULER } from '../../strip/drawing.js';
 import { LANES, LOOKS, type Look } from '../../strip/pieces.js';
 import { ticksOf } from '../../strip/times.js';
-import { followWidth, textWidth } from '../ui/element.js';
+import { followSize, textWidth, together } from '../ui/element.js';
 import { followGestures } from './gestures.js';
 import { type StripModel, usAt, xOf } from './model.js';
 import './strip.css';
@@ -29,8 +29,8 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
   select.current = onSelect;
   useEffect(() => {
     const svg = element.current as SVGSVGElement;
-    const ends = [
-      followWidth(svg, (width) => model.resize(width)),
+    return together(
+      followSize(svg, () => model.resize(svg.getBoundingClientRect().width)),
       followGestures(svg, model, {
         boxes: () => drawn.current,
         onPick: (piece) => {
@@ -38,10 +38,7 @@ export function Strip({ model, label, selected, onSelect }: StripProps) {
           select.current?.(piece.id);
         },
       }),
-    ];
-    return () => {
-      for (const end of ends) end();
-    };
+    );
   }, [model]);
 
   const [scale, width, focus] = [model.scale.value, model.width.value, model.focus.value];

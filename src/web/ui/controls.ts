@@ -15,6 +15,16 @@ export function put<Value>(target: Signal<Value>, value: Value): () => void {
   return () => into(target)(value);
 }
 
+/** Handles what is typed or chosen in a control. */
+export function typed(act: (value: string) => void): (event: Event) => void {
+  return (event) => act((event.target as HTMLInputElement).value);
+}
+
+/** Handles a switch that is set or not. */
+export function switched(act: (isOn: boolean) => void): (event: Event) => void {
+  return (event) => act((event.target as HTMLInputElement).checked);
+}
+
 /** Handles a form whose page stays. */
 export function sent(act: () => unknown): (event: Event) => void {
   return (event) => {
@@ -52,7 +62,7 @@ interface SelectProps {
 export function Select({ label, value, choices, disabled, onChange }: SelectProps) {
   const entries = choices.map((each) => (typeof each === 'string' ? ([each, each] as const) : each));
   return html`<label class="select">${label} <select value=${value} disabled=${disabled}
-    onChange=${(event: Event) => onChange((event.target as HTMLSelectElement).value)}>${entries.map(
+    onChange=${typed(onChange)}>${entries.map(
       ([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`,
     )}</select></label>`;
 }
@@ -68,6 +78,11 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
 /** A line of a list of facts. */
 export function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
   return html`<div><dt>${term}</dt><dd class="long">${children}</dd></div>`;
+}
+
+/** Why something was refused, where no field is at fault. */
+export function Refused({ children }: { readonly children: ComponentChildren }) {
+  return html`<p class="refused long" role="alert">${children}</p>`;
 }
 
 /** Stands where there is nothing to show, and says why and what to do. */

@@ -2,11 +2,18 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** Reports the width of an element in pixels, and each change of it, until the function that is returned is called. */
-export function followWidth(element: Element, report: (width: number) => void): () => void {
-  const observer = new ResizeObserver(() => report(element.getBoundingClientRect().width));
+/** Calls a function when the size of an element is known or has changed, until the function that is returned is called. */
+export function followSize(element: Element, act: () => void): () => void {
+  const observer = new ResizeObserver(act);
   observer.observe(element);
   return () => observer.disconnect();
+}
+
+/** One function that calls all of them: what an effect of several followers returns. */
+export function together(...stops: readonly (() => void)[]): () => void {
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** An element this near to the window counts as seen. */

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-import './controls.css';
+import { typed } from './controls.js';
 
 interface FieldProps {
   readonly label: string;
@@ -27,7 +27,7 @@ export function Field(props: FieldProps) {
   const shared = {
     id,
     class: mono ? 'mono' : '',
-    onInput: (event: InputEvent) => onInput((event.target as HTMLInputElement).value),
+    onInput: typed(onInput),
     'aria-invalid': problem !== undefined,
     'aria-describedby': note === undefined ? undefined : `${id}-note`,
   };

@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { rulerOfDay, ticksOf } from '../../strip/times.js';
 import { put } from './controls.js';
-import { followWidth, textWidth } from './element.js';
+import { followSize, textWidth } from './element.js';
 import { timeOfDay } from './format.js';
 import { type Course, nearest, shareOf, timeSpan, valueAxis } from './plot-layout.js';
 import './plot.css';
@@ -35,8 +35,9 @@ export function Plot({ label, unit, course, longestS, children }: PlotProps) {
   /** The time of the sample that is read. */
   const at = useSignal<number | undefined>(undefined);
   useEffect(() => {
-    return followWidth(svg.current as SVGSVGElement, (now) => {
-      width.value = now;
+    const element = svg.current as SVGSVGElement;
+    return followSize(element, () => {
+      width.value = element.clientWidth;
     });
   }, []);
   const { times, values } = course;

@@ -5,9 +5,6 @@ export type Draft = string | readonly Draft[] | { readonly [key: string]: Draft 
 
 export type ObjectDraft = { readonly [key: string]: Draft };
 
-/** Where a choice keeps the key that is chosen; no key of a value has a space. */
-const CHOSEN = ' chosen';
-
 /** The draft of a value; of nothing, an empty one. */
 export function draftOf(shape: Shape, value: unknown): Draft {
   switch (shape.kind) {
@@ -18,8 +15,10 @@ export function draftOf(shape: Shape, value: unknown): Draft {
     case 'list':
       return (value === undefined ? [] : [value].flat()).map((each) => draftOf(shape.item, each));
     case 'choice': {
-      const key = Object.keys(isObject(value) ? value : {})[0] ?? shape.options[0]?.key ?? '';
-      return chosen(shape, key, isObject(value) ? value[key] : undefined);
+      const [[key, of] = [shape.options[0]?.key ?? '', undefined]] = Object.entries(
+        isObject(value) ? value : {},
+      );
+      return chosen(shape, key, of);
     }
     case 'object': {
       const { plainKey, fields } = shape;
@@ -33,18 +32,7 @@ export function draftOf(shape: Shape, value: unknown): Draft {
 /** The draft of a choice in which `key` is chosen. */
 export function chosen(shape: Extract<Shape, { kind: 'choice' }>, key: string, value?: unknown): Draft {
   const option = shape.options.find((each) => each.key === key);
-  return { [CHOSEN]: key, of: option ? draftOf(option.shape, value) : '' };
-}
-
-/** The key that is chosen, and the draft of its value. */
-export function choiceOf(draft: Draft): { readonly key: string; readonly of: Draft } {
-  const { [CHOSEN]: key, of = '' } = draft as ObjectDraft;
-  return { key: String(key), of };
-}
-
-/** A choice with another draft of its value. */
-export function withChoice(draft: Draft, of: Draft): Draft {
-  return { ...(draft as ObjectDraft), of };
+  return { [key]: option ? draftOf(option.shape, value) : '' };
 }
 
 /** The value of a draft; undefined where nothing stands. What can't be read stays text: the server says what is wrong. */
@@ -60,7 +48,7 @@ export function readDraft(shape: Shape, draft: Draft): unknown {
       return known.length > 0 ? known : undefined;
     }
     case 'choice': {
-      const { key, of } = choiceOf(draft);
+      const [[key, of] = ['', '']] = Object.entries(draft as ObjectDraft);
       const option = shape.options.find((each) => each.key === key);
       return option && { [key]: readDraft(option.shape, of) ?? null };
     }

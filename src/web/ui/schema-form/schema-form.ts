@@ -1,9 +1,9 @@
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
 import type { Refusal } from '../../../rest/client.js';
-import { Button } from '../controls.js';
+import { Button, typed } from '../controls.js';
 import { Field } from '../field.js';
-import { choiceOf, chosen, type Draft, draftOf, type ObjectDraft, withChoice } from './draft.js';
+import { chosen, type Draft, draftOf, type ObjectDraft } from './draft.js';
 import type { ChoiceShape, LeafShape, ListShape, ObjectShape, Shape } from './shape.js';
 
 interface PartProps<Kind extends Shape = Shape> {
@@ -57,10 +57,9 @@ function LeafPart({
     choices=${choices && ['', ...choices]} offers=${offers?.[path] ?? known} onInput=${onChange} />`;
   if (!range || !onSlid) return field;
   const [min, max] = range;
-  const textOf = (event: Event) => (event.target as HTMLInputElement).value;
   return html`<div>${field}<input type="range" aria-label=${`${label}, slider`} min=${min} max=${max}
     step=${(max - min) / 200} value=${draft === '' ? (min + max) / 2 : draft}
-    onInput=${(event: Event) => onChange(textOf(event))} onChange=${(event: Event) => onSlid(textOf(event))} /></div>`;
+    onInput=${typed(onChange)} onChange=${typed(onSlid)} /></div>`;
 }
 
 function ObjectPart(props: PartProps<ObjectShape>) {
@@ -82,7 +81,7 @@ function ObjectPart(props: PartProps<ObjectShape>) {
 }
 
 function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: PartProps<ChoiceShape>) {
-  const { key, of } = choiceOf(draft);
+  const [[key, of] = ['', '']] = Object.entries(draft as ObjectDraft);
   const option = shape.options.find((each) => each.key === key);
   const isLeaf = option?.shape.kind === 'leaf';
   return html`<div class="schema-choice stack">
@@ -93,7 +92,7 @@ function ChoicePart({ shape, draft, onChange, path, label, refusal, offers }: Pa
       option
         ? html`<${SchemaPart} key=${key} shape=${option.shape} label=${isLeaf ? key : ''} path=${`${path}.${key}`}
             draft=${of} refusal=${refusal} offers=${offers}
-            onChange=${(next: Draft) => onChange(withChoice(draft, next))} />`
+            onChange=${(next: Draft) => onChange({ [key]: next })} />`
         : null
     }
   </div>`;

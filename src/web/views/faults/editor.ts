@@ -3,12 +3,13 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ServedSchema } from '../../../api/v1/program.js';
 import type { StreamedView } from '../../../api/v1/traffic-view.js';
-import { pathOf, type Refusal } from '../../../rest/client.js';
+import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Button, sent } from '../../ui/controls.js';
+import { Button, Refused, sent } from '../../ui/controls.js';
+import { useRequest } from '../../ui/request.js';
 import { type Draft, draftOf, type ObjectDraft, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { type ObjectShape, shapeOf } from '../../ui/schema-form/shape.js';
@@ -35,8 +36,7 @@ export function Editor() {
   const shape = schema.current.value;
   const draft = useSignal<Draft | undefined>(undefined);
   const event = useSignal<Event | undefined>(undefined);
-  const refusal = useSignal<Refusal | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { isBusy, refusal, send } = useRequest();
   const self = useRef<HTMLFormElement>(null);
 
   const names = () => rules.current.peek()?.map(({ name }) => name) ?? [];
@@ -66,14 +66,9 @@ export function Editor() {
   const rule = shape && draft.value && readDraft(shape, draft.value);
   const submit = async () => {
     if (!rule) return;
-    isBusy.value = true;
     const { name = '' } = rule as { name?: string };
-    const answer = edited === name ? await change('PUT', [name], rule) : await change('POST', [], rule);
-    isBusy.value = false;
-    if (!answer.ok) {
-      refusal.value = answer.problem;
-      return;
-    }
+    const answer = await send(edited === name ? change('PUT', [name], rule) : change('POST', [], rule));
+    if (!answer.ok) return;
     if (edited !== null && edited !== name) await change('DELETE', [edited]);
     say(`Rule ${name} is ${edited === null ? 'armed' : 'changed'}.`);
     close();
@@ -100,7 +95,7 @@ export function Editor() {
           ${edited === null ? 'Arm' : 'Change'}<//></div>
     </div>
     ${event.value ? html`<p class="long">For the next request like <a class="mono" href=${hrefOf('traffic', [], { at: String(event.value.seq) })}>#${event.value.seq}</a> ${event.value.text}</p>` : null}
-    ${problem ? html`<p class="refused long" role="alert">Refused: ${problem.detail}</p>` : null}
+    ${problem && html`<${Refused}>Refused: ${problem.detail}<//>`}
     <div class="ready flow" role="group" aria-label="Ready-made rules">${READY_MADE.map(
       (each) =>
         html`<${Button} disabled=${!rule} onClick=${() => fill(aimed(each, current as never, names()))}>${each.title}<//>`,

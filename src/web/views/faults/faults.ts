@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { RuleView } from '../../../control/schemas/fault.js';
 import { mayWrite } from '../../api.js';
 import { go, hrefOf, route } from '../../route.js';
-import { Button, Empty, State, type Tone } from '../../ui/controls.js';
+import { Button, Empty, State, switched, type Tone } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, timeOfDay } from '../../ui/format.js';
 import { sayAnswer } from '../../ui/toast.js';
@@ -69,7 +69,7 @@ function RuleRow({ rule }: { readonly rule: RuleView }) {
     <div class="flow">
       <label class="switch"><input type="checkbox" checked=${enabled} disabled=${!mayWrite()}
         aria-label=${`Rule ${name} is on`}
-        onChange=${() => void act(enabled ? 'switched off' : 'switched on', 'PATCH', [name], { enabled: !enabled })} />on</label>
+        onChange=${switched((isOn) => void act(isOn ? 'switched on' : 'switched off', 'PATCH', [name], { enabled: isOn }))} />on</label>
       <a href=${hrefOf('faults', [], { edit: name })} aria-label=${`Edit ${name}`}>Edit</a>
       <${Button} label=${`Rearm ${name}`} disabled=${!mayWrite() || !enabled}
         onClick=${() => void act('rearmed', 'PUT', [name], written(rule))}>Rearm<//>

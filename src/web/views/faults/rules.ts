@@ -3,6 +3,7 @@ import { type Answer, pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
+import { together } from '../../ui/element.js';
 
 /** The rules, in the order in which they act. */
 export const rules = resource(
@@ -16,15 +17,11 @@ const CLOCK_MS = 5000;
 
 /** Reads the rules whenever they may have changed, until the function that is returned is called. */
 export function followRules(): () => void {
-  const stop = rules.follow();
   const isTimed = ({ when, schedule }: RuleView) => schedule !== undefined || 'from' in when || 'for' in when;
   const timer = setInterval(() => {
     if (rules.current.peek()?.some(isTimed)) void rules.read();
   }, CLOCK_MS);
-  return () => {
-    stop();
-    clearInterval(timer);
-  };
+  return together(rules.follow(), () => clearInterval(timer));
 }
 
 /** Changes the rules, and reads them. */

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren } from 'preact';
-import type { Answer, Refusal } from '../../../rest/client.js';
-import { Button, into } from '../../ui/controls.js';
+import type { Answer } from '../../../rest/client.js';
+import { Button, into, Refused } from '../../ui/controls.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
+import { useRequest } from '../../ui/request.js';
 import { plainValue } from '../../ui/schema-form/draft.js';
 
 /** Settings of a line as paths and texts: `serial.baudRate` and `9600`. Units are written apart. */
@@ -30,12 +31,11 @@ export type Problems = (path: string) => string | undefined;
 
 /** A form of the settings that a line has, and of one more. The simulator checks them: the form knows none by its name. */
 export function SettingsForm(props: SettingsFormProps) {
-  const { title, action, before, first = before, send, onClose, children } = props;
+  const { title, action, before, first = before, onClose, children } = props;
   const texts = useSignal(first);
   const units = useSignal(props.units);
   const extra = useSignal({ path: '', text: '' });
-  const refusal = useSignal<Refusal | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { isBusy, refusal, send } = useRequest();
 
   const paths = Object.keys(texts.value);
   const shown = [...paths, ...(extra.value.path === '' ? [] : [extra.value.path])];
@@ -47,14 +47,11 @@ export function SettingsForm(props: SettingsFormProps) {
       .join('; ') || undefined;
 
   const submit = async () => {
-    isBusy.value = true;
     const { path, text } = extra.value;
     const change = changeOf(before, { ...texts.value, ...(path !== '' && { [path]: text }) });
     const hasUnits = units.value !== props.units || first !== before;
-    const answer = await send({ ...change, ...(hasUnits && { units: unitsOf(units.value) }) });
-    isBusy.value = false;
+    const answer = await send(props.send({ ...change, ...(hasUnits && { units: unitsOf(units.value) }) }));
     if (answer.ok) onClose();
-    else refusal.value = answer.problem;
   };
 
   const buttons = html`<${Button} onClick=${onClose}>Cancel<//>
@@ -62,7 +59,7 @@ export function SettingsForm(props: SettingsFormProps) {
   return html`<${Dialog} title=${title} onSubmit=${() => void submit()} onClose=${onClose} buttons=${buttons}>
     ${
       refusal.value && (about(undefined).length > 0 || refusal.value.problems.length === 0)
-        ? html`<p class="refused long" role="alert">Refused: ${refusal.value.detail}</p>`
+        ? html`<${Refused}>Refused: ${refusal.value.detail}<//>`
         : null
     }
     ${children?.(problems)}

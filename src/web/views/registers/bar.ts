@@ -5,7 +5,7 @@ import type { RegisterView } from '../../../control/schemas/value.js';
 import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { go } from '../../route.js';
-import { Button, Folded, Select, State, sent } from '../../ui/controls.js';
+import { Button, Folded, into, Select, State, sent, typed } from '../../ui/controls.js';
 import { AskingButton } from '../../ui/dialog.js';
 import { count, duration } from '../../ui/format.js';
 import { say, sayAnswer } from '../../ui/toast.js';
@@ -79,9 +79,7 @@ function Find({ device, table }: { readonly device: DeviceView; readonly table: 
   };
   return html`<form class="find" onSubmit=${sent(find)}>
     <label>Go to <input list="register-names" class="mono" placeholder="address or name" autocomplete="off"
-      spellcheck=${false} value=${text.value} onInput=${(event: Event) => {
-        text.value = (event.target as HTMLInputElement).value;
-      }} /></label>
+      spellcheck=${false} value=${text.value} onInput=${typed(into(text))} /></label>
     <datalist id="register-names">${device.names.slice(0, MOST_NAMES).map((name) => html`<option value=${name} />`)}</datalist>
   </form>`;
 }

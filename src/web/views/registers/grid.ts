@@ -2,6 +2,7 @@ import { useSignalEffect } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { route } from '../../route.js';
+import { followSize } from '../../ui/element.js';
 import { beginEdit, editSelected, select } from './editing.js';
 import { type Cell, cellStart, moved, ROW_HEIGHT, rowCells, rowOf } from './layout.js';
 import { cellId, Row } from './row.js';
@@ -22,7 +23,10 @@ import {
 /** The registers of a table. Only rows that are seen are drawn. */
 export function Grid({ label }: { readonly label: string }) {
   const self = useRef<HTMLDivElement>(null);
-  useEffect(() => followSize(self.current as HTMLDivElement), []);
+  useEffect(() => {
+    const grid = self.current as HTMLDivElement;
+    return followSize(grid, () => measure(grid));
+  }, []);
   const starts = rowStarts.value;
   useSignalEffect(() => show(self.current, rowOf(rowStarts.value, columns.value, selected.value)));
   useEffect(() => {
@@ -83,12 +87,6 @@ function onPointer(event: PointerEvent): void {
   const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-address]') : null;
   if (!cell || event.button !== 0 || event.target instanceof HTMLInputElement) return;
   select(Number(cell.dataset.address), event.shiftKey);
-}
-
-function followSize(grid: HTMLElement): () => void {
-  const observer = new ResizeObserver(() => measure(grid));
-  observer.observe(grid);
-  return () => observer.disconnect();
 }
 
 function measure(grid: HTMLElement): void {

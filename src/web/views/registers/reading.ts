@@ -3,6 +3,7 @@ import type { RegisterView, Words } from '../../../control/schemas/value.js';
 import { type Answer, pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { restarts } from '../../live.js';
+import { together } from '../../ui/element.js';
 import { partsOf } from './layout.js';
 import { columns, forget, learn, selected, size, target, version, visibleStarts } from './state.js';
 
@@ -29,7 +30,7 @@ let shown = '';
 
 /** Reads what is seen every second, and when it changes, until the function that is returned is called. */
 export function followRegisters(): () => void {
-  const stops = [
+  return together(
     effect(() => {
       const { device, table } = target.value ?? {};
       const wanted = `${restarts.value} ${device?.name}\n${table}`;
@@ -43,12 +44,11 @@ export function followRegisters(): () => void {
     effect(() => {
       if (selected.value >= 0) readWithin(AFTER_SCROLL_MS);
     }),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-    clearTimeout(timer);
-    dueAt = Number.POSITIVE_INFINITY;
-  };
+    () => {
+      clearTimeout(timer);
+      dueAt = Number.POSITIVE_INFINITY;
+    },
+  );
 }
 
 /** Reads again soon: traffic has touched what is seen. */

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { go, route } from '../../route.js';
-import { Empty, put } from '../../ui/controls.js';
+import { Empty, put, Refused } from '../../ui/controls.js';
 import { Question } from '../../ui/dialog.js';
 import { Bar, Machine } from './bar.js';
 import { clash, redo, undo } from './changes.js';
@@ -48,7 +48,7 @@ export function RegistersView() {
             onYes=${clash.value.goOn} onClose=${put(clash, undefined)} />`
         : null
     }
-    ${problem.value === undefined ? null : html`<p class="refused long" role="alert">${problem.value}</p>`}
+    ${problem.value === undefined ? null : html`<${Refused}>${problem.value}<//>`}
   </div>`;
 }
 

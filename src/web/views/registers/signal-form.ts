@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { RegisterView, SignalKindView } from '../../../control/schemas/value.js';
-import { pathOf, type Refusal } from '../../../rest/client.js';
+import { pathOf } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { resource } from '../../resource.js';
-import { Button, into, sent } from '../../ui/controls.js';
+import { Button, into, Refused, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
+import { useRequest } from '../../ui/request.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { plain, shapeOf } from '../../ui/schema-form/shape.js';
@@ -35,7 +36,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
   useEffect(kinds.follow, []);
   const chosen = useSignal<string | undefined>(undefined);
   const draft = useSignal<Draft | undefined>(undefined);
-  const refusal = useSignal<Refusal | undefined>(undefined);
+  const { refusal, send } = useRequest();
   const name = about?.name;
   if (about == null || name == null) return null;
 
@@ -45,8 +46,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
   const written = now === moving?.[0] ? moving[1] : undefined;
   const shown = draft.value ?? (kind && draftOf(kind.shape, written)) ?? '';
   const settle = async (method: 'PUT' | 'DELETE', body: object | undefined, done: string) => {
-    const answer = await ask(method, pathOf('devices', device, 'signals', name), body);
-    refusal.value = answer.ok ? undefined : answer.problem;
+    const answer = await send(ask(method, pathOf('devices', device, 'signals', name), body));
     if (!answer.ok) return;
     [chosen.value, draft.value] = [undefined, undefined];
     say(done);
@@ -70,7 +70,7 @@ export function SignalForm({ device, about }: SignalFormProps) {
             refusal=${refusal.value} onChange=${into(draft)} onSlid=${mayWrite() ? (next: Draft) => void put(next) : undefined} />`
         : null
     }
-    ${refusal.value && !isPlaced ? html`<p class="refused long" role="alert">${refusal.value.detail}</p>` : null}
+    ${refusal.value && !isPlaced ? html`<${Refused}>${refusal.value.detail}<//>` : null}
     <div class="flow">
       <${Button} type="submit" kind="main" disabled=${!mayWrite() || !kind}>${moving?.[0] === now ? 'Change' : 'Start the signal'}<//>
       <${Button} disabled=${!mayWrite() || !moving} label="Freeze: the value stays as it is now" onClick=${() =>

@@ -5,6 +5,7 @@ import { pathOf } from '../../../rest/client.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { hrefOf, route } from '../../route.js';
+import { together } from '../../ui/element.js';
 import { FORMATS, type Format } from './formats.js';
 import { Known } from './known.js';
 import { columnsFor, ROW_HEIGHT, rowStartsOf } from './layout.js';
@@ -39,10 +40,7 @@ const single = resource(
 
 /** Reads the devices whenever they may have changed, until the function that is returned is called. */
 export function followDevices(): () => void {
-  const stops = [devices.follow(), single.follow()];
-  return () => {
-    for (const stop of stops) stop();
-  };
+  return together(devices.follow(), single.follow());
 }
 
 /** Which addresses the device defines; undefined before that is known. */

@@ -6,6 +6,7 @@ import { pathOf } from '../../../rest/client.js';
 import { ask } from '../../api.js';
 import { followTraffic } from '../../live.js';
 import { resource } from '../../resource.js';
+import { together } from '../../ui/element.js';
 
 export type Verdict = TestSummary['verdict'];
 
@@ -63,18 +64,15 @@ const LOOK_MS = 2000;
 
 /** Follows all runs until the function that is returned is called. Each event of a test is a reason to read them. */
 export function followRuns(): () => void {
-  const stops = [
-    tests.follow(),
-    examinations.follow(),
-    followTraffic({ filter: new URLSearchParams({ kind: 'test' }), onBatch: () => void readRuns() }),
-  ];
   const timer = setInterval(() => {
     if (runs.peek()?.some(({ isRunning }) => isRunning)) void readRuns();
   }, LOOK_MS);
-  return () => {
-    for (const stop of stops) stop();
-    clearInterval(timer);
-  };
+  return together(
+    tests.follow(),
+    examinations.follow(),
+    followTraffic({ filter: new URLSearchParams({ kind: 'test' }), onBatch: () => void readRuns() }),
+    () => clearInterval(timer),
+  );
 }
 
 function testRun({ id, name, state, verdict, lines, steps }: TestSummary): Run {

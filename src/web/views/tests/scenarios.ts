@@ -4,65 +4,56 @@ interface ReadyScenario {
   readonly text: (line: string) => string;
 }
 
-/** A name in YAML: JSON's strings are YAML's, too. */
-const quoted = (line: string) => JSON.stringify(line);
+/** @param steps with the name of the line as YAML has it */
+function ready(title: string, name: string, steps: (line: string) => string): ReadyScenario {
+  // JSON's strings are YAML's, too.
+  const text = (line: string) =>
+    `name: ${name}\nline: ${JSON.stringify(line)}\nsteps:\n${steps(JSON.stringify(line))}`;
+  return { title, text };
+}
 
-/** Shows how often everything is polled, so that a retry differs from the next poll. */
-const POLLS = `  - name: it polls the same again and again
+/** Shows how often everything is polled, so that a retry differs from the next poll; then one reply has a fault. */
+const spoilt = (name: string, line: string, fault: string) => `  - name: it polls the same again and again
     expect: [{}, {same: true, times: {min: 5}}]
     within: 60s
+  - name: ${name}
+    fault: {when: {line: ${line}, count: 1}, do: [${fault}]}
+    expect: {same: true}
+    within: 10s
 `;
 
 export const READY_SCENARIOS: readonly ReadyScenario[] = [
-  {
-    title: 'The client polls',
-    text: (line) => `name: the client polls
-line: ${quoted(line)}
-steps:
-  - name: a request comes
+  ready(
+    'The client polls',
+    'the client polls',
+    () => `  - name: a request comes
     expect: {}
     within: 10s
   - name: the same request comes again
     expect: [{}, {same: true}]
     within: 10s
 `,
-  },
-  {
-    title: 'Asks again after silence',
-    text: (line) => `name: the client asks again
-line: ${quoted(line)}
-steps:
-${POLLS}  - name: one reply is missing
-    fault: {when: {line: ${quoted(line)}, count: 1}, do: [{silence: true}]}
-    expect: {same: true}
-    within: 10s
-  - name: it goes on
+  ),
+  ready(
+    'Asks again after silence',
+    'the client asks again',
+    (line) => `${spoilt('one reply is missing', line, '{silence: true}')}  - name: it goes on
     expect: {times: {min: 3}}
     within: 20s
 `,
-  },
-  {
-    title: 'Survives a wrong CRC',
-    text: (line) => `name: the client survives a wrong CRC
-line: ${quoted(line)}
-steps:
-${POLLS}  - name: a reply has a wrong CRC
-    fault: {when: {line: ${quoted(line)}, count: 1}, do: [{crc: invert}]}
-    expect: {same: true}
-    within: 10s
-`,
-  },
-  {
-    title: 'Survives a dead device',
-    text: (line) => `name: the client survives a dead device
-line: ${quoted(line)}
-steps:
-  - name: nobody answers for 5 s
-    fault: {when: {line: ${quoted(line)}}, do: [{silence: true}]}
+  ),
+  ready('Survives a wrong CRC', 'the client survives a wrong CRC', (line) =>
+    spoilt('a reply has a wrong CRC', line, '{crc: invert}'),
+  ),
+  ready(
+    'Survives a dead device',
+    'the client survives a dead device',
+    (line) => `  - name: nobody answers for 5 s
+    fault: {when: {line: ${line}}, do: [{silence: true}]}
     wait: 5s
   - name: it comes back
     expect: {times: {min: 3}}
     within: 30s
 `,
-  },
+  ),
 ];

@@ -3,13 +3,14 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { ExaminationSummary } from '../../../api/v1/examinations.js';
 import type { TestSummary } from '../../../api/v1/tests.js';
-import type { Answer, Refusal } from '../../../rest/client.js';
+import type { Answer } from '../../../rest/client.js';
 import { ask, mayWrite } from '../../api.js';
 import { summary } from '../../live.js';
 import { resource } from '../../resource.js';
 import { go, hrefOf } from '../../route.js';
-import { Button, into, sent } from '../../ui/controls.js';
+import { Button, into, Refused, sent } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
+import { useRequest } from '../../ui/request.js';
 import { type Draft, draftOf, readDraft } from '../../ui/schema-form/draft.js';
 import { SchemaPart } from '../../ui/schema-form/schema-form.js';
 import { shapeOf } from '../../ui/schema-form/shape.js';
@@ -17,11 +18,10 @@ import { readRuns } from './runs.js';
 import { READY_SCENARIOS } from './scenarios.js';
 
 /** Shows a run that has begun. */
-async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<Refusal | undefined> {
-  if (!answer.ok) return answer.problem;
+async function show(answer: Answer<TestSummary | ExaminationSummary>): Promise<void> {
+  if (!answer.ok) return;
   await readRuns();
   go(hrefOf('tests', [String(answer.value.id)]));
-  return undefined;
 }
 
 const firstLine = () => summary.peek()?.lines[0]?.name ?? '';
@@ -29,18 +29,14 @@ const firstLine = () => summary.peek()?.lines[0]?.name ?? '';
 /** A form for a scenario: written, opened from a file, or ready-made. */
 export function ScenarioForm() {
   const text = useSignal('');
-  const refusal = useSignal<Refusal | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { isBusy, refusal, send } = useRequest();
   const set = (next: string) => {
     text.value = next;
     refusal.value = undefined;
   };
   const submit = async () => {
-    isBusy.value = true;
-    refusal.value = await show(
-      await ask<TestSummary>('POST', '/tests', new Blob([text.value], { type: 'application/yaml' })),
-    );
-    isBusy.value = false;
+    const scenario = new Blob([text.value], { type: 'application/yaml' });
+    await show(await send(ask<TestSummary>('POST', '/tests', scenario)));
   };
   const problems = refusal.value?.problems.map(({ path, message, line, column }) =>
     [
@@ -85,8 +81,7 @@ export function ExaminationForm() {
   useEffect(checks.follow, []);
   const shape = schema.current.value;
   const draft = useSignal<Draft>({});
-  const refusal = useSignal<Refusal | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { isBusy, refusal, send } = useRequest();
   // The lines may become known after the schema.
   const isReady = shape !== undefined && summary.value !== undefined;
   useEffect(() => {
@@ -94,10 +89,8 @@ export function ExaminationForm() {
   }, [isReady]);
   const submit = async () => {
     if (!shape) return;
-    isBusy.value = true;
     const order = readDraft(shape, draft.value) as object;
-    refusal.value = await show(await ask<ExaminationSummary>('POST', '/examinations', order ?? {}));
-    isBusy.value = false;
+    await show(await send(ask<ExaminationSummary>('POST', '/examinations', order ?? {})));
   };
   const problem = refusal.value ?? schema.problem.value;
   const offers = {
@@ -106,7 +99,7 @@ export function ExaminationForm() {
   };
   return html`<form class="stack" aria-label="Run an examination" onSubmit=${sent(submit)}>
     <p class="dim">Disturbs the client of a line, one check after the other, and reports how it copes. The client must be polling.</p>
-    ${problem ? html`<p class="refused long" role="alert">Refused: ${problem.detail}</p>` : null}
+    ${problem && html`<${Refused}>Refused: ${problem.detail}<//>`}
     ${
       isReady
         ? html`<${SchemaPart} shape=${shape} draft=${draft.value} path="" label="" refusal=${refusal.value} offers=${offers}

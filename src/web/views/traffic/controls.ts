@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import type { Refusal } from '../../../rest/client.js';
 import { readUpTo, serverNow, summary } from '../../live.js';
-import { Button, Folded, State, sent } from '../../ui/controls.js';
+import { Button, Folded, State, sent, switched, typed } from '../../ui/controls.js';
 import { Field } from '../../ui/field.js';
 import { count } from '../../ui/format.js';
 import type { Event as TrafficEvent } from './chunks.js';
@@ -29,7 +29,7 @@ export function Controls({ feed, onPause, onNewest, onFound, onProblems }: Contr
     <${Button} onClick=${onPause} disabled=${feed.isEmpty.value === undefined}>${isPaused ? 'Resume' : 'Pause'}<//>
     <${Button} onClick=${onNewest}>Newest<//>
     <label><input type="checkbox" checked=${feed.filter.has('problems')}
-      onChange=${(event: Event) => onProblems((event.target as HTMLInputElement).checked)} /> Only problems</label>
+      onChange=${switched(onProblems)} /> Only problems</label>
     <${Progress} feed=${feed} />
     <${Folded} summary="Jump, download">
     <${Jump} feed=${feed} onFound=${onFound} />
@@ -75,10 +75,10 @@ function Jump({ feed, onFound }: Pick<ControlsProps, 'feed' | 'onFound'>) {
   return html`<form class="jump end" onSubmit=${sent(jump)}>
     <label>Jump to <input class="mono" value=${text.value} placeholder="14:03:07.25 or 5m" autocomplete="off"
       aria-invalid=${problem.value !== ''} title=${problem.value}
-      onInput=${({ currentTarget }: { currentTarget: HTMLInputElement }) => {
-        text.value = currentTarget.value;
+      onInput=${typed((now) => {
+        text.value = now;
         problem.value = '';
-      }} /></label>
+      })} /></label>
     <span class="refused" role="status">${problem.value}</span>
   </form>`;
 }

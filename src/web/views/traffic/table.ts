@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../ui/controls.js';
+import { followSize } from '../../ui/element.js';
 import { type Event, isEvent, type Row } from './chunks.js';
 import type { Feed } from './feed.js';
 import { COLUMNS, cellsOf, isAtEnd, ROW, scrolledTo, spanOf, toneOf } from './rows.js';
@@ -35,11 +36,9 @@ export function Table({ feed, selected, onSelect, onOpen, onPause }: TableProps)
 
   useEffect(() => {
     const element = scroller.current as HTMLDivElement;
-    const observer = new ResizeObserver(() => {
+    return followSize(element, () => {
       height.value = element.clientHeight - ROW;
     });
-    observer.observe(element);
-    return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
     sticks.current = true;
