@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { fileBesideCode } from '../package.js';
 import { documentedForm } from '../schema/written-as.js';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -8,7 +9,7 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 export type Direction = 'input' | 'output';
 
 const PREFIX = '#/components/schemas/';
-const RECORDED = new URL('./openapi/examples.json', import.meta.url);
+const RECORDED = fileBesideCode('api/openapi/examples.json');
 
 /** Turns zod's schemas into JSON Schema. Those with an `id` become components, to which the others refer. */
 export class Components {

@@ -381,6 +381,11 @@ describe('the imports of src', () => {
     expect(wrongImports(sources)).toEqual([]);
   });
 
+  it('leave it to one module where the files of the package are, because a bundle puts modules elsewhere', () => {
+    const asking = Object.entries(sources).filter(([, source]) => source.includes('import.meta.url'));
+    expect(asking.map(([path]) => path)).toEqual(['src/package.ts']);
+  });
+
   it('leave files that web may know without imports but of each other', () => {
     const files = ROOMS.web?.knowsFiles ?? [];
     const imported = files.flatMap((file) =>
