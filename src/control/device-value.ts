@@ -3,8 +3,7 @@ import type { Point } from '../device/point.js';
 import { TABLE_NAMES, type TableName } from '../device/tables.js';
 import type { RegisterImage } from '../registers/image.js';
 import { parseValue } from '../registers/parse-value.js';
-import type { Value, ValueLocation } from '../registers/value.js';
-import { nearestValue } from '../registers/value.js';
+import { nearestValue, type Value, type ValueLocation } from '../registers/value.js';
 import { quote } from '../schema/problem.js';
 import type { Code } from './refusal.js';
 

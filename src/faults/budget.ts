@@ -1,4 +1,4 @@
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { type ReplyPlan, stepsOf } from '../protocol/reply-plan.js';
 
 /** The size of a reply. `ms` does not include the time that the bytes take on the wire. */
 export interface Size {
@@ -11,7 +11,7 @@ export interface Size {
 
 /** The size of the reply that a plan makes. */
 export function sizeOf(plan: ReplyPlan): Size {
-  const steps = plan.kind === 'send' ? plan.steps : [];
+  const steps = stepsOf(plan);
   let [bytes, ms] = [0, 0];
   for (const step of steps) {
     ms += step.waitMs;

@@ -1,12 +1,7 @@
 import { concatBytes } from '../protocol/bytes.js';
-import type { ReplyPlan, SendStep, Step } from '../protocol/reply-plan.js';
+import { type ReplyPlan, type SendStep, type Step, stepsOf } from '../protocol/reply-plan.js';
 import { sizeOf, WORK } from './budget.js';
 import type { Applied, FaultContext } from './kind.js';
-
-/** The steps of a plan; none when it is silent. */
-export function stepsOf(plan: ReplyPlan): readonly Step[] {
-  return plan.kind === 'send' ? plan.steps : [];
-}
 
 /** The plan with other steps. A silent plan becomes one that sends. */
 export function withSteps(plan: ReplyPlan, steps: readonly Step[]): ReplyPlan {

@@ -1,6 +1,5 @@
 import { Counters, LastWrites, type Writer } from './accesses.js';
-import type { ActionSource, ActiveCells } from './actions.js';
-import { type Action, runAction } from './actions.js';
+import { type Action, type ActionSource, type ActiveCells, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
 import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
 import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './value.js';

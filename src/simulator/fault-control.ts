@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FaultRule, FindValue } from '../faults/rule.js';
-import { resolveNames } from '../faults/rule.js';
+import { type FaultRule, type FindValue, resolveNames } from '../faults/rule.js';
 import { FaultRules, type RuleSource } from '../faults/rules.js';
 
 const SYSTEM: RuleSource = {

@@ -1,8 +1,7 @@
 import { startWorkTime } from '../faults/budget.js';
 import { type PlayedRule, playRule } from '../faults/preview.js';
 import type { FaultRule } from '../faults/rule.js';
-import { achieved, type StepReport } from '../protocol/play-report.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import { achieved, type ReplyPlan, type StepReport } from '../protocol/reply-plan.js';
 import { factsOf, type LikeRequest } from './like-request.js';
 import { lineStatus } from './line-status.js';
 

@@ -6,8 +6,8 @@ import { concatBytes, packBits, packWords } from '../protocol/bytes.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
 import { addressRanges } from '../protocol/pdu.js';
+import { sentBytes } from '../protocol/reply-plan.js';
 import type { FrameEvent, TrafficEvent } from '../traffic/event.js';
-import { sentBytes } from '../traffic/sent-bytes.js';
 import type { Line } from './line.js';
 import type { Simulator } from './simulator.js';
 

@@ -3,7 +3,7 @@ import type { Answer } from '../bus/answer.js';
 import type { Activity } from '../device/diagnostics.js';
 import type { ActedFault } from '../faults/apply.js';
 import type { Framing } from '../protocol/framing.js';
-import type { PlayReport } from '../protocol/play-report.js';
+import type { PlayReport } from '../protocol/reply-plan.js';
 import { countEvent, type LineCounters, newCounters } from '../traffic/counters.js';
 import type { ClientOf, LineStateEvent, NewEvent, Received, TestEvent } from '../traffic/event.js';
 import { ForeignRequests } from '../traffic/foreign-requests.js';

@@ -16,9 +16,9 @@ import type { TestEvent } from '../traffic/event.js';
 import type { LineMeters } from '../traffic/meters.js';
 import type { TrafficStream } from '../traffic/stream.js';
 import { type Clock, systemClock } from '../transport/clock.js';
-import { newTransport } from '../transport/new-transport.js';
 import { realPathOf } from '../transport/port/adapter.js';
 import { SerialLine } from '../transport/serial/serial-line.js';
+import { SocketLine } from '../transport/socket/socket-line.js';
 import type {
   LineEvent,
   LineHandler,
@@ -49,7 +49,13 @@ export interface LineContext {
   readonly tools?: LineTools;
 }
 
-const SYSTEM_TOOLS: LineTools = { clock: systemClock, newTransport };
+const SYSTEM_TOOLS: LineTools = {
+  clock: systemClock,
+  newTransport: (definition, framing, handler) =>
+    definition.kind === 'serial'
+      ? new SerialLine(definition, framing, handler)
+      : new SocketLine(definition, framing, handler),
+};
 
 /** Whether a line is as it was asked to be; `error` is one sentence that names the place. */
 export type LineOutcome =

@@ -1,6 +1,5 @@
 import type { Answer, LaterAnswer } from '../bus/answer.js';
-import type { PlayReport } from '../protocol/play-report.js';
-import { type ReplyPlan, silence } from '../protocol/reply-plan.js';
+import { type PlayReport, type ReplyPlan, silence } from '../protocol/reply-plan.js';
 import type { LineReply } from '../transport/transport.js';
 import type { Asked } from './line-traffic.js';
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LineDefinition, UnaskedDefinition } from '../config/configuration.js';
 import type { Framing } from '../protocol/framing.js';
-import type { PlayReport } from '../protocol/play-report.js';
-import type { ReplyPlan, Step } from '../protocol/reply-plan.js';
+import type { PlayReport, ReplyPlan, Step } from '../protocol/reply-plan.js';
 import { t35 } from '../protocol/timing.js';
 import { seededRandom, seedOf } from '../random.js';
 import type { Clock } from '../transport/clock.js';

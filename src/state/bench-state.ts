@@ -1,8 +1,7 @@
 import type { Configuration, LineDefinition } from '../config/configuration.js';
 import { sourceOfCopy, sourceWithCopies } from '../config/native/copies.js';
 import { sourceChange } from '../config/native/line-source.js';
-import type { RunningConfiguration } from '../simulator/written/written-configuration.js';
-import { ruleSource } from '../simulator/written/written-configuration.js';
+import { type RunningConfiguration, ruleSource } from '../simulator/written/written-configuration.js';
 import { deviceFingerprint, lineFingerprint, rulesFingerprint } from './fingerprint.js';
 import { type BenchState, FORMAT } from './schema.js';
 

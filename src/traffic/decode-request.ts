@@ -2,8 +2,7 @@ import { hex, wordAt } from '../protocol/bytes.js';
 import { FunctionCode } from '../protocol/function-code.js';
 import { functionOf } from '../protocol/function-table.js';
 import { addressRanges } from '../protocol/pdu.js';
-import type { FilePart, Request } from '../protocol/request.js';
-import { decodeRequest } from '../protocol/request.js';
+import { decodeRequest, type FilePart, type Request } from '../protocol/request.js';
 import { SubFunction } from '../protocol/sub-function.js';
 import { exceptionText, functionName, hexWord, rangeText, subFunctionName, valuesText } from './words.js';
 

@@ -2,8 +2,8 @@ import { hex } from '../protocol/bytes.js';
 import { ExceptionCode } from '../protocol/exception-code.js';
 import type { Framing } from '../protocol/framing.js';
 import { decodeMbap } from '../protocol/mbap.js';
-import type { Message } from './decode-request.js';
-import { requestMessage, type Written, writtenBy } from './decode-request.js';
+import { sentFrames } from '../protocol/reply-plan.js';
+import { type Message, requestMessage, type Written, writtenBy } from './decode-request.js';
 import { responseMessage } from './decode-response.js';
 import type {
   ClientEvent,
@@ -15,7 +15,6 @@ import type {
   TrafficEvent,
   UnaskedEvent,
 } from './event.js';
-import { sentFrames } from './sent-bytes.js';
 import { rangeText } from './words.js';
 
 /** Reads another event of the stream, such as the request of a response. Undefined when it is not kept any more. */

@@ -1,5 +1,4 @@
-import type { Reader } from './bytes.js';
-import { sizeOfText, type Writer } from './bytes.js';
+import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import {
   EVENT_KINDS,
   type EventKind,

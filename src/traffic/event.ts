@@ -1,8 +1,7 @@
 import type { ActedFault } from '../faults/apply.js';
 import type { Framing } from '../protocol/framing.js';
 import type { RefusedRange } from '../protocol/pdu.js';
-import type { PlayReport } from '../protocol/play-report.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { PlayReport, ReplyPlan } from '../protocol/reply-plan.js';
 
 /** What every event has. `at` is in ms of `performance.now()`. */
 interface Common {

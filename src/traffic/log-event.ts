@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { concatBytes, hex } from '../protocol/bytes.js';
+import { sentBytes } from '../protocol/reply-plan.js';
 import { damageText, decodeEvent } from './decode.js';
 import type { EventKind, NewEvent } from './event.js';
-import { sentBytes } from './sent-bytes.js';
 
 /** Limit of the bytes in one log entry. Faults can make long replies. */
 const MAX_LOGGED = 256;

@@ -1,7 +1,13 @@
 import type { ActedFault } from '../faults/apply.js';
 import { REFUSALS } from '../protocol/pdu.js';
-import { achieved, type PlayReport, type StepReport } from '../protocol/play-report.js';
-import { plainReply, type ReplyPlan, type Step } from '../protocol/reply-plan.js';
+import {
+  achieved,
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  type Step,
+  type StepReport,
+} from '../protocol/reply-plan.js';
 import { type Reader, sizeOfText, type Writer } from './bytes.js';
 import type { EventOf, FrameEvent, NewEvent, ReplyEvent, TrafficEvent } from './event.js';
 import { itemAt, readClient, readFraming, writeClient, writeFraming } from './record-parts.js';

@@ -1,6 +1,11 @@
 import { hex } from '../protocol/bytes.js';
-import type { PlayReport, StepReport } from '../protocol/play-report.js';
-import type { ReplyPlan, Step } from '../protocol/reply-plan.js';
+import {
+  type PlayReport,
+  type ReplyPlan,
+  type Step,
+  type StepReport,
+  stepsOf,
+} from '../protocol/reply-plan.js';
 import type { ReplyEvent } from './event.js';
 import { micros } from './time.js';
 
@@ -52,7 +57,7 @@ interface StepView {
 type Reply = Pick<ReplyEvent, 'plan' | 'acted' | 'omittedFaults' | 'report' | 'requestedAt'>;
 
 export function replyView({ plan, acted, omittedFaults, report, requestedAt }: Reply): ReplyView {
-  const steps = plan.kind === 'send' ? plan.steps : [];
+  const steps = stepsOf(plan);
   const { shown, omittedBytes } = shorten(steps.slice(0, MAX_STEPS));
   return {
     silence: plan.kind === 'silence' ? plan.reason : null,

@@ -1,9 +1,9 @@
 import { concatBytes, hex } from '../protocol/bytes.js';
+import { sentBytes } from '../protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
 import type { Written } from './decode-request.js';
 import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
 import { type ReplyView, replyView } from './reply-view.js';
-import { sentBytes } from './sent-bytes.js';
 import { isoTime, micros } from './time.js';
 
 export const DIRECTIONS = ['in', 'out', 'none'] as const;

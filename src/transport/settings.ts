@@ -5,8 +5,6 @@ import type { CharacterSettings } from '../protocol/timing.js';
  * which devices answer. Times are in ms.
  */
 
-export type LineSettings = SerialSettings | SocketSettings;
-
 /** A serial line: a port, and how the line behaves on it. */
 export interface SerialSettings extends PortSettings {
   readonly kind: 'serial';

@@ -1,6 +1,5 @@
 import type { Framing } from '../protocol/framing.js';
-import type { PlayReport } from '../protocol/play-report.js';
-import type { ReplyPlan } from '../protocol/reply-plan.js';
+import type { PlayReport, ReplyPlan } from '../protocol/reply-plan.js';
 
 /** Bytes and when they came: the arrival times of the chunks that brought the first and the last of them, in ms. */
 export interface TimedBytes {

@@ -6,7 +6,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { TAGS } from '../../src/api/openapi/tags.js';
 import { idOfReference, type JsonSchema } from '../../src/api/schema-json.js';
-import { achieved } from '../../src/protocol/play-report.js';
+import { achieved } from '../../src/protocol/reply-plan.js';
 import { isMapping } from '../../src/schema/parts.js';
 import { nativeSetup } from '../support/configuration.js';
 import {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultLine } from '../../src/faults/ability.js';
-import { abilities } from '../../src/faults/ability.js';
-import type { Circumstances } from '../../src/faults/condition.js';
-import { numbersOf } from '../../src/faults/condition.js';
+import { abilities, type FaultLine } from '../../src/faults/ability.js';
+import { type Circumstances, numbersOf } from '../../src/faults/condition.js';
 import { ruleSchema, THEN } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
 import { usableRule } from '../../src/faults/usable-rule.js';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { ruleSchema } from '../../src/faults/rule.js';
 import { FaultRules } from '../../src/faults/rules.js';
-import type { PlayReport, StepReport } from '../../src/protocol/play-report.js';
+import type { PlayReport, StepReport } from '../../src/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Line } from '../../src/simulator/line.js';
 import { TrafficStream } from '../../src/traffic/stream.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LineDefinition, UnaskedDefinition } from '../../src/config/configuration.js';
 import { RTU } from '../../src/protocol/framing.js';
-import type { PlayReport, StepReport } from '../../src/protocol/play-report.js';
-import { plainReply, silence } from '../../src/protocol/reply-plan.js';
+import { type PlayReport, plainReply, type StepReport, silence } from '../../src/protocol/reply-plan.js';
 import { encodeRtu } from '../../src/protocol/rtu.js';
 import { Unasked } from '../../src/simulator/unasked.js';
 import type { LineEvent, LineRequest } from '../../src/transport/transport.js';

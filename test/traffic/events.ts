@@ -1,6 +1,11 @@
 import { type Framing, RTU } from '../../src/protocol/framing.js';
-import { achieved, type PlayReport } from '../../src/protocol/play-report.js';
-import { plainReply, type ReplyPlan, type Step } from '../../src/protocol/reply-plan.js';
+import {
+  achieved,
+  type PlayReport,
+  plainReply,
+  type ReplyPlan,
+  type Step,
+} from '../../src/protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent } from '../../src/traffic/event.js';
 
 /** The bytes that a text of hexadecimal digits stands for: `03 0000 000a`. */

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { RTU, SOCKET } from '../../src/protocol/framing.js';
-import { achieved, notAchieved, type PlayReport, type StepReport } from '../../src/protocol/play-report.js';
-import { plainReply, type Step } from '../../src/protocol/reply-plan.js';
+import {
+  achieved,
+  notAchieved,
+  type PlayReport,
+  plainReply,
+  type Step,
+  type StepReport,
+} from '../../src/protocol/reply-plan.js';
 import type { FrameEvent, NewEvent, ReplyEvent } from '../../src/traffic/event.js';
 import { DEFAULT_LIMITS, TrafficStream } from '../../src/traffic/stream.js';
 import { adu } from './events.js';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { concatBytes, hex } from '../../protocol/bytes.js';
 import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
+import { sentBytes } from '../../protocol/reply-plan.js';
 import { decodeEvent, requestPduOf } from '../../traffic/decode.js';
 import type { EventOf } from '../../traffic/event.js';
 import type { KeptEvents } from '../../traffic/kept-events.js';
 import { newestFirst } from '../../traffic/reading.js';
-import { sentBytes } from '../../traffic/sent-bytes.js';
 import type { MonitorRequest } from './call-request.js';
 
 /** A request or a response that was seen. */

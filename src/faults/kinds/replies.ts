@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { MAX_PDU_LENGTH } from '../../protocol/limits.js';
 import { exceptionResponse } from '../../protocol/pdu.js';
-import type { SendStep, Step } from '../../protocol/reply-plan.js';
-import { silence } from '../../protocol/reply-plan.js';
+import { type SendStep, type Step, silence, stepsOf } from '../../protocol/reply-plan.js';
 import { hexadecimal, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { fault } from '../kind.js';
-import { repeatFrames, stepsOf, withOneFrame, withSteps } from '../plan.js';
+import { repeatFrames, withOneFrame, withSteps } from '../plan.js';
 
 const how = z.enum(['end', 'reset'], { error: '"end" or "reset"' });
 

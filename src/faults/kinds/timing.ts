@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { stepsOf } from '../../protocol/reply-plan.js';
 import { numberFrom, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { duration } from '../../schema/units.js';
 import { fault } from '../kind.js';
-import { countFrames, cutFrames, stepsOf, withSteps } from '../plan.js';
+import { countFrames, cutFrames, withSteps } from '../plan.js';
 
 /** Faults that change when the bytes of a reply leave, and no byte of it. */
 export const TIMING = {

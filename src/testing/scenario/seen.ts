@@ -1,7 +1,7 @@
 import { EXCEPTION_FLAG } from '../../protocol/function-code.js';
 import { type AddressRange, addressRanges } from '../../protocol/pdu.js';
+import { sentFrames } from '../../protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../traffic/event.js';
-import { sentFrames } from '../../traffic/sent-bytes.js';
 
 /** A request, or what became of one, as expectations look at it. */
 export interface Seen {

@@ -1,5 +1,4 @@
-import type { StepReport } from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+import { type Step, type StepReport, stepsOf } from '../../protocol/reply-plan.js';
 import { damageText } from '../decode.js';
 import type { DamageEvent, FrameEvent, ReplyEvent, TrafficEvent, UnaskedEvent } from '../event.js';
 import type { LinkType } from './pcapng.js';
@@ -92,7 +91,7 @@ export function receivedComments(event: FrameEvent | DamageEvent | UnaskedEvent)
  */
 export function doneSteps(event: ReplyEvent): DoneStep[] {
   const { plan, report } = event;
-  const steps = plan.kind === 'send' ? plan.steps : [];
+  const steps = stepsOf(plan);
   const isSpecial = steps.length > 1 || event.acted.length > 0;
   const done: (DoneStep & { comments: string[] })[] = [];
   for (const [i, step] of steps.entries()) {

@@ -1,8 +1,7 @@
 import { closeSync, constants, fchmodSync, fchownSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { FIONREAD, type Libc, loadLibc, POLLHUP, TIOCEXCL, TIOCGEXCL, TIOCNXCL } from './libc.js';
-import { rawTermios2 } from './termios.js';
-import { changeTermios2 } from './uart.js';
+import { changeTermios2, rawTermios2 } from './termios.js';
 
 /** A pseudo-terminal pair in raw mode: we own the master side, a client opens the other one by its path. */
 export interface Pty {

@@ -4,16 +4,28 @@ import type { SerialPort } from 'serialport';
 import { characterTime } from '../../protocol/timing.js';
 import type { PortSettings, RtsSwitching } from '../settings.js';
 import { outputHold } from './adapter.js';
-import type { LibcResult } from './libc.js';
+import { type Libc, type LibcResult, POLLHUP } from './libc.js';
 import { createMarkDecoder } from './parity-marks.js';
 import type { BytePort, PortFacts, PortListener } from './port.js';
 import { startReader, startWriter } from './port-io.js';
-import { isPseudoTerminal } from './port-path.js';
+import { isPseudoTerminal, statOf } from './port-path.js';
 import { closePort, setLines } from './real-port-binding.js';
 import type { Direction } from './rs485-direction.js';
 import { type RtsSwitch, startRtsSwitch } from './rs485-rts.js';
 import { setRts, type TransmitterState, transmitterState } from './uart.js';
-import { hangUpOf, startWatchdog } from './watchdog.js';
+
+/**
+ * How often an open port is looked at, in ms. A name that vanished or leads to another device makes nothing readable,
+ * and drivers differ in whether they hang up, so the notice that a read gives of an unplugged adapter is not enough.
+ */
+const WATCHDOG_INTERVAL = 500;
+
+/** Why the device behind an open descriptor is dead; undefined while it is not. */
+function hangUpOf(libc: Libc, fd: number): string | undefined {
+  const events = libc.pollNow(fd);
+  // A negative result is an errno of poll(2). None of them means that the device is gone.
+  return events >= 0 && (events & POLLHUP) !== 0 ? 'hung up (POLLHUP)' : undefined;
+}
 
 /** An open port, set up and verified. */
 export interface OpenedPort {
@@ -56,14 +68,25 @@ export function runPort(opened: OpenedPort): BytePort {
     return loaded.ok && open !== undefined ? transmitterState(loaded.libc, open) : 'empty';
   };
   const rts = direction.rts && switchByRts(direction.rts);
-  const stopWatching = startWatchdog({ path, device, fd, loaded }, gone);
+  const hangUp = (open: number): string | undefined => (loaded.ok ? hangUpOf(loaded.libc, open) : undefined);
+  const look = (): string | undefined => {
+    const stats = statOf(path);
+    if (typeof stats === 'string') return 'vanished';
+    if (stats.rdev !== device.rdev || stats.ino !== device.ino) return 'is another device now';
+    const open = fd();
+    // The name may be there (again) while the device behind the descriptor is dead.
+    return open === undefined ? 'closed' : hangUp(open);
+  };
+  const watchdog = setInterval(() => {
+    const problem = look();
+    if (problem !== undefined) gone(problem);
+  }, WATCHDOG_INTERVAL).unref();
   const stopReading = startReader({
     port,
     heard: receiver(facts.parityMarks, listener, () => isOpen),
     hangUp() {
       const open = fd();
-      if (!loaded.ok || open === undefined) return 'hung up (end of file)';
-      return hangUpOf(loaded.libc, open);
+      return loaded.ok && open !== undefined ? hangUp(open) : 'hung up (end of file)';
     },
     gone,
   });
@@ -87,7 +110,7 @@ export function runPort(opened: OpenedPort): BytePort {
 
   async function shut(isThere: boolean): Promise<void> {
     isOpen = false;
-    stopWatching();
+    clearInterval(watchdog);
     stopReading();
     shutting.abort();
     // The break is ended first, because drivers differ in what closing does to a break.
@@ -96,7 +119,7 @@ export function runPort(opened: OpenedPort): BytePort {
     writer.stop();
     rts?.stop();
     // If serialport has closed the descriptor already, its number may belong to another file by now.
-    if (openedFd !== undefined && fd() === openedFd) direction.restore();
+    if (openedFd !== undefined && fd() === openedFd) direction.restore?.();
     await closePort(port);
   }
 

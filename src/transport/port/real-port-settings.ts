@@ -1,15 +1,16 @@
 import { getSystemErrorName } from 'node:util';
 import type { PortSettings } from '../settings.js';
-import type { Libc } from './libc.js';
+import type { Libc, LibcResult } from './libc.js';
 import {
+  changeTermios2,
   describeSettings,
   hasParityMarks,
   keptLinesTermios2,
   markedTermios2,
   parseTermios2,
+  readTermios2,
   settingsDifference,
 } from './termios.js';
-import { changeTermios2, readTermios2 } from './uart.js';
 
 export type AppliedSettings =
   | {
@@ -27,28 +28,32 @@ export type AppliedSettings =
  * @param isVerifiable false on a pseudo-terminal, which keeps settings that mean nothing
  */
 export function applySettings(
-  libc: Libc,
+  loaded: LibcResult,
   fd: number,
   wanted: PortSettings,
   isVerifiable: boolean,
 ): AppliedSettings {
-  const unmarked = wanted.parityMarks === false ? 'not asked for' : setParityMarks(libc, fd);
+  const unmarked = wanted.parityMarks === false ? 'not asked for' : whyUnmarked(loaded, fd);
   if (wanted.parityMarks === true && unmarked !== undefined) {
     return { ok: false, error: `parityMarks: true is not possible: ${unmarked}` };
   }
-  const notes: string[] = [];
-  if (wanted.parityMarks !== false && unmarked !== undefined) {
-    notes.push(`damaged characters are not marked: ${unmarked}`);
-  }
   const parityMarks = unmarked === undefined;
-  if (!isVerifiable) {
-    notes.push('is a pseudo-terminal: it has no baud rate and no parity, so its settings are not verified');
-    return { ok: true, settings: undefined, parityMarks, notes };
+  const unverified = (...notes: string[]) => ({ ok: true, settings: undefined, parityMarks, notes }) as const;
+  const isMissed = wanted.parityMarks !== false && !parityMarks;
+  if (!loaded.ok) {
+    const dropped = isMissed ? ' and damaged characters are dropped unmarked' : '';
+    return unverified(`settings are not read back${dropped}: ${loaded.reason}`);
   }
-  const bytes = readTermios2(libc, fd);
+  const notes = isMissed ? [`damaged characters are not marked: ${unmarked}`] : [];
+  if (!isVerifiable) {
+    return unverified(
+      ...notes,
+      'is a pseudo-terminal: it has no baud rate and no parity, so its settings are not verified',
+    );
+  }
+  const bytes = readTermios2(loaded.libc, fd);
   if (typeof bytes === 'number') {
-    notes.push(`settings can't be read back (TCGETS2: ${getSystemErrorName(bytes)})`);
-    return { ok: true, settings: undefined, parityMarks, notes };
+    return unverified(...notes, `settings can't be read back (TCGETS2: ${getSystemErrorName(bytes)})`);
   }
   const found = parseTermios2(bytes);
   const difference = settingsDifference(wanted, found);
@@ -57,18 +62,6 @@ export function applySettings(
     return { ok: false, error };
   }
   return { ok: true, settings: describeSettings(found), parityMarks, notes };
-}
-
-/** The same where the C library can't be called. */
-export function unverifiedSettings(wanted: PortSettings, reason: string): AppliedSettings {
-  if (wanted.parityMarks === true) {
-    return { ok: false, error: `parityMarks: true is not possible: ${reason}` };
-  }
-  const what =
-    wanted.parityMarks === false
-      ? 'settings are not read back'
-      : 'settings are not read back and damaged characters are dropped unmarked';
-  return { ok: true, settings: undefined, parityMarks: false, notes: [`${what}: ${reason}`] };
 }
 
 /**
@@ -80,8 +73,10 @@ export function keepLinesOnClose(libc: Libc, fd: number): string | undefined {
   return changeTermios2(libc, fd, keptLinesTermios2);
 }
 
-/** @returns why it did not work. */
-function setParityMarks(libc: Libc, fd: number): string | undefined {
+/** Has damaged characters marked. @returns why it did not work. */
+function whyUnmarked(loaded: LibcResult, fd: number): string | undefined {
+  if (!loaded.ok) return loaded.reason;
+  const { libc } = loaded;
   const before = readTermios2(libc, fd);
   const failure = changeTermios2(libc, fd, markedTermios2);
   if (failure !== undefined || typeof before === 'number') return failure;

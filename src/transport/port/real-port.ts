@@ -7,7 +7,7 @@ import type { OpenResult, PortFacts, PortListener } from './port.js';
 import { checkPath, isPseudoTerminal } from './port-path.js';
 import { closePort, flush, hasLowLatency, openExclusively, setLines } from './real-port-binding.js';
 import { runPort } from './real-port-run.js';
-import { applySettings, keepLinesOnClose, unverifiedSettings } from './real-port-settings.js';
+import { applySettings, keepLinesOnClose } from './real-port-settings.js';
 import { type Direction, openDirection, rtsWhileListening } from './rs485-direction.js';
 import { type ErrorCounts, readErrorCounts, setRts } from './uart.js';
 
@@ -95,9 +95,7 @@ async function prepare(
   // serialport's own lock is a file lock, which programs such as mbpoll don't ask for. Ends with the last close.
   if (loaded.ok) loaded.libc.ioctl(fd, TIOCEXCL, null);
 
-  const applied = loaded.ok
-    ? applySettings(loaded.libc, fd, settings, isVerifiable)
-    : unverifiedSettings(settings, loaded.reason);
+  const applied = applySettings(loaded, fd, settings, isVerifiable);
   if (!applied.ok) return applied.error;
   const opened = openDirection(fd, settings.rs485, loaded);
   if (!opened.ok) return opened.error;

@@ -1,13 +1,156 @@
 import { getSystemErrorName } from 'node:util';
 import type { Rs485Settings, RtsSwitching } from '../settings.js';
 import type { Adapter } from './adapter.js';
-import { type LibcResult, TIOCMGET } from './libc.js';
-import {
-  describeKernelSwitching,
-  describeSwitching,
-  enableKernelMode,
-  readKernelMode,
-} from './rs485-kernel.js';
+import { type Libc, type LibcResult, TIOCGRS485, TIOCMGET, TIOCSRS485 } from './libc.js';
+
+/**
+ * The kernel's `struct serial_rs485` (linux/serial.h), 32 bytes, little-endian: flags, delay before and after sending
+ * in ms (u32 each), and 20 bytes for addressing, which is not used here.
+ */
+const SERIAL_RS485_BYTES = 32;
+
+const offsets = { flags: 0, delayBefore: 4, delayAfter: 8 };
+
+const ENABLED = 1 << 0;
+const RTS_ON_SEND = 1 << 1;
+const RTS_AFTER_SEND = 1 << 2;
+const RX_DURING_TX = 1 << 4;
+/** A terminating resistor that the board can switch: not ours to change. */
+const TERMINATE_BUS = 1 << 5;
+
+/** The kernel's RS-485 mode of a port. */
+export interface KernelMode {
+  readonly enabled: boolean;
+  readonly rtsOnSend: 'high' | 'low';
+  /** ms */
+  readonly delayBeforeSend: number;
+  /** ms */
+  readonly delayAfterSend: number;
+  readonly receiveWhileSending: boolean;
+}
+
+/** Reads a `serial_rs485` structure of at least 32 bytes. */
+export function parseRs485(struct: Uint8Array): KernelMode {
+  const view = viewOf(struct);
+  const flags = view.getUint32(offsets.flags, true);
+  return {
+    enabled: (flags & ENABLED) !== 0,
+    rtsOnSend: flags & RTS_ON_SEND ? 'high' : 'low',
+    delayBeforeSend: view.getUint32(offsets.delayBefore, true),
+    delayAfterSend: view.getUint32(offsets.delayAfter, true),
+    receiveWhileSending: (flags & RX_DURING_TX) !== 0,
+  };
+}
+
+/**
+ * The structure that asks for a mode.
+ * @param found the structure as the driver has it now; a bus termination in it is kept
+ */
+export function packRs485(wanted: Rs485Settings, found: Uint8Array): Uint8Array {
+  const struct = new Uint8Array(SERIAL_RS485_BYTES);
+  const view = viewOf(struct);
+  const { rtsOnSend, delayBeforeSend, delayAfterSend } = wanted;
+  const termination = viewOf(found).getUint32(offsets.flags, true) & TERMINATE_BUS;
+  const level = rtsOnSend === 'high' ? RTS_ON_SEND : RTS_AFTER_SEND;
+  const receiving = wanted.receiveWhileSending ? RX_DURING_TX : 0;
+  view.setUint32(offsets.flags, ENABLED | level | receiving | termination, true);
+  // Rounded up: too short a delay would cut off a bit.
+  view.setUint32(offsets.delayBefore, Math.ceil(delayBeforeSend), true);
+  view.setUint32(offsets.delayAfter, Math.ceil(delayAfterSend), true);
+  return struct;
+}
+
+/**
+ * What of a wanted mode the driver has not taken; it adjusts what it was given without an error.
+ * Only a `receiveWhileSending` that was asked for counts: hearing itself does not hurt a line.
+ * @returns undefined when it has taken everything, else both for people: `{wanted: 'RTS high …', found: 'off'}`.
+ */
+export function rs485Difference(
+  wanted: Rs485Settings,
+  found: KernelMode,
+): { readonly wanted: string; readonly found: string } | undefined {
+  const full: KernelMode = {
+    ...wanted,
+    enabled: true,
+    receiveWhileSending: wanted.receiveWhileSending ?? found.receiveWhileSending,
+  };
+  const same =
+    found.enabled &&
+    full.rtsOnSend === found.rtsOnSend &&
+    full.delayBeforeSend === found.delayBeforeSend &&
+    full.delayAfterSend === found.delayAfterSend &&
+    full.receiveWhileSending === found.receiveWhileSending;
+  return same ? undefined : { wanted: describeKernelMode(full), found: describeKernelMode(found) };
+}
+
+/** For people: 'RTS high while sending, 1 ms before and 0 ms after, receiver off meanwhile', or 'off'. */
+export function describeKernelMode(mode: KernelMode): string {
+  if (!mode.enabled) return 'off';
+  return `${describeSwitching(mode)}, receiver ${mode.receiveWhileSending ? 'on' : 'off'} meanwhile`;
+}
+
+/** For people: 'RTS high while sending, 1 ms before and 0 ms after'. */
+function describeSwitching({ rtsOnSend, delayBeforeSend, delayAfterSend }: RtsSwitching): string {
+  return `RTS ${rtsOnSend} while sending, ${delayBeforeSend} ms before and ${delayAfterSend} ms after`;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** The kernel's RS-485 mode as it is now; undefined where the driver has none. */
+function readKernelMode(libc: Libc, fd: number): KernelMode | undefined {
+  const struct = readStruct(libc, fd);
+  return typeof struct === 'number' ? undefined : parseRs485(struct);
+}
+
+/**
+ * Switches the kernel's RS-485 mode on and reads back what the driver made of it.
+ * On failure the mode is left as it was found, and so does `restore`, which is for before the port is closed.
+ */
+function enableKernelMode(
+  libc: Libc,
+  fd: number,
+  wanted: Rs485Settings,
+): { readonly ok: true; readonly mode: KernelMode; readonly restore: () => void } | Refusal {
+  const before = readStruct(libc, fd);
+  if (typeof before === 'number') return { ok: false, error: explain(before) };
+  const written = libc.ioctl(fd, TIOCSRS485, packRs485(wanted, before));
+  if (written < 0) return { ok: false, error: explain(written) };
+
+  const restore = (): void => void libc.ioctl(fd, TIOCSRS485, Uint8Array.from(before));
+  const after = readStruct(libc, fd);
+  const mode = typeof after === 'number' ? undefined : parseRs485(after);
+  const difference = mode && rs485Difference(wanted, mode);
+  if (mode !== undefined && difference === undefined) return { ok: true, mode, restore };
+  restore();
+  const { wanted: asked, found } = difference ?? { wanted: 'it', found: 'nothing, it can not be read back' };
+  return {
+    ok: false,
+    error: `the driver did not take the RS-485 mode: wanted ${asked}, found ${found}; ask for what it has, or for rs485: {mode: rts}`,
+  };
+}
+
+/** @returns the structure, or the negative errno. */
+function readStruct(libc: Libc, fd: number): Uint8Array | number {
+  const struct = new Uint8Array(SERIAL_RS485_BYTES);
+  const result = libc.ioctl(fd, TIOCGRS485, struct);
+  return result < 0 ? result : struct;
+}
+
+function explain(negativeErrno: number): string {
+  const name = getSystemErrorName(negativeErrno);
+  const why =
+    name === 'ENOTTY'
+      ? 'this driver has no RS-485 mode'
+      : `this driver refuses the RS-485 mode that was asked for (${name})`;
+  return `${why}; use an adapter that switches by itself (rs485: {mode: auto}), or rs485: {mode: rts}`;
+}
+
+/** What the facts of a port say where the kernel switches. */
+function describeKernelSwitching(mode: KernelMode): string {
+  return `the kernel switches: ${describeKernelMode(mode)} (read back)`;
+}
 
 /** Who switches an open port between sending and listening. */
 export interface Direction {
@@ -19,14 +162,17 @@ export interface Direction {
   readonly noBreak: string | undefined;
   /** Whether closing takes the switch away, and so must wait for bytes that are being sent. */
   readonly mustDrain: boolean;
-  /** Puts back what was found at opening. */
-  restore(): void;
+  /** Puts back what was found at opening; absent where nothing was changed. */
+  restore?(): void;
 }
 
-export type DirectionResult =
-  | { readonly ok: true; readonly direction: Direction }
-  /** The end of a sentence that begins with the port's path. */
-  | { readonly ok: false; readonly error: string };
+export type DirectionResult = { readonly ok: true; readonly direction: Direction } | Refusal;
+
+/** The end of a sentence that begins with the port's path. */
+interface Refusal {
+  readonly ok: false;
+  readonly error: string;
+}
 
 /** Sets a port up for the direction settings, and verifies that it can do what they ask for. */
 export function openDirection(
@@ -42,16 +188,10 @@ export function openDirection(
   const { libc } = loaded;
   if (settings?.mode === 'kernel') {
     const enabled = enableKernelMode(libc, fd, settings);
-    return enabled.ok
-      ? {
-          ok: true,
-          direction: {
-            ...byKernel(describeKernelSwitching(enabled.mode)),
-            mustDrain: true,
-            restore: enabled.restore,
-          },
-        }
-      : enabled;
+    if (!enabled.ok) return enabled;
+    const { mode, restore } = enabled;
+    const direction = { ...byKernel(describeKernelSwitching(mode)), mustDrain: true, restore };
+    return { ok: true, direction };
   }
   const found = readKernelMode(libc, fd);
   if (settings === undefined) {
@@ -99,7 +239,6 @@ function byItself(known: string): Direction {
     text: `the adapter by itself, if there is something to switch (${known})`,
     noBreak: undefined,
     mustDrain: false,
-    restore() {},
   };
 }
 
@@ -108,7 +247,6 @@ function byKernel(text: string): Direction {
     text,
     noBreak: 'the RS-485 mode of the kernel lets go of the bus except for characters, so no break reaches it',
     mustDrain: false,
-    restore() {},
   };
 }
 
@@ -118,6 +256,5 @@ function byRts(settings: RtsSwitching): Direction {
     rts: settings,
     noBreak: undefined,
     mustDrain: true,
-    restore() {},
   };
 }

@@ -1,3 +1,6 @@
+import { getSystemErrorName } from 'node:util';
+import { type Libc, TCGETS2, TCSETS2 } from './libc.js';
+
 /**
  * The kernel's `struct termios2` (asm-generic/termbits.h), 44 bytes, little-endian:
  * c_iflag, c_oflag, c_cflag, c_lflag (u32 each), c_line (u8), c_cc[19], c_ispeed, c_ospeed (u32, bits per second).
@@ -128,4 +131,23 @@ export function describeSettings(settings: LineSettings): string {
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** @returns the structure, or the negative errno. */
+export function readTermios2(libc: Libc, fd: number): Uint8Array | number {
+  const bytes = new Uint8Array(TERMIOS2_BYTES);
+  const result = libc.ioctl(fd, TCGETS2, bytes);
+  return result < 0 ? result : bytes;
+}
+
+/** Changes the settings of a terminal. @returns why it did not work. */
+export function changeTermios2(
+  libc: Libc,
+  fd: number,
+  change: (before: Uint8Array) => Uint8Array,
+): string | undefined {
+  const before = readTermios2(libc, fd);
+  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
+  const written = libc.ioctl(fd, TCSETS2, change(before));
+  return written < 0 ? `TCSETS2: ${getSystemErrorName(written)}` : undefined;
 }

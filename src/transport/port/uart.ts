@@ -1,8 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import {
   type Libc,
-  TCGETS2,
-  TCSETS2,
   TIOCGICOUNT,
   TIOCM_RTS,
   TIOCMBIC,
@@ -11,7 +9,6 @@ import {
   TIOCSER_TEMT,
   TIOCSERGETLSR,
 } from './libc.js';
-import { TERMIOS2_BYTES } from './termios.js';
 
 /**
  * How far a driver has got with what was written to it.
@@ -71,21 +68,28 @@ export function readErrorCounts(libc: Libc, fd: number): ErrorCounts | undefined
   return libc.ioctl(fd, TIOCGICOUNT, struct) < 0 ? undefined : parseErrorCounts(struct);
 }
 
-/** @returns the structure of termios.ts, or the negative errno. */
-export function readTermios2(libc: Libc, fd: number): Uint8Array | number {
-  const bytes = new Uint8Array(TERMIOS2_BYTES);
-  const result = libc.ioctl(fd, TCGETS2, bytes);
-  return result < 0 ? result : bytes;
-}
+/** Counts characters lost in the UART, or because the kernel's buffer was full, from the moment it is made. */
+export class Overruns {
+  readonly #errorCounts: (() => ErrorCounts | undefined) | undefined;
+  /** Lost characters reported so far, as the driver counts them. */
+  #reported: number;
 
-/** Changes the settings of a terminal. @returns why it did not work. */
-export function changeTermios2(
-  libc: Libc,
-  fd: number,
-  change: (before: Uint8Array) => Uint8Array,
-): string | undefined {
-  const before = readTermios2(libc, fd);
-  if (typeof before === 'number') return `TCGETS2: ${getSystemErrorName(before)}`;
-  const written = libc.ioctl(fd, TCSETS2, change(before));
-  return written < 0 ? `TCSETS2: ${getSystemErrorName(written)}` : undefined;
+  /** @param errorCounts as the port has it; where it is absent nothing is counted */
+  constructor(errorCounts: (() => ErrorCounts | undefined) | undefined) {
+    this.#errorCounts = errorCounts;
+    this.#reported = this.#counted() ?? 0;
+  }
+
+  /** Characters lost since the last call. */
+  take(): number {
+    const counted = this.#counted() ?? this.#reported;
+    const lost = counted - this.#reported;
+    this.#reported = counted;
+    return lost;
+  }
+
+  #counted(): number | undefined {
+    const counts = this.#errorCounts?.();
+    return counts && counts.overrun + counts.bufferOverrun;
+  }
 }

@@ -1,5 +1,4 @@
-import { notReached, type PlayReport, type StepReport } from '../../protocol/play-report.js';
-import type { ReplyPlan, Step } from '../../protocol/reply-plan.js';
+import { notReached, type StepReport, stepsOf } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { WhenBusy } from '../settings.js';
 import type { LineReply, TimedBytes } from '../transport.js';
@@ -35,9 +34,7 @@ interface Pending {
   readonly request: TimedBytes;
   /** When the player got the reply. */
   readonly addedAt: number;
-  /** As of the reply: undefined while there is none. */
-  readonly plan: ReplyPlan | undefined;
-  readonly ended: (report: PlayReport) => void;
+  readonly reply: LineReply;
 }
 
 /**
@@ -85,14 +82,7 @@ export class ReplyPlayer {
       reply.played({ steps: [], ended: 'complete' });
       return;
     }
-    const pending: Pending = {
-      request,
-      addedAt: this.#clock.now(),
-      get plan() {
-        return reply.plan;
-      },
-      ended: (report) => reply.played(report),
-    };
+    const pending: Pending = { request, addedAt: this.#clock.now(), reply };
     this.#queue.push(pending);
     if (reply.plan === undefined) reply.whenPlanned?.(() => pending === this.#queue[0] && this.#begin());
     if (this.#queue.length === 1) this.#begin();
@@ -104,10 +94,11 @@ export class ReplyPlayer {
     this.#waitsForFrame = false;
     for (const pending of this.#queue.splice(0)) {
       // Only the first reply can have begun.
-      const begun = this.#runner.cancel(reason, (steps) => pending.ended({ steps, ended }));
+      const { reply } = pending;
+      const begun = this.#runner.cancel(reason, (steps) => reply.played({ steps, ended }));
       if (begun) continue;
       const due = this.#earliestStart(pending);
-      pending.ended({ steps: notReached(stepsOf(pending), due, this.#clock.now(), reason), ended });
+      reply.played({ steps: notReached(stepsOf(reply.plan), due, this.#clock.now(), reason), ended });
     }
   }
 
@@ -152,14 +143,14 @@ export class ReplyPlayer {
   /** Begins the first reply, unless its plan is still to come. A plan that came late may be silence. */
   #begin(): void {
     const first = this.#queue[0];
-    if (first?.plan === undefined) return;
-    if (first.plan.kind === 'send') this.#startAt(this.#earliestStart(first));
+    if (first?.reply.plan === undefined) return;
+    if (first.reply.plan.kind === 'send') this.#startAt(this.#earliestStart(first));
     else this.#end(first, []);
   }
 
   #end(first: Pending, steps: readonly StepReport[]): void {
     this.#queue.shift();
-    first.ended({ steps, ended: 'complete' });
+    first.reply.played({ steps, ended: 'complete' });
     this.#begin();
   }
 
@@ -170,16 +161,16 @@ export class ReplyPlayer {
    * begins at once (`early`, or a line that is `eager`) takes no notice of the client's characters. It only keeps t3.5 to our
    * own: to a reply before it, or to a break that was given up, if they were not over when the reply was added.
    */
-  #earliestStart(reply: Pending): number {
-    const { receivedAt } = reply.request;
+  #earliestStart(pending: Pending): number {
+    const { receivedAt } = pending.request;
     const { t35, turnaround = 0 } = this.#options.timing;
     const { wireFreeAt } = this.#runner;
-    if (this.#beginsAtOnce(reply))
-      return wireFreeAt > reply.addedAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
+    if (this.#beginsAtOnce(pending))
+      return wireFreeAt > pending.addedAt ? Math.max(receivedAt, wireFreeAt + t35) : receivedAt;
     return Math.max(receivedAt + turnaround, Math.max(this.#options.listening.lastAt, wireFreeAt) + t35);
   }
 
-  #beginsAtOnce({ plan }: Pending): boolean {
+  #beginsAtOnce({ reply: { plan } }: Pending): boolean {
     return (plan?.kind === 'send' && plan.early) || this.#options.timing.turnaround === undefined;
   }
 
@@ -209,10 +200,6 @@ export class ReplyPlayer {
       this.#startAt(earliest);
       return;
     }
-    this.#runner.start(stepsOf(first), due, (steps) => this.#end(first, steps));
+    this.#runner.start(stepsOf(first.reply.plan), due, (steps) => this.#end(first, steps));
   }
-}
-
-function stepsOf({ plan }: Pending): readonly Step[] {
-  return plan?.kind === 'send' ? plan.steps : [];
 }

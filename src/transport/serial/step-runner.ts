@@ -1,5 +1,12 @@
-import { achieved, notAchieved, notReached, type StepReport } from '../../protocol/play-report.js';
-import type { BreakStep, SendStep, Step } from '../../protocol/reply-plan.js';
+import {
+  achieved,
+  type BreakStep,
+  notAchieved,
+  notReached,
+  type SendStep,
+  type Step,
+  type StepReport,
+} from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
 import type { Piece } from './echo-filter.js';

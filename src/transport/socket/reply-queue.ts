@@ -3,9 +3,10 @@ import {
   notAchieved,
   notReached,
   type PlayReport,
+  type Step,
   type StepReport,
-} from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+  stepsOf,
+} from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
 
 /** Undefined when the step was done, otherwise the reason why not. */
@@ -79,7 +80,7 @@ export class ReplyQueue {
    */
   add(reply: LineReply, receivedAt: number): void {
     if (this.#queue.length === 0 && this.#ended === undefined && this.#playPlain(reply, receivedAt)) return;
-    const steps = stepsOf(reply);
+    const steps = plannedSteps(reply);
     const playing: Playing = { reply, steps, since: receivedAt, endedAt: receivedAt, next: 0, reports: [] };
     this.#queue.push(playing);
     if (steps === undefined) reply.whenPlanned?.(() => this.#planned(playing));
@@ -151,7 +152,7 @@ export class ReplyQueue {
 
   /** The plan of a reply has come. The waits of its steps begin now. */
   #planned(playing: Playing): void {
-    playing.steps = stepsOf(playing.reply);
+    playing.steps = plannedSteps(playing.reply);
     playing.since = playing.endedAt = performance.now();
     if (playing !== this.#queue[0]) return;
     this.#run();
@@ -182,8 +183,8 @@ export class ReplyQueue {
   }
 }
 
-function stepsOf({ plan }: LineReply): readonly Step[] | undefined {
-  return plan?.kind === 'silence' ? [] : plan?.steps;
+function plannedSteps({ plan }: LineReply): readonly Step[] | undefined {
+  return plan && stepsOf(plan);
 }
 
 function coalesces({ plan }: LineReply): boolean {

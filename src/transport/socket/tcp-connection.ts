@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { AduContent } from '../../protocol/framing.js';
-import type { PlayReport } from '../../protocol/play-report.js';
-import { plainReply } from '../../protocol/reply-plan.js';
+import { type PlayReport, plainReply } from '../../protocol/reply-plan.js';
 import type { LineReply } from '../transport.js';
 import type { BindingContext } from './binding.js';
 import type { Channel } from './channel.js';

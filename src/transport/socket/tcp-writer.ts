@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { putBytes } from '../../protocol/bytes.js';
-import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-plan.js';
 import type { Channel } from './channel.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
 

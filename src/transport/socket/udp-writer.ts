@@ -1,6 +1,5 @@
 import type { Socket } from 'node:dgram';
-import { notAchieved, type PlayReport } from '../../protocol/play-report.js';
-import type { Step } from '../../protocol/reply-plan.js';
+import { notAchieved, type PlayReport, type Step } from '../../protocol/reply-plan.js';
 import type { ReplyWriter, StepFailure } from './reply-queue.js';
 
 type Reported = (report: PlayReport) => void;

@@ -1,5 +1,5 @@
 import { SOCKET } from '../../../src/protocol/framing.js';
-import { notReached, type StepReport } from '../../../src/protocol/play-report.js';
+import { notReached, type StepReport } from '../../../src/protocol/reply-plan.js';
 import { type Random, seededRandom } from '../../../src/random.js';
 import type { Clock } from '../../../src/transport/clock.js';
 import type {

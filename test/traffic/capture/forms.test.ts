@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AsciiFraming } from '../../../src/protocol/ascii.js';
 import { SOCKET } from '../../../src/protocol/framing.js';
-import { notAchieved } from '../../../src/protocol/play-report.js';
-import { silence } from '../../../src/protocol/reply-plan.js';
+import { notAchieved, silence } from '../../../src/protocol/reply-plan.js';
 import { Capture, wireForm } from '../../../src/traffic/capture/capture.js';
 import { decodedForm } from '../../../src/traffic/capture/decoded-form.js';
 import type { CaptureLine } from '../../../src/traffic/capture/packet.js';

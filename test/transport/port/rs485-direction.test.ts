@@ -62,7 +62,7 @@ describe('RS-485 direction by the kernel', () => {
       'the kernel switches: RTS high while sending, 0 ms before and 2 ms after, receiver off meanwhile (read back)',
     );
     expect(direction.mustDrain).toBe(true);
-    direction.restore();
+    direction.restore?.();
     expect(driver.flags()).toBe(0);
   });
 
@@ -70,7 +70,7 @@ describe('RS-485 direction by the kernel', () => {
     const driver = newDriver({ flags: 0b10101 });
     const direction = driver.directionOf(rs485('kernel'));
     expect(driver.flags()).toBe(0b11);
-    direction.restore();
+    direction.restore?.();
     expect(driver.flags()).toBe(0b10101);
   });
 
@@ -156,7 +156,7 @@ describe('RS-485 direction by the adapter', () => {
     const direction = driver.directionOf();
     expect(direction).toMatchObject({ mustDrain: false, noBreak: undefined });
     expect(direction.text).toMatch(/^the adapter by itself/);
-    direction.restore();
+    direction.restore?.();
     expect(driver.flags()).toBe(0);
   });
 
@@ -166,7 +166,7 @@ describe('RS-485 direction by the adapter', () => {
     expect(direction.text).toMatch(
       /^the kernel switches: RTS high while sending.* before this program came$/,
     );
-    direction.restore();
+    direction.restore?.();
     expect(driver.flags()).toBe(0b11);
   });
 });

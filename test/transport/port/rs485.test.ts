@@ -4,7 +4,7 @@ import {
   packRs485,
   parseRs485,
   rs485Difference,
-} from '../../../src/transport/port/rs485-kernel.js';
+} from '../../../src/transport/port/rs485-direction.js';
 import type { Rs485Settings } from '../../../src/transport/settings.js';
 import { rs485 } from './rs485-settings.js';
 

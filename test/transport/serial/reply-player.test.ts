@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlayReport } from '../../../src/protocol/play-report.js';
-import { plainReply, silence } from '../../../src/protocol/reply-plan.js';
+import { type PlayReport, plainReply, silence } from '../../../src/protocol/reply-plan.js';
 import { ReplyPlayer } from '../../../src/transport/serial/reply-player.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RTU } from '../../../src/protocol/framing.js';
-import type { PlayReport } from '../../../src/protocol/play-report.js';
-import { plainReply } from '../../../src/protocol/reply-plan.js';
+import { type PlayReport, plainReply } from '../../../src/protocol/reply-plan.js';
 import { encodeRtu } from '../../../src/protocol/rtu.js';
 import { characterTime } from '../../../src/protocol/timing.js';
 import { type Adapter, ptyAdapter } from '../../../src/transport/port/adapter.js';

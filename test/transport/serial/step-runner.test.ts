@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StepReport } from '../../../src/protocol/play-report.js';
-import type { Step } from '../../../src/protocol/reply-plan.js';
+import type { Step, StepReport } from '../../../src/protocol/reply-plan.js';
 import { StepRunner } from '../../../src/transport/serial/step-runner.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 

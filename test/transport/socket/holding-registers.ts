@@ -1,8 +1,7 @@
 import { wordAt } from '../../../src/protocol/bytes.js';
 import { type Framing, SOCKET } from '../../../src/protocol/framing.js';
 import { encodeMbap } from '../../../src/protocol/mbap.js';
-import type { PlayReport } from '../../../src/protocol/play-report.js';
-import { plainReply, type ReplyPlan, silence } from '../../../src/protocol/reply-plan.js';
+import { type PlayReport, plainReply, type ReplyPlan, silence } from '../../../src/protocol/reply-plan.js';
 import type { LineEvent, LineHandler, LineReply, LineRequest } from '../../../src/transport/transport.js';
 
 /** A small device: functions 3, 6 and 16 on 1000 holding registers, exception 01 for the rest. Remembers what happened. */

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PlayReport } from '../../../src/protocol/play-report.js';
-import type { ReplyPlan } from '../../../src/protocol/reply-plan.js';
-import type { ReplyWriter } from '../../../src/transport/socket/reply-queue.js';
-import { ReplyQueue } from '../../../src/transport/socket/reply-queue.js';
+import type { PlayReport, ReplyPlan } from '../../../src/protocol/reply-plan.js';
+import { ReplyQueue, type ReplyWriter } from '../../../src/transport/socket/reply-queue.js';
 import { until } from './raw-client.js';
 
 /** An writer into which every step takes 5 ms, and when each began and ended. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:dgram';
 import { expect, test } from 'vitest';
-import type { PlayReport } from '../../../src/protocol/play-report.js';
-import type { Step } from '../../../src/protocol/reply-plan.js';
+import type { PlayReport, Step } from '../../../src/protocol/reply-plan.js';
 import { UdpWriter } from '../../../src/transport/socket/udp-writer.js';
 
 type Sent = (error: Error | null) => void;

@@ -1,4 +1,4 @@
-import { sentBytes } from '../../../traffic/sent-bytes.js';
+import { sentBytes } from '../../../protocol/reply-plan.js';
 import { type Exchange, transactionOf, wentWell } from '../heard/exchange.js';
 import { readingOf } from '../heard/question.js';
 import type { Check } from '../trial/check.js';

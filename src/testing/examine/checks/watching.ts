@@ -1,8 +1,8 @@
 import { ExceptionCode } from '../../../protocol/exception-code.js';
 import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
 import { addressRanges } from '../../../protocol/pdu.js';
+import { sentFrames } from '../../../protocol/reply-plan.js';
 import { decodeRequest } from '../../../protocol/request.js';
-import { sentFrames } from '../../../traffic/sent-bytes.js';
 import { type Exchange, wentWell } from '../heard/exchange.js';
 import { numberText } from '../heard/found.js';
 import { median } from '../heard/question.js';

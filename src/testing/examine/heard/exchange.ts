@@ -1,7 +1,7 @@
 import { EXCEPTION_FLAG } from '../../../protocol/function-code.js';
 import { addressRanges } from '../../../protocol/pdu.js';
+import { sentFrames } from '../../../protocol/reply-plan.js';
 import type { FrameEvent, ReplyEvent, TrafficEvent } from '../../../traffic/event.js';
-import { sentFrames } from '../../../traffic/sent-bytes.js';
 
 /** A fault rule that an examination has put in. */
 export interface OwnRule {

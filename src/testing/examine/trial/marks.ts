@@ -1,6 +1,6 @@
 import { wordAt } from '../../../protocol/bytes.js';
 import { dataOffset } from '../../../protocol/pdu.js';
-import { sentFrames } from '../../../traffic/sent-bytes.js';
+import { sentFrames } from '../../../protocol/reply-plan.js';
 import { wentWell } from '../heard/exchange.js';
 import { isReading, type Question, readingOf } from '../heard/question.js';
 

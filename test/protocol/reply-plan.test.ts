@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { achieved, notReached } from '../../src/protocol/play-report.js';
-import { plainReply, silence } from '../../src/protocol/reply-plan.js';
+import { achieved, notReached, plainReply, silence } from '../../src/protocol/reply-plan.js';
 
 it('a plain reply is one step at the usual time, and silence has its reason', () => {
   const bytes = Uint8Array.of(1, 2);
