@@ -50,9 +50,9 @@ export const OPTIONS = {
   ...TEST_OPTIONS,
   ...EXAMINE_OPTIONS,
   ...IMPORT_OPTIONS,
+  ...FLEET_OPTIONS,
   ...CLONE_OPTIONS,
   ...LEARN_OPTIONS,
-  ...FLEET_OPTIONS,
 } as const satisfies OptionTable;
 
 type OptionName = keyof typeof OPTIONS;
@@ -93,7 +93,9 @@ function understand(args: readonly string[], env: Environment): Command | string
     const isForHelp = args.includes('--help') || args.includes('-h');
     return isForHelp ? { kind: 'help', text: HELP } : parseExtcap(args.slice(1), env);
   }
-  const scanned = scan(args, OPTIONS);
+  // `--watch` has a value for one command and none for another: the name of the command comes first.
+  const table: OptionTable = { ...OPTIONS, ...COMMANDS.get(args[0] ?? '')?.options };
+  const scanned = scan<typeof OPTIONS>(args, table as typeof OPTIONS);
   if (typeof scanned === 'string') return scanned;
   const { values, words } = scanned;
   if (values.help !== undefined) return { kind: 'help', text: HELP };

@@ -2,7 +2,9 @@ import { At } from '../schema/at.js';
 import type { Findings } from '../schema/findings.js';
 import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
+import { NativeDeviceReader } from './native/device.js';
 import { nativeConfiguration } from './native/file.js';
+import { recordingsIn } from './recording-file.js';
 
 /** An energy meter as they are sold: measurements as floats, counters, status bits, set points. */
 const METER = {
@@ -66,6 +68,7 @@ const DEMO = {
 
 /** The built-in demo, through the same code as a native file. Only `api` can be wrong. */
 export function demoConfiguration(api: ApiOverrides, findings: Findings): Configuration {
-  const pymodbusDevices = () => ({ ok: false, messages: [], warnings: [] }) as const;
-  return nativeConfiguration(new At(DEMO, findings), { pymodbusDevices, api, directory: '.' });
+  const noPymodbus = () => ({ ok: false, messages: [], warnings: [] }) as const;
+  const devices = new NativeDeviceReader(noPymodbus, recordingsIn('.'));
+  return nativeConfiguration(new At(DEMO, findings), { devices, api, directory: '.' });
 }

@@ -17,7 +17,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
                                --line NAME --url URL: what a line of a running simulator has heard;
                                --scenario FILE: also a test that expects the same requests of a client
   modbus-sim fleet VERB        ask or command all benches on an MQTT broker (--broker URL): list; run COMMAND [JSON];
-                               fault apply FILE; fault clear [--all]; targets --file FILE for Prometheus.
+                               fault apply FILE; fault clear [--all]; push FILE: a configuration, on all or none;
+                               test FILE... and examine LINE on all at once; targets --file FILE for Prometheus.
                                --on GLOB and --label NAME=VALUE choose benches; exit 1 if one refused or is gone
   modbus-sim ports             list serial ports by their stable names
   modbus-sim reload [DIR]      have a running service read its configuration again, and print what was
@@ -54,7 +55,9 @@ What import reads and writes
   --force                      overwrite that file
   --broker URL                 of fleet: where the MQTT broker is; --username NAME, and MODBUS_SIM_MQTT_PASSWORD in
                                the environment; --ca FILE for mqtts:; --topic TOPIC has the states of benches;
-                               --timeout TIME for each answer; --json FILE writes them
+                               --timeout TIME for each answer; --json FILE writes them; --watch lists again and
+                               again; --junit, --html, --inconclusive, --set, --unit, --checks, --limit, --seed are
+                               those of test and examine
   --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman or modbuspal, when the
                                content does not say what it is
 

@@ -6,7 +6,7 @@ import type { ApiOverrides } from './api-definition.js';
 import type { Configuration } from './configuration.js';
 import { demoConfiguration } from './demo.js';
 import { onFreePorts } from './free-ports.js';
-import type { PymodbusDevices } from './native/device.js';
+import { NativeDeviceReader, type PymodbusDevices } from './native/device.js';
 import { nativeConfiguration } from './native/file.js';
 import {
   checkPymodbus,
@@ -15,6 +15,7 @@ import {
   pymodbusConfiguration,
   pymodbusDeviceNamed,
 } from './pymodbus/file.js';
+import { recordingsIn } from './recording-file.js';
 import { type ParsedText, parseText, type SourceText } from './text/parse-text.js';
 import { readConfigFile } from './text/read-file.js';
 
@@ -83,7 +84,8 @@ function unlocated(issues: readonly Issue[]): Problem[] {
  * are found from `directory`.
  */
 export function buildNative(directory: string, at: At, api: ApiOverrides): Configuration {
-  return nativeConfiguration(at, { pymodbusDevices: pymodbusDevicesFrom(directory), api, directory });
+  const devices = new NativeDeviceReader(pymodbusDevicesFrom(directory), recordingsIn(directory));
+  return nativeConfiguration(at, { devices, api, directory });
 }
 
 /** Loads one server and one device of a pymodbus file. */

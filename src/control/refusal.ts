@@ -81,6 +81,11 @@ export const CODES = {
   'event.unusable': { status: 400, means: 'The event is not kept, or is no request to one of our units.' },
   'traffic.unusable': { status: 409, means: 'No device can be made of this traffic.' },
   'memory.spent': { status: 409, means: 'What REST adds has as much memory as it may have.' },
+  'configuration.invalid': {
+    status: 400,
+    means: 'The configuration has a mistake, or a section that stays as it is.',
+  },
+  'configuration.busy': { status: 409, means: 'Another configuration is being applied.' },
   'file.outside': { status: 400, means: 'The path is not in the directory that remote clients may use.' },
   'file.refused': { status: 409, means: 'The system refused the file.' },
   'test.unknown': { status: 404, means: 'There is no test of this number.' },

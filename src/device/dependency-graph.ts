@@ -35,8 +35,8 @@ export class DependencyGraph {
     this.#devices.set(points.device, points);
   }
 
+  /** Forgets the values of a device, which may be added again. What it has still to do stays in its schedule. */
   remove(device: string): void {
-    this.#devices.get(device)?.schedule.clear();
     this.#devices.delete(device);
   }
 

@@ -1,5 +1,6 @@
 import * as catalogue from '../control/catalogue.js';
 import * as cells from '../control/cells.js';
+import * as configuration from '../control/configuration.js';
 import * as devices from '../control/devices.js';
 import * as faults from '../control/faults.js';
 import * as inlets from '../control/inlets.js';
@@ -19,6 +20,8 @@ export const CALLS = {
   'program.map': program.map,
   'program.metrics': program.programMetrics,
   'program.ports': program.usedPorts,
+  'configuration.check': configuration.checkConfiguration,
+  'configuration.apply': configuration.applyConfiguration,
   'traffic.clear': program.clearTraffic,
   'line.get': lines.getLine,
   'line.add': lines.addLine,

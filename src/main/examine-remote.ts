@@ -67,7 +67,15 @@ async function look(remote: Remote, path: string) {
   return { ok: true, body: { state, findings: checks } } as const;
 }
 
-function bodyOf({ line, unitId, checks, limitMs, seed, register }: RemoteExamination): object {
+/** What a simulator that runs already is asked for. */
+export function bodyOf({
+  line,
+  unitId,
+  checks,
+  limitMs,
+  seed,
+  register,
+}: Omit<RemoteExamination, 'dut'>): object {
   return {
     line,
     limit: limitMs,

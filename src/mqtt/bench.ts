@@ -50,8 +50,8 @@ export class MqttBench {
   #told = '';
   #wasLost = false;
   #hits = new Map<string, number>();
-  /** The numbers of tests and examinations that run. */
-  #running: readonly number[] = [];
+  /** The tests and examinations that run. */
+  #running: readonly { readonly id: number; readonly name: string }[] = [];
 
   constructor(desk: Desk, order: BenchOrder, log: FastifyBaseLogger) {
     this.#desk = desk;
@@ -199,7 +199,8 @@ export class MqttBench {
       devices: this.#devices.slice(0, MOST_NAMED),
       ...(this.#devices.length > MOST_NAMED && { moreDevices: this.#devices.length - MOST_NAMED }),
       rules: [...this.#hits.keys()],
-      running: this.#running,
+      running: this.#running.map(({ id }) => id),
+      tests: this.#running.map(({ name }) => name),
       rest,
     };
     const text = JSON.stringify(state);
@@ -225,9 +226,9 @@ export class MqttBench {
       door.call('test.list', undefined),
       door.call('examination.list', undefined),
     ]);
-    this.#running = came.flatMap((runs) =>
-      runs.ok ? runs.value.flatMap(({ id, isOver }) => (isOver ? [] : [id])) : [],
-    );
+    this.#running = came
+      .flatMap((runs) => (runs.ok ? runs.value : []))
+      .flatMap(({ id, isOver, report }) => (isOver ? [] : [{ id, name: report.name }]));
   }
 
   async #tellValues(): Promise<void> {

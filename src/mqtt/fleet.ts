@@ -10,7 +10,7 @@ const stateSchema = z.object({
   since: z.string().optional().catch(undefined),
   lines: z.array(z.object({ name: z.string(), state: z.string() })).catch([]),
   rules: z.array(z.string()).catch([]),
-  running: z.array(z.number()).catch([]),
+  tests: z.array(z.string()).catch([]),
   rest: z.array(z.url()).catch([]),
 });
 
@@ -45,6 +45,8 @@ export class Fleet {
   readonly #waiting = new Map<number, (answer: FleetAnswer) => void>();
   #last = 0;
   #heardAt = performance.now();
+  /** How often a bench has told a state. */
+  changes = 0;
 
   private constructor(
     settings: BrokerSettings,
@@ -97,8 +99,13 @@ export class Fleet {
   }
 
   /** Asks a bench for a command of the door. A bench that is gone, or silent for `timeout` ms, is a refusal. */
-  ask({ topic, state }: FleetBench, command: string, input: unknown, timeout: number): Promise<FleetAnswer> {
-    if (state !== 'online')
+  ask(
+    { topic }: Pick<FleetBench, 'topic'>,
+    command: string,
+    input: unknown,
+    timeout: number,
+  ): Promise<FleetAnswer> {
+    if (this.#benches.get(topic)?.state !== 'online')
       return Promise.resolve({ ok: false, code: 'bench.offline', detail: 'is offline' });
     const correlation = ++this.#last;
     return new Promise((resolve) => {
@@ -131,6 +138,7 @@ export class Fleet {
 
   #told(from: string, payload: Buffer): void {
     this.#heardAt = performance.now();
+    this.changes++;
     const topic = from.replace(/\/state$/, '');
     const told = jsonIn(payload);
     if (!told) this.#benches.delete(topic);

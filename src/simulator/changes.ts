@@ -15,6 +15,7 @@ import type { FaultRule } from '../faults/rule.js';
 import type { FaultRules } from '../faults/rules.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
+import { changeOver, type Difference, differenceFrom, type WantedBench } from './changeover.js';
 import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
@@ -157,6 +158,39 @@ export class Changes {
     const added = this.addDevice(definition);
     if (added.ok) this.budget.countDevice(added.added, cost);
     return added;
+  }
+
+  /**
+   * Has the devices and lines of a configuration in place of those that run, or leaves all as it is. What is the same goes on.
+   * @returns what has changed, or why nothing has
+   */
+  async become(wanted: WantedBench): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
+    const difference = this.differenceTo(wanted);
+    if (!('devices' in difference)) return difference;
+    const bench = { devices: this.#devices, lines: this.#lines, isStarted: this.isStarted };
+    const came = await changeOver(bench, difference);
+    this.ofLines++;
+    if (!came.ok) return came;
+    for (const { name } of [...difference.devices.added, ...difference.devices.changed])
+      this.budget.countDevice(this.#devices.get(name), costOfDevice(this.#devices.definitionOf(name)));
+    return { ok: true, changed: difference };
+  }
+
+  /** What would change for a configuration to be the one that runs, or why it can't. */
+  differenceTo(wanted: WantedBench): Difference | Refusal {
+    if (wanted.devices.length > MAX_DEVICES)
+      return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
+    if (wanted.lines.length > MAX_LINES)
+      return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
+    const difference = differenceFrom({ devices: this.#devices, lines: this.#lines }, wanted);
+    const { added, changed, gone } = difference.devices;
+    const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
+    const freed = [...changed.map(({ name }) => name), ...gone].reduce(
+      (sum, name) => sum + this.budget.ofDevice(this.#devices.get(name)),
+      0,
+    );
+    const spent = this.budget.whyNot(cost, freed);
+    return spent === undefined ? difference : refused('memory.spent', spent);
   }
 
   /** Reports what is wrong with the real device behind a new one. */

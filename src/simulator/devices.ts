@@ -47,6 +47,14 @@ export function buildDevice(
   return device;
 }
 
+/** A device that was taken away, with all that it was. */
+export interface TakenDevice {
+  readonly device: Device;
+  readonly definition: DeviceDefinition;
+  /** Whether it is a copy that was made at run time. */
+  readonly isCopy: boolean;
+}
+
 /** The devices of a simulator: the configured devices, and copies that were made at run time. */
 export class Devices {
   readonly #devices = new Map<string, Device>();
@@ -120,6 +128,37 @@ export class Devices {
     this.graph.link();
   }
 
+  /** Takes a device away, which goes on with what it does until it is put back or `end`ed. Call `graph.link` afterwards. */
+  take(name: string): TakenDevice {
+    const taken = {
+      device: this.get(name),
+      definition: this.definitionOf(name),
+      isCopy: this.#copies.has(name),
+    };
+    this.#copies.delete(name);
+    this.#definitions.delete(name);
+    this.#devices.delete(name);
+    this.graph.remove(name);
+    this.changes++;
+    return taken;
+  }
+
+  /** Has a device again as it was when it was taken away. Call `graph.link` afterwards. */
+  putBack({ device, definition, isCopy }: TakenDevice): void {
+    const { name } = definition;
+    if (isCopy) this.#copies.add(name);
+    this.#definitions.set(name, definition);
+    this.#devices.set(name, device);
+    this.graph.add(device.points);
+    this.changes++;
+  }
+
+  /** Gives up a device that was taken away. */
+  end({ device }: TakenDevice): void {
+    this.#real.detach(device);
+    device.points.schedule.clear();
+  }
+
   definitionOf(name: string): DeviceDefinition {
     const definition = this.#definitions.get(name);
     if (!definition) throw new Error(`unknown device: ${name}`);
@@ -136,13 +175,7 @@ export class Devices {
   }
 
   #drop(name: string): void {
-    const device = this.#devices.get(name);
-    if (device) this.#real.detach(device);
-    this.#copies.delete(name);
-    this.#definitions.delete(name);
-    this.#devices.delete(name);
-    this.graph.remove(name);
-    this.changes++;
+    if (this.#devices.has(name)) this.end(this.take(name));
   }
 
   #add(definition: DeviceDefinition): Device {

@@ -33,6 +33,22 @@ export class FaultControl {
   }
 
   /**
+   * Has these rules configured and in force in place of all others but those of tests. Where they are in force already, they
+   * keep their counts.
+   */
+  become(configured: readonly FaultRule[], find: FindValue): void {
+    const now = this.rules.list().filter(({ temporary }) => !temporary);
+    const isSo = now.length === configured.length && now.every(({ rule }, i) => isSame(configured[i], rule));
+    this.#configured = configured;
+    if (isSo) return;
+    for (const { rule } of now) this.rules.remove(rule.name);
+    for (const rule of configured) {
+      const resolved = resolveNames(rule, find);
+      this.rules.set(resolved.ok ? resolved.rule : rule);
+    }
+  }
+
+  /**
    * Takes the rules of a configuration that was read again. Rules that it no longer has are removed; new and changed
    * rules are set. Unchanged rules keep their counts. Rules of other origin stay. A name means the value that is running, if
    * there is one: a device that is defined differently now changes at the next restart.

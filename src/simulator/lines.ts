@@ -33,6 +33,22 @@ export class Lines {
     return line;
   }
 
+  /** Has a line again that was dropped. */
+  putBack(line: Line): void {
+    this.#lines.set(line.name, line);
+  }
+
+  /** Puts the lines into an order; others go behind them. Requests that name no line are for the first one. */
+  arrange(names: readonly string[]): void {
+    const rest = [...this.#lines.keys()].filter((name) => !names.includes(name));
+    for (const name of [...names, ...rest]) {
+      const line = this.#lines.get(name);
+      if (!line) continue;
+      this.#lines.delete(name);
+      this.#lines.set(name, line);
+    }
+  }
+
   /** Forgets a line. */
   drop(name: string): void {
     this.#lines.delete(name);

@@ -106,6 +106,11 @@ export class MemoryBudget {
     return this.#ofSignals.get(point)?.bytes ?? 0;
   }
 
+  /** What is counted for a device, in bytes, without signals that it was given later. */
+  ofDevice(device: Device): number {
+    return this.#ofDevices.get(device) ?? 0;
+  }
+
   ofRule(name: string): number {
     return this.#ofRules.get(name) ?? 0;
   }

@@ -8,7 +8,9 @@ import { MOST_ENTRIES_OVER_REST, withSunspec } from '../config/native/sunspec.js
 import type { OpenRecording } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { PlacedSignal, Point } from '../device/point.js';
-import type { At } from '../schema/at.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { isMapping } from '../schema/parts.js';
 
 /** A pymodbus file may have 8 MiB, and while it is read no line is served. */
 const NOT_WHILE_SERVING = 'a pymodbus file is read at the start only; expected registers';
@@ -26,22 +28,56 @@ export function readNewDevice(
     recordings,
   }: { readonly network: readonly DependentPoint[]; readonly recordings: OpenRecording },
 ): DeviceDefinition | undefined {
-  const pymodbusDevices = () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }) as const;
   return written.unlessWrong(() => {
     const at = withSunspec(written);
-    const holding = at.key('registers').key('holding').value;
-    if (at !== written && Array.isArray(holding) && holding.length > MOST_ENTRIES_OVER_REST) {
-      const expected = `expected models of at most ${MOST_ENTRIES_OVER_REST} points, got ${holding.length}`;
+    const points = at === written ? 0 : pointsIn(at);
+    if (points > MOST_ENTRIES_OVER_REST) {
+      const expected = `expected models of at most ${MOST_ENTRIES_OVER_REST} points, got ${points}`;
       return written.key('sunspec').wrong(`${expected}: put the device into the file`);
     }
     checkName('device', name, at.key('name'));
-    const definition = new NativeDeviceReader(pymodbusDevices, recordings).read(name, at);
+    const definition = deviceReader(recordings).read(name, at);
     if (!definition) return undefined;
     const all = [...network, ...networkOf([definition])];
     reportDependencies(all, () => at);
     reportReactionUses([definition], all, () => at);
     return definition;
   });
+}
+
+/** Reads devices while lines are served. */
+export function deviceReader(recordings: OpenRecording): NativeDeviceReader {
+  return new NativeDeviceReader(
+    () => ({ ok: false, messages: [NOT_WHILE_SERVING], warnings: [] }),
+    recordings,
+  );
+}
+
+/**
+ * Reads the devices of a file one by one, so that lines are served in between. What they have in common is in `reader`
+ * afterwards, and reading them once more takes little time.
+ */
+export function* readInSlices(
+  devices: unknown,
+  reader: NativeDeviceReader,
+): Generator<void, string | undefined> {
+  let points = 0;
+  for (const [name, entry] of Object.entries(isMapping(devices) ? devices : {})) {
+    const written = new At(entry, new Findings());
+    const at = withSunspec(written);
+    points += at === written ? 0 : pointsIn(at);
+    if (points > MOST_ENTRIES_OVER_REST)
+      return `expected SunSpec models of at most ${MOST_ENTRIES_OVER_REST} points: put them into the file`;
+    reader.read(name, at);
+    yield;
+  }
+  return undefined;
+}
+
+/** How many entries the table of a device with SunSpec models has. */
+function pointsIn(at: At): number {
+  const holding = at.key('registers').key('holding').value;
+  return Array.isArray(holding) ? holding.length : 0;
 }
 
 /** All values of running devices, with the signals that they have or, by `signalOf`, would have. */

@@ -195,8 +195,10 @@ describe('the command line', () => {
     ],
     [
       'fleet run --broker mqtt://b',
-      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear or targets --file FILE (see modbus-sim --help)',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
     ],
+    ['clone --watch', '--watch needs a value'],
+    ['fleet list --watch=5s --broker mqtt://b', '--watch takes no value'],
     ['fleet list --all --broker mqtt://b', '--all is for fleet fault clear (see modbus-sim --help)'],
     [
       'fleet list --label rack --broker mqtt://b',
@@ -205,6 +207,24 @@ describe('the command line', () => {
     [
       'fleet list --timeout x --broker mqtt://b',
       '--timeout: expected a time such as 5s or 1m, got "x" (see modbus-sim --help)',
+    ],
+    [
+      'fleet push a b --broker mqtt://b',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
+    ],
+    ['fleet test --broker mqtt://b', 'fleet test takes the files of scenarios (see modbus-sim --help)'],
+    [
+      'fleet examine --broker mqtt://b',
+      'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE (see modbus-sim --help)',
+    ],
+    [
+      'fleet examine lan --limit 1ms --broker mqtt://b',
+      '--limit: expected a time from 1s to 24h, such as 10m, got "1ms" (see modbus-sim --help)',
+    ],
+    ['fleet push a --watch --broker mqtt://b', '--watch is for fleet list (see modbus-sim --help)'],
+    [
+      'fleet list --junit a.xml --broker mqtt://b',
+      '--junit is for fleet test and fleet examine (see modbus-sim --help)',
     ],
     ['fleet targets --broker mqtt://b', 'fleet targets needs --file FILE (see modbus-sim --help)'],
     ['--seconds 9', '--seconds is for selftest (see modbus-sim --help)'],

@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Configuration, DeviceDefinition } from '../../src/config/configuration.js';
 import type { LoadResult } from '../../src/config/load.js';
+import { NativeDeviceReader } from '../../src/config/native/device.js';
 import { nativeConfiguration } from '../../src/config/native/file.js';
 import { type PymodbusChoice, pymodbusConfiguration } from '../../src/config/pymodbus/file.js';
+import { recordingsIn } from '../../src/config/recording-file.js';
 import { parseText } from '../../src/config/text/parse-text.js';
 import type { TableName } from '../../src/device/tables.js';
 import { RegisterImage } from '../../src/registers/image.js';
@@ -34,7 +36,8 @@ export function scratchFiles(): (name: string, content: string | Uint8Array) => 
 export function nativeMistakes(text: string): string[] {
   const at = cursor(dataOf(text));
   const pymodbusDevices = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
-  nativeConfiguration(at, { pymodbusDevices, api: {}, directory: '/etc' });
+  const devices = new NativeDeviceReader(pymodbusDevices, recordingsIn('/etc'));
+  nativeConfiguration(at, { devices, api: {}, directory: '/etc' });
   return mistakesOf(at);
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
+import { NativeDeviceReader } from '../../src/config/native/device.js';
 import { nativeConfiguration } from '../../src/config/native/file.js';
 import { nativeTable } from '../../src/config/native/registers.js';
 import { pymodbusDevice } from '../../src/config/pymodbus/device.js';
@@ -15,8 +16,9 @@ import { RegisterImage } from '../../src/registers/image.js';
 import type { RegisterLayout } from '../../src/registers/layout.js';
 import { cursor, fixture, mistakesOf, warningsOf } from './helpers.js';
 
+const NOT_HERE = () => ({ ok: false, messages: ['not here'], warnings: [] }) as const;
 const NONE = {
-  pymodbusDevices: () => ({ ok: false, messages: ['not here'], warnings: [] }) as const,
+  devices: new NativeDeviceReader(NOT_HERE, recordingsIn('/etc')),
   api: {},
   directory: '/etc',
 };

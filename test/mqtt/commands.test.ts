@@ -45,6 +45,7 @@ describe('commands that come as messages', () => {
     const changing = Object.keys(INPUTS).filter((name) => !isQuery(name as keyof typeof INPUTS));
     expect(changing.toSorted()).toEqual(
       [
+        'configuration.apply',
         'traffic.clear',
         ...['add', 'change', 'remove', 'start', 'restart', 'stop'].map((each) => `line.${each}`),
         ...['add', 'remove', 'power', 'clock', 'manners', 'reset'].map((each) => `device.${each}`),

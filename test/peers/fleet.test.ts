@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -98,6 +99,132 @@ describeWithPeer('a fleet on mosquitto', noMosquitto, () => {
         targets: [new URL(first?.restUrl() ?? '').host],
         labels: { rack: '1', bench: 'modbus-sim/bench-1' },
       });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'takes a configuration on all benches or on none',
+    async () => {
+      const directory = makeTempDir();
+      const { port } = await mosquitto(directory);
+      const [first] = await Promise.all([benchAt(port, 1), benchAt(port, 2)]);
+      await expect.poll(async () => (await fleet(port, 'list')).stdout.match(/ online /g)?.length).toBe(2);
+      const file = join(directory, 'wanted.yaml');
+      const answers = join(directory, 'lines.json');
+      const write = (lan: string, more = '') =>
+        writeFileSync(
+          file,
+          `devices: {meter: {registers: {holding: [{address: 0, value: 42}]}}}\n${more}` +
+            `lines:\n  lan: {${lan}, units: {1: meter}}\n  more: {tcp: {port: 0}, units: {2: {copyOf: meter}}}\n`,
+        );
+      const linesOf = async (number: number) => {
+        await fleet(port, 'run', 'line.list', '--on', `bench-${number}`, '--json', answers);
+        const [{ value }] = JSON.parse(readFileSync(answers, 'utf8')) as [{ value: { name: string }[] }];
+        return value.map(({ name }) => name);
+      };
+
+      // The port of the one bench is taken on this machine for the other one: it alone stays as it was.
+      write(`tcp: {port: ${first?.tcpPort('lan')}}`);
+      const half = await fleet(port, 'push', file);
+      expect(half).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('1 of 2 benches have done it'),
+        stderr: expect.stringContaining('modbus-sim/bench-2: line.port_busy: '),
+      });
+      expect([await linesOf(1), await linesOf(2)]).toEqual([['lan', 'more'], ['lan']]);
+
+      write('serial: {path: /etc/passwd}');
+      const refused = await fleet(port, 'push', file);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain('modbus-sim/bench-1: line.not_serial: lines.lan.serial.path');
+      expect(refused.stderr).toContain('modbus-sim/bench-2: line.not_serial: ');
+      expect(refused.stderr).toContain('no bench was changed');
+
+      write('tcp: {port: 0}');
+      expect(await fleet(port, 'push', file)).toMatchObject({ code: 0, stderr: '' });
+      expect(await linesOf(2)).toEqual(['lan', 'more']);
+      write('tcp: {port: 0}', 'mqtt: {url: "mqtt://x"}\n');
+      expect((await fleet(port, 'push', file)).stderr).toContain('got "mqtt"');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'is tested and examined as one, with one report, and what runs is stopped by Ctrl-C',
+    async () => {
+      const directory = makeTempDir();
+      const { port } = await mosquitto(directory);
+      const [, , dead] = await Promise.all([benchAt(port, 1), benchAt(port, 2), benchAt(port, 3)]);
+      await expect.poll(async () => (await fleet(port, 'list')).stdout.match(/ online /g)?.length).toBe(3);
+      process.kill(dead?.pid ?? 0, 'SIGKILL');
+      await expect.poll(async () => (await fleet(port, 'list')).stdout).toMatch(/bench-3 +offline/);
+
+      const scenario = join(directory, 'wait.yaml');
+      const junit = join(directory, 'all.xml');
+      const html = join(directory, 'all.html');
+      writeFileSync(scenario, 'name: quiet\nsteps: [{wait: 100ms}]\n');
+      const tested = await fleet(port, 'test', scenario, '--junit', junit, '--html', html);
+      expect(tested).toMatchObject({ code: 1, stdout: expect.stringContaining('2 of 3 have passed') });
+      expect(tested.stderr).toContain(
+        'modbus-sim/bench-3: quiet: error. The bench: bench.offline: is offline',
+      );
+      const suites = readFileSync(junit, 'utf8').match(/<testsuite [^>]*>/g) ?? [];
+      expect(suites.map((each) => /name="([^"]*)".*errors="(\d)"/.exec(each)?.slice(1))).toEqual([
+        ['modbus-sim/bench-1: quiet', '0'],
+        ['modbus-sim/bench-2: quiet', '0'],
+        ['modbus-sim/bench-3: quiet', '1'],
+      ]);
+      const page = readFileSync(html, 'utf8');
+      expect(page.match(/<tr><td>/g)).toHaveLength(3);
+      const [link = ''] = /http[^"]*report\.html/.exec(page) ?? [];
+      expect(await (await fetch(link)).text()).toContain('quiet');
+      expect((await fleet(port, 'test', scenario, '--label', 'rack=1')).code).toBe(0);
+
+      const examined = await fleet(port, 'examine', 'lan', '--limit', '1s', '--on', '*-1', '--junit', junit);
+      expect(examined.code).toBe(1);
+      expect(readFileSync(junit, 'utf8')).toContain('name="modbus-sim/bench-1: line lan"');
+
+      writeFileSync(scenario, 'name: long\nsteps: [{fault: {do: [{delay: 5}]}, wait: 1h}]\n');
+      const command = [
+        'fleet',
+        'test',
+        scenario,
+        '--label',
+        'rack=2',
+        '--broker',
+        `mqtt://127.0.0.1:${port}`,
+      ];
+      const running = spawn(process.execPath, [join(dist, 'main.js'), ...command], { stdio: 'ignore' });
+      const rules = async () => (await fleet(port, 'run', 'rule.list', '--label', 'rack=2')).stdout;
+      await expect.poll(rules).toContain('"delay":5');
+      await expect.poll(async () => (await fleet(port, 'list')).stdout).toMatch(/bench-2 .* long\n/);
+      const ended = once(running, 'exit');
+      running.kill('SIGINT');
+      expect((await ended)[0]).toBe(1);
+      expect(await rules()).not.toContain('"delay":5');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'is watched until somebody has seen enough',
+    async () => {
+      const { port } = await mosquitto(makeTempDir());
+      const first = await benchAt(port, 1);
+      await expect.poll(async () => (await fleet(port, 'list')).stdout).toContain(' online ');
+      const command = ['fleet', 'list', '--watch', '--broker', `mqtt://127.0.0.1:${port}`];
+      const watching = spawn(process.execPath, [join(dist, 'main.js'), ...command]);
+      let shown = '';
+      watching.stdout.on('data', (text: Buffer) => {
+        shown += text;
+      });
+      await expect.poll(() => shown).toMatch(/bench-1 +online/);
+      await first.stop();
+      await expect.poll(() => shown).toMatch(/bench-1 +offline/);
+      const ended = once(watching, 'exit');
+      watching.kill('SIGINT');
+      expect((await ended)[0]).toBe(0);
     },
     LIMIT_MS,
   );

@@ -25,17 +25,10 @@ export interface ExamineCommand {
 /** What the user asks of `modbus-sim examine`. */
 export type ExamineRequest =
   | { readonly what: 'list' }
-  | {
+  | (ExaminationOrder & {
       readonly what: 'examine';
       readonly line: string;
       readonly source: ConfigurationSource;
-      /** Only questions to this unit are disturbed. */
-      readonly unitId?: number;
-      /** Identifiers and groups; all checks when empty. */
-      readonly checks: readonly string[];
-      readonly limitMs: number;
-      /** Drawn when absent. */
-      readonly seed?: number;
       /** The command that starts the client. */
       readonly dut?: string;
       /** The client is started again when it has ended. */
@@ -51,7 +44,18 @@ export type ExamineRequest =
       readonly json?: string;
       /** What an inconclusive check is in JUnit and for the exit code; skipped when absent. */
       readonly inconclusive?: Inconclusive;
-    };
+    });
+
+/** What an examination does, wherever it runs. */
+export interface ExaminationOrder {
+  /** Only questions to this unit are disturbed. */
+  readonly unitId?: number;
+  /** Identifiers and groups; all checks when empty. */
+  readonly checks: readonly string[];
+  readonly limitMs: number;
+  /** Drawn when absent. */
+  readonly seed?: number;
+}
 
 /** The examination that a user asks for. */
 export type ExaminationWanted = Extract<ExamineRequest, { what: 'examine' }>;
@@ -99,18 +103,8 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
   if (values.list !== undefined) return { what: 'list' };
   const [line, ...more] = words;
   if (line === undefined || more.length > 0) return 'examine takes the name of one line';
-  const unitId = values.unit === undefined ? undefined : wholeNumber(values.unit, MAX_UNIT);
-  if (Number.isNaN(unitId)) {
-    return `--unit: expected a unit identifier from 0 to ${MAX_UNIT}, got ${quote(values.unit ?? '')}`;
-  }
-  const seed = values.seed === undefined ? undefined : wholeNumber(values.seed, MAX_SEED);
-  if (Number.isNaN(seed)) {
-    return `--seed: expected a whole number from 0 to ${MAX_SEED}, got ${quote(values.seed ?? '')}`;
-  }
-  const limitMs = values.limit === undefined ? DEFAULT_LIMIT_MS : milliseconds(values.limit);
-  if (!(limitMs >= SHORTEST_LIMIT_MS && limitMs <= LONGEST_LIMIT_MS)) {
-    return `--limit: expected a time from 1s to 24h, such as 10m, got ${quote(values.limit ?? '')}`;
-  }
+  const order = examinationOrder(values);
+  if (typeof order === 'string') return order;
   const remote = remoteProblem(values) ?? inconclusiveProblem(values.inconclusive);
   if (remote !== undefined) return remote;
   if (values.restart && (values.dut === undefined || values.url !== undefined)) {
@@ -123,19 +117,38 @@ function parseRequest({ values, words, token }: Given<Name>): ExamineRequest | s
     what: 'examine',
     line,
     source,
-    checks: (values.checks ?? '').split(',').flatMap((name) => name.trim() || []),
-    limitMs,
+    ...order,
     witness: compact({
       register: values['witness-register'],
       url: values['witness-url'],
       path: values['witness-path'],
       command: values['witness-command'],
     }),
-    ...compact({ unitId, seed, dut, junit, html, json, url }),
+    ...compact({ dut, junit, html, json, url }),
     ...(values.restart !== undefined && { restart: true }),
     ...(isInconclusive(values.inconclusive) && { inconclusive: values.inconclusive }),
     ...(url !== undefined && compact({ token: values.token ?? token })),
   };
+}
+
+/** @returns what is wrong, as a sentence */
+export function examinationOrder(
+  values: Values<'unit' | 'checks' | 'limit' | 'seed'>,
+): ExaminationOrder | string {
+  const unitId = values.unit === undefined ? undefined : wholeNumber(values.unit, MAX_UNIT);
+  if (Number.isNaN(unitId)) {
+    return `--unit: expected a unit identifier from 0 to ${MAX_UNIT}, got ${quote(values.unit ?? '')}`;
+  }
+  const seed = values.seed === undefined ? undefined : wholeNumber(values.seed, MAX_SEED);
+  if (Number.isNaN(seed)) {
+    return `--seed: expected a whole number from 0 to ${MAX_SEED}, got ${quote(values.seed ?? '')}`;
+  }
+  const limitMs = values.limit === undefined ? DEFAULT_LIMIT_MS : milliseconds(values.limit);
+  if (!(limitMs >= SHORTEST_LIMIT_MS && limitMs <= LONGEST_LIMIT_MS)) {
+    return `--limit: expected a time from 1s to 24h, such as 10m, got ${quote(values.limit ?? '')}`;
+  }
+  const checks = (values.checks ?? '').split(',').flatMap((name) => name.trim() || []);
+  return { checks, limitMs, ...compact({ unitId, seed }) };
 }
 
 /** What goes only with a simulator that runs already, or only without. */

@@ -1,7 +1,9 @@
 import { milliseconds } from '../../schema/milliseconds.js';
 import { quote } from '../../schema/problem.js';
 import { compact } from '../compact.js';
+import { type ExaminationOrder, examinationOrder } from './examine.js';
 import type { Given } from './scan.js';
+import { type Inconclusive, inconclusiveProblem, isInconclusive, REPORT_OPTIONS } from './values.js';
 
 /** Ask or command the benches on an MQTT broker. */
 export interface FleetCommand {
@@ -21,11 +23,30 @@ export interface FleetCommand {
   readonly action: FleetAction;
 }
 
+/** Reports on all benches together. What is inconclusive is skipped in JUnit when nothing is said. */
+export interface FleetReports {
+  readonly junit?: string;
+  readonly html?: string;
+  readonly inconclusive?: Inconclusive;
+}
+
 type FleetAction =
-  | { readonly do: 'list' }
+  | { readonly do: 'list'; readonly watch: boolean }
   | { readonly do: 'run'; readonly command: string; readonly input: unknown }
   | { readonly do: 'apply'; readonly file: string }
   | { readonly do: 'clear'; readonly all: boolean }
+  | { readonly do: 'push'; readonly file: string }
+  | {
+      readonly do: 'test';
+      readonly files: readonly string[];
+      readonly settings: readonly string[];
+      readonly reports: FleetReports;
+    }
+  | {
+      readonly do: 'examine';
+      readonly order: ExaminationOrder & { readonly line: string };
+      readonly reports: FleetReports;
+    }
   | { readonly do: 'targets'; readonly file: string };
 
 export const FLEET_OPTIONS = {
@@ -36,20 +57,25 @@ export const FLEET_OPTIONS = {
   on: { type: 'string' },
   label: { type: 'string' },
   timeout: { type: 'string' },
-  json: { type: 'string' },
   file: { type: 'string' },
   all: { type: 'boolean' },
+  watch: { type: 'boolean' },
+  ...REPORT_OPTIONS,
+  set: { type: 'string' },
+  unit: { type: 'string' },
+  checks: { type: 'string' },
+  limit: { type: 'string' },
+  seed: { type: 'string' },
 } as const;
 
-const USAGE = 'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear or targets --file FILE';
+type Name = keyof typeof FLEET_OPTIONS;
+
+const USAGE =
+  'fleet needs list, run COMMAND [JSON], fault apply FILE, fault clear, push FILE, test FILE..., examine LINE or targets --file FILE';
 const LONGEST_WAIT_MS = 3_600_000;
 
 /** @returns what is wrong, as a sentence */
-export function parseFleet({
-  words,
-  values,
-  options,
-}: Given<keyof typeof FLEET_OPTIONS>): FleetCommand | string {
+export function parseFleet({ words, values, options }: Given<Name>): FleetCommand | string {
   const { broker, username, ca, topic = 'modbus-sim/+/state', on, timeout = '5s', json } = values;
   if (broker === undefined) return 'fleet needs --broker, such as --broker mqtt://broker:1883';
   if (!/^(?:mqtts?|wss?):\/\//.test(broker) || !URL.canParse(broker))
@@ -63,7 +89,7 @@ export function parseFleet({
     if (key === undefined || text === undefined) return `--label: expected NAME=VALUE, got ${quote(value)}`;
     labels.set(key, text);
   }
-  const action = actionOf(words, values);
+  const action = actionOf(words, values, options);
   if (typeof action === 'string') return action;
   return {
     kind: 'fleet',
@@ -72,16 +98,43 @@ export function parseFleet({
   };
 }
 
+/** Which commands each option is for; the others are for all. */
+const OPTIONS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
+  file: ['targets'],
+  all: ['fault clear'],
+  watch: ['list'],
+  junit: ['test', 'examine'],
+  html: ['test', 'examine'],
+  inconclusive: ['test', 'examine'],
+  set: ['test'],
+  unit: ['examine'],
+  checks: ['examine'],
+  limit: ['examine'],
+  seed: ['examine'],
+};
+
 function actionOf(
-  [verb, first, second, ...more]: readonly string[],
-  { file, all }: { readonly file?: string; readonly all?: string },
+  words: readonly string[],
+  values: Given<Name>['values'],
+  options: Given<Name>['options'],
 ): FleetAction | string {
+  const [verb, first, second, ...more] = words;
+  const command = verb === 'fault' ? `fault ${first}` : (verb ?? '');
+  for (const [name] of options) {
+    const commands = OPTIONS_OF[name];
+    if (commands && !commands.includes(command))
+      return `--${name} is for fleet ${commands.join(' and fleet ')}`;
+  }
+  if (verb === 'test') return testOf(words.slice(1), values, options);
   if (more.length > 0) return USAGE;
-  if (file !== undefined && verb !== 'targets') return '--file is for fleet targets';
-  if (all !== undefined && !(verb === 'fault' && first === 'clear')) return '--all is for fleet fault clear';
+  const { file, all, watch } = values;
   switch (verb) {
     case 'list':
-      return first === undefined ? { do: 'list' } : USAGE;
+      return first === undefined ? { do: 'list', watch: watch !== undefined } : USAGE;
+    case 'push':
+      return first !== undefined && second === undefined ? { do: 'push', file: first } : USAGE;
+    case 'examine':
+      return first !== undefined && second === undefined ? examineOf(first, values) : USAGE;
     case 'run':
       return first === undefined ? USAGE : runOf(first, second);
     case 'targets':
@@ -94,6 +147,31 @@ function actionOf(
     default:
       return USAGE;
   }
+}
+
+function testOf(
+  files: readonly string[],
+  values: Given<Name>['values'],
+  options: Given<Name>['options'],
+): FleetAction | string {
+  if (files.length === 0) return 'fleet test takes the files of scenarios';
+  const reports = reportsOf(values);
+  if (typeof reports === 'string') return reports;
+  const settings = options.flatMap(([name, value]) => (name === 'set' ? value : []));
+  return { do: 'test', files, settings, reports };
+}
+
+function examineOf(line: string, values: Given<Name>['values']): FleetAction | string {
+  const order = examinationOrder(values);
+  if (typeof order === 'string') return order;
+  const reports = reportsOf(values);
+  return typeof reports === 'string' ? reports : { do: 'examine', order: { line, ...order }, reports };
+}
+
+function reportsOf({ junit, html, inconclusive }: Given<Name>['values']): FleetReports | string {
+  const problem = inconclusiveProblem(inconclusive);
+  if (problem !== undefined) return problem;
+  return { ...compact({ junit, html }), ...(isInconclusive(inconclusive) && { inconclusive }) };
 }
 
 function runOf(command: string, text = '{}'): FleetAction | string {

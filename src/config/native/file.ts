@@ -14,9 +14,8 @@ import { compact } from '../compact.js';
 import type { ApiDefinition, Configuration, DeviceDefinition, LineDefinition } from '../configuration.js';
 import { faultLine } from '../fault-line.js';
 import { isPymodbus } from '../pymodbus/file.js';
-import { recordingsIn } from '../recording-file.js';
 import { networkOf, reportDependencies } from './dependencies.js';
-import { NativeDeviceReader, type PymodbusDevices } from './device.js';
+import type { NativeDeviceReader } from './device.js';
 import { type Endpoint, endpointOf, portEndpoint } from './endpoints.js';
 import { type LineContext, nativeLine } from './line.js';
 import { mergedSource } from './line-source.js';
@@ -32,7 +31,7 @@ import { nativeTraffic } from './traffic.js';
 import { DeviceNames } from './units.js';
 
 export interface NativeContext {
-  readonly pymodbusDevices: PymodbusDevices;
+  readonly devices: NativeDeviceReader;
   readonly api: ApiOverrides;
   /** Where relative paths of files begin. */
   readonly directory: string;
@@ -110,9 +109,8 @@ function readOption<Option>(at: At, schema: z.ZodType<Option>): Option | undefin
 
 function readDevices(
   file: At,
-  { pymodbusDevices, directory }: NativeContext,
+  { devices: reader }: NativeContext,
 ): { names: string[]; definitions: DeviceDefinition[] } {
-  const reader = new NativeDeviceReader(pymodbusDevices, recordingsIn(directory));
   const written = file.entries('devices by name') ?? [];
   const at = file.with(
     Object.fromEntries(written.map(([name, content]) => [name, withSunspec(content).value])),

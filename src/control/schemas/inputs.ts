@@ -43,6 +43,10 @@ const ofRule = { of: { name: text('the name of a rule') } };
 const ofRun = { of: { id } };
 const ofEntry = { of: { id: text('the identifier of an entry of the catalogue') } };
 const stopping = { ...ofRun, sent: section({ failure: text('a reason').optional() }) };
+const ofConfiguration = {
+  sent: z.record(z.string(), z.unknown(), { error: 'a configuration' }),
+  as: 'configuration',
+};
 const rule = z.record(z.string(), z.unknown(), { error: 'a fault rule' });
 const table = oneOf(TABLE_NAMES);
 const address = wholeNumber(0, ADDRESS_SPACE - 1, 'an address');
@@ -68,6 +72,8 @@ export const INPUTS = {
   'program.metrics': {},
   'program.ports': {},
   'program.configuration': {},
+  'configuration.check': ofConfiguration,
+  'configuration.apply': ofConfiguration,
   'traffic.clear': {},
   'line.get': ofLine,
   'line.list': {},
@@ -158,7 +164,7 @@ function arming({ id, target }: { readonly id: string; readonly target?: Target 
 
 /** Those that change nothing. */
 const QUERIES =
-  /^(?:program\.|(?:line|device|value|rule|test|examination|inlet)\.(?:get|list|names|named|metrics|words|preview|findings|checks)$|cells\.read$)/;
+  /^(?:program\.|configuration\.check$|(?:line|device|value|rule|test|examination|inlet)\.(?:get|list|names|named|metrics|words|preview|findings|checks)$|cells\.read$)/;
 
 /** Whether somebody who may only read may ask for it. */
 export function isQuery(name: Name): boolean {

@@ -1,0 +1,144 @@
+import type { Configuration } from '../config/configuration.js';
+import { nativeConfiguration } from '../config/native/file.js';
+import { recordingsIn } from '../config/recording-file.js';
+import { At } from '../schema/at.js';
+import { Findings } from '../schema/findings.js';
+import { isMapping } from '../schema/parts.js';
+import { quote } from '../schema/problem.js';
+import type { Difference } from '../simulator/changeover.js';
+import { costOf } from '../simulator/memory-budget.js';
+import { deviceReader, readInSlices } from '../simulator/new-device.js';
+import { openRecordings } from './recordings.js';
+import { done, type Outcome, type Refusal, refusal, refusalOf } from './refusal.js';
+import { wrongFiles, wrongReal } from './remote-files.js';
+import type { Room } from './room.js';
+import { inSlices } from './slices.js';
+
+interface OfConfiguration {
+  /** As a native file has it. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+/** What is different, by names. */
+interface ChangedNames {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What a configuration changes, or has changed. */
+export interface ConfigurationChange {
+  readonly devices: ChangedNames;
+  readonly lines: ChangedNames;
+  /** How many fault rules are in force with it. */
+  readonly faults: number;
+}
+
+/** The sections that are sent. The others are for the owner of the machine: they say who may do what, and where it is told. */
+const SECTIONS = ['devices', 'lines', 'faults', 'start'];
+
+/** The rooms in which a configuration is being applied. */
+const applying = new WeakSet<Room['simulator']>();
+
+/** Reads a configuration as `applyConfiguration` does, and says what it would change; nothing is changed. */
+export async function checkConfiguration(
+  room: Room,
+  input: OfConfiguration,
+): Promise<Outcome<ConfigurationChange>> {
+  const read = await readConfiguration(room, input);
+  if (!read.ok) return read;
+  const difference = room.simulator.changes.differenceTo(read.value);
+  return 'devices' in difference
+    ? done(changeOf(difference, read.value))
+    : refusal(difference.code ?? 'configuration.invalid', '', difference.error);
+}
+
+/**
+ * Has the devices, lines and fault rules of a configuration in place of those that run: all of it, or nothing when a line can't
+ * be opened. What is the same goes on as it is, with its registers. The limits on memory, paths, ports and hosts are those of
+ * what REST adds.
+ */
+export async function applyConfiguration(
+  room: Room,
+  input: OfConfiguration,
+): Promise<Outcome<ConfigurationChange>> {
+  const { simulator } = room;
+  if (applying.has(simulator)) return refusal('configuration.busy', '', 'another one is being applied');
+  applying.add(simulator);
+  try {
+    const read = await readConfiguration(room, input);
+    if (!read.ok) return read;
+    const { faults } = read.value;
+    const came = await simulator.changes.become(read.value);
+    if (!came.ok)
+      return refusal(came.code ?? (came.inUse ? 'line.port_busy' : 'line.not_opened'), '', came.error);
+    simulator.faults.become(faults, simulator.findValue);
+    for (const { name, when, faults: acts } of faults)
+      simulator.changes.budget.countRule(name, costOf([when, acts.map(({ written }) => written)]));
+    const change = changeOf(came.changed, read.value);
+    room.log.info(change, 'configuration applied');
+    return done(change);
+  } finally {
+    applying.delete(simulator);
+  }
+}
+
+async function readConfiguration(
+  room: Room,
+  { configuration: written }: OfConfiguration,
+): Promise<Outcome<Configuration>> {
+  const { simulator } = room;
+  const other = Object.keys(written).find((key) => !SECTIONS.includes(key));
+  if (other !== undefined)
+    return refusal(
+      'configuration.invalid',
+      other,
+      `expected ${SECTIONS.join(', ')} only, got ${quote(other)}`,
+    );
+  const outside = await whyNotHere(room, written);
+  if (outside) return outside;
+  const spent = simulator.changes.budget.whyNot(costOf(written), simulator.changes.budget.used);
+  if (spent !== undefined) return refusal('memory.spent', '', spent);
+  const recordings = (await openRecordings(room, written)) ?? recordingsIn(simulator.directory);
+  const devices = deviceReader(recordings);
+  const tooMany = await inSlices(readInSlices(written.devices, devices));
+  if (tooMany !== undefined) return refusal('configuration.invalid', 'devices', tooMany);
+  const findings = new Findings();
+  const { port: httpPort } = simulator.running.api;
+  const { directory } = simulator;
+  const configuration = nativeConfiguration(new At(written, findings), {
+    ...{ devices, directory },
+    api: { httpPort },
+  });
+  return findings.count > 0 ? refusalOf(findings, 'configuration.invalid') : done(configuration);
+}
+
+/** Why devices or lines may not be what they name: the limits of REST. Those that are so already may stay. */
+async function whyNotHere(
+  room: Room,
+  { devices, lines }: Readonly<Record<string, unknown>>,
+): Promise<Refusal | undefined> {
+  for (const [name, line] of Object.entries(isMapping(lines) ? lines : {})) {
+    const wrong =
+      isMapping(line) && (await wrongFiles(room, line, room.simulator.lines.get(name)?.definition));
+    if (wrong) return below(wrong, `lines.${name}`);
+  }
+  for (const [name, device] of Object.entries(isMapping(devices) ? devices : {})) {
+    const wrong = isMapping(device) && (await wrongReal(room, device));
+    if (wrong) return below(wrong, `devices.${name}`);
+  }
+  return undefined;
+}
+
+function below(wrong: Refusal, place: string): Refusal {
+  return { ...wrong, problems: wrong.problems.map((each) => ({ ...each, path: `${place}.${each.path}` })) };
+}
+
+function changeOf({ devices, lines }: Difference, { faults }: Configuration): ConfigurationChange {
+  return { devices: namesOf(devices), lines: namesOf(lines), faults: faults.length };
+}
+
+function namesOf({ added, changed, gone }: Difference['devices' | 'lines']): ChangedNames {
+  const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name);
+  return { added: names(added), changed: names(changed), removed: gone };
+}

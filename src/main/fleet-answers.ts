@@ -1,0 +1,40 @@
+import type { FleetAnswer, FleetBench } from '../mqtt/fleet.js';
+import { save } from './save.js';
+import { complain, FAILED, OK, say } from './say.js';
+
+/** What came of a command on one bench. */
+interface Outcome {
+  readonly bench: FleetBench;
+  readonly answer: FleetAnswer;
+}
+
+/** Does something on all benches at once, and prints what came of it, as it comes. @param show prints an answer that is good */
+export function onAll(
+  benches: readonly FleetBench[],
+  work: (bench: FleetBench) => Promise<FleetAnswer>,
+  show = ({ topic }: FleetBench, value: unknown) => void say(`${topic}: ${JSON.stringify(value) ?? 'done'}`),
+): Promise<Outcome[]> {
+  return Promise.all(
+    benches.map(async (bench): Promise<Outcome> => {
+      const answer = await work(bench);
+      if (answer.ok) show(bench, answer.value);
+      else complain(`${bench.topic}: ${answer.code}: ${answer.detail}`);
+      return { bench, answer };
+    }),
+  );
+}
+
+/** Says how many have done it, and writes the answers. @returns the exit code: 1 if one has not */
+export function conclude(outcomes: readonly Outcome[], json: string | undefined): number {
+  const done = outcomes.filter(({ answer }) => answer.ok).length;
+  say(`${done} of ${outcomes.length} ${outcomes.length === 1 ? 'bench has' : 'benches have'} done it`);
+  const answers = outcomes.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
+  return writeJson(json, answers, done === outcomes.length ? OK : FAILED);
+}
+
+/** @returns the exit code: `code`, unless the file can't be written */
+export function writeJson(file: string | undefined, content: unknown, code = OK): number {
+  if (file === undefined) return code;
+  const failure = save(file, `${JSON.stringify(content, null, 2)}\n`, true);
+  return failure === undefined ? code : complain(failure);
+}

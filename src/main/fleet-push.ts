@@ -1,0 +1,38 @@
+import type { FleetCommand } from '../config/commands/fleet.js';
+import { readConfigFile } from '../config/text/read-file.js';
+import type { Fleet, FleetBench } from '../mqtt/fleet.js';
+import { isMapping } from '../schema/parts.js';
+import { formatProblems } from '../schema/problem.js';
+import { conclude, onAll, writeJson } from './fleet-answers.js';
+import { complain, FAILED } from './say.js';
+
+type Written = Readonly<Record<string, unknown>>;
+
+/** The configuration in a file, as it can be sent. @returns what is wrong, as lines for a terminal */
+export function readPushed(file: string): Written | string {
+  const read = readConfigFile(file);
+  if (!read.ok) return formatProblems(file, read.problems);
+  const { value } = read.source;
+  if (!isMapping(value)) return `${file}: expected a mapping with devices and lines`;
+  // JSON has no integers beyond 2^53; as texts, they are understood wherever they fit.
+  const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each));
+  return JSON.parse(text) as Written;
+}
+
+/** Has a configuration run on all benches, or on none if one of them refuses it when it is checked. */
+export async function push(
+  fleet: Fleet,
+  benches: readonly FleetBench[],
+  { timeout, json }: FleetCommand,
+  configuration: Written,
+): Promise<number> {
+  const send = (command: string) => (bench: FleetBench) =>
+    fleet.ask(bench, command, { configuration }, timeout);
+  const checked = await onAll(benches, send('configuration.check'), () => {});
+  if (checked.some(({ answer }) => !answer.ok)) {
+    complain('no bench was changed: each of them has to take the configuration');
+    const answers = checked.map(({ bench, answer }) => ({ bench: bench.topic, ...answer }));
+    return writeJson(json, answers, FAILED);
+  }
+  return conclude(await onAll(benches, send('configuration.apply')), json);
+}

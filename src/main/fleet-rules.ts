@@ -1,0 +1,81 @@
+import type { FleetCommand } from '../config/commands/fleet.js';
+import { readConfigFile } from '../config/text/read-file.js';
+import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
+import { isMapping } from '../schema/parts.js';
+import { conclude, onAll } from './fleet-answers.js';
+import { complain } from './say.js';
+
+/** The names of rules that this command has put in force begin so. */
+const ARMED = 'fleet.';
+
+type Rule = Readonly<Record<string, unknown>>;
+
+/** Puts rules in force: all of them on a bench, or none. What was begun is taken back when somebody interrupts. */
+export async function applyRules(
+  fleet: Fleet,
+  benches: readonly FleetBench[],
+  { timeout, json }: FleetCommand,
+  rules: readonly Rule[],
+): Promise<number> {
+  const inForce = new Map<FleetBench, string[]>();
+  let isInterrupted = false;
+  const interrupt = () => {
+    isInterrupted = true;
+  };
+  process.once('SIGINT', interrupt);
+  const takeBack = (bench: FleetBench, armed: readonly string[]) =>
+    Promise.all(armed.map((name) => fleet.ask(bench, 'rule.remove', { name }, timeout)));
+  const outcomes = await onAll(benches, async (bench) => {
+    const armed: string[] = [];
+    inForce.set(bench, armed);
+    for (const rule of rules) {
+      const name = `${ARMED}${rule.name}`;
+      // It may be in force though its answer was lost.
+      armed.push(name);
+      const answer = isInterrupted
+        ? ({ ok: false, code: 'bench.interrupted', detail: 'was interrupted' } as const)
+        : await fleet.ask(bench, 'rule.replace', { rule: { ...rule, name } }, timeout);
+      if (!answer.ok) {
+        await takeBack(bench, armed.splice(0));
+        return answer;
+      }
+    }
+    return { ok: true, value: armed };
+  });
+  const code = conclude(outcomes, json);
+  process.off('SIGINT', interrupt);
+  if (!isInterrupted) return code;
+  await Promise.all([...inForce].map(([bench, armed]) => takeBack(bench, armed)));
+  return complain('interrupted: the rules were taken back');
+}
+
+/** Removes the rules that `fleet fault apply` has put in force, or all. */
+export async function clearRules(
+  fleet: Fleet,
+  bench: FleetBench,
+  timeout: number,
+  all: boolean,
+): Promise<FleetAnswer> {
+  const listed = await fleet.ask(bench, 'rule.list', {}, timeout);
+  if (!listed.ok) return listed;
+  const names = (listed.value as { readonly name: string }[]).map(({ name }) => name);
+  const meant = names.filter((name) => all || name.startsWith(ARMED));
+  for (const name of meant) {
+    const removed = await fleet.ask(bench, 'rule.remove', { name }, timeout);
+    if (!removed.ok && removed.code !== 'rule.unknown') return removed;
+  }
+  return { ok: true, value: meant };
+}
+
+/** The rules in a file: one, or a list, alone or below `faults`. @returns what is wrong, as a sentence */
+export function readRules(file: string): Rule[] | string {
+  const read = readConfigFile(file);
+  if (!read.ok) return `${file}: ${read.problems[0]?.message ?? 'can not be read'}`;
+  const { value } = read.source;
+  const written = isMapping(value) && value.faults !== undefined ? value.faults : value;
+  const rules: readonly unknown[] = Array.isArray(written) ? written : [written];
+  const isRule = (rule: unknown): rule is Rule => isMapping(rule) && typeof rule.name === 'string';
+  return rules.length > 0 && rules.every(isRule)
+    ? rules.filter(isRule)
+    : `${file}: expected a fault rule with a name, or a list of them`;
+}

@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FleetCommand, FleetReports } from '../config/commands/fleet.js';
+import type { Fleet, FleetAnswer, FleetBench } from '../mqtt/fleet.js';
+import type { Run } from '../testing/commands.js';
+import { fleetHtml } from '../testing/report/fleet-html.js';
+import { junitReport } from '../testing/report/junit.js';
+import { overallVerdict } from '../testing/report/overall.js';
+import type { ReportView } from '../testing/report/view.js';
+import { forRunningBench } from '../testing/scenario/bench.js';
+import { loadScenarioFile } from '../testing/scenario/scenario-file.js';
+import { bodyOf } from './examine-remote.js';
+import { writeJson } from './fleet-answers.js';
+import { complain, FAILED, OK, say } from './say.js';
+import { stopSignal } from './stop-signal.js';
+import { reportsProblem, writeReports } from './write-reports.js';
+
+/** A file or an option is wrong. */
+const WRONG = 2;
+/** How often each bench is asked how far it is: with many benches less often, so that the broker has 200 requests a second. */
+const ASK_EVERY_MS = 250;
+const ASK_EACH_MS = 5;
+/** How often is said how far all of them are. */
+const SAY_EVERY_MS = 10_000;
+
+/** What runs on each bench. */
+export interface Work {
+  readonly kind: 'test' | 'examination';
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** What became of one work on one bench. */
+interface BenchReport {
+  readonly bench: FleetBench;
+  readonly report: ReportView;
+  /** Where the bench has the report with its frames; undefined where nothing ran. */
+  readonly url: string | undefined;
+}
+
+/** The scenarios in files, as benches are sent them. @returns what is wrong, as lines for a terminal */
+export function readScenarios(files: readonly string[], settings: readonly string[]): Work[] | string {
+  const loaded = files.map((file) => loadScenarioFile(file, settings));
+  const mistakes = loaded.flatMap((each) => (each.ok ? [] : [each.text]));
+  if (mistakes.length > 0) return mistakes.join('\n');
+  const scenarios = loaded.flatMap((each) => (each.ok ? [each.scenario] : []));
+  const withProgram = scenarios.find(({ value }) => (value as { readonly dut?: unknown }).dut !== undefined);
+  if (withProgram)
+    return `${withProgram.file}: dut: fleet starts no programs: the clients of the benches are tested`;
+  return scenarios.map((scenario) => {
+    const { name } = scenario.value as { readonly name?: unknown };
+    return {
+      kind: 'test',
+      name: String(name ?? scenario.file),
+      input: { scenario: forRunningBench(scenario) },
+    };
+  });
+}
+
+/** The examination of a line. */
+export function examinationWork(order: Parameters<typeof bodyOf>[0]): Work {
+  return { kind: 'examination', name: `line ${order.line}`, input: { order: bodyOf(order) } };
+}
+
+/**
+ * Runs tests or an examination on all benches at once, each of the works after the other, and writes one report on all. What
+ * runs is stopped when somebody interrupts. @returns the exit code: 1 unless all has passed everywhere
+ */
+export async function runOnAll(
+  fleet: Fleet,
+  benches: readonly FleetBench[],
+  { timeout, json }: FleetCommand,
+  works: readonly Work[],
+  { junit, html, inconclusive }: FleetReports,
+): Promise<number> {
+  const unwritable = reportsProblem([junit, html, json]);
+  if (unwritable !== undefined) return complain(unwritable, WRONG);
+  let isStopped = false;
+  const stop = stopSignal(FAILED).then(() => {
+    isStopped = true;
+  });
+  const total = benches.length * works.length;
+  const every = Math.max(ASK_EVERY_MS, ASK_EACH_MS * benches.length);
+  const steps = new Map<FleetBench, number>();
+  const reports: BenchReport[] = [];
+  const progress = setInterval(() => {
+    const done = Array.from(steps.values()).reduce((sum, each) => sum + each, 0);
+    say(`${reports.length} of ${total} are over, ${done} steps are done`);
+  }, SAY_EVERY_MS);
+  const runs = benches.map(async (bench) => {
+    for (const work of works) {
+      const ended = isStopped
+        ? notRun(bench, work, 'was interrupted')
+        : await runOne(fleet, bench, work, { timeout, every, stop }, (done) => steps.set(bench, done));
+      reports.push(ended);
+      const { report } = ended;
+      const about = `[${reports.length}/${total}] ${report.name}: ${report.verdict}`;
+      const found = report.findings.find(({ verdict }) => verdict !== 'pass' && verdict !== 'not run');
+      if (report.verdict === 'pass') say(about);
+      else complain(`${about}. ${found ? `${found.title}: ${found.summary}` : report.conclusions.join(' ')}`);
+    }
+  });
+  await Promise.all(runs);
+  clearInterval(progress);
+  const inOrder = benches.flatMap((bench) => reports.filter((each) => each.bench === bench));
+  const views = inOrder.map(({ report }) => report);
+  const problem = writeReports(
+    [
+      [junit, (all) => junitReport(all, inconclusive)],
+      [html, () => fleetHtml(inOrder.map(({ bench, ...each }) => ({ ...each, bench: bench.topic })))],
+    ],
+    views,
+  );
+  if (problem !== undefined) return complain(problem, WRONG);
+  const passed = views.filter(({ verdict }) => verdict === 'pass').length;
+  say(`${passed} of ${total} have passed`);
+  const isFailure = ['fail', 'error', ...(inconclusive === 'failure' ? ['inconclusive'] : [])];
+  const overall = overallVerdict(views.map(({ verdict }) => verdict));
+  const isGood = works[0]?.kind === 'test' ? overall === 'pass' : !isFailure.includes(overall);
+  const results = inOrder.map(({ bench, report, url }) => ({ bench: bench.topic, ...report, url }));
+  return writeJson(json, results, isGood && !isStopped ? OK : FAILED);
+}
+
+async function runOne(
+  fleet: Fleet,
+  bench: FleetBench,
+  work: Work,
+  {
+    timeout,
+    every,
+    stop,
+  }: { readonly timeout: number; readonly every: number; readonly stop: Promise<void> },
+  onProgress: (steps: number) => void,
+): Promise<BenchReport> {
+  const { kind } = work;
+  const started = await fleet.ask(bench, `${kind}.start`, work.input, timeout);
+  let run = runIn(started);
+  if (typeof run === 'string') return notRun(bench, work, run);
+  const { id } = run;
+  let isOver = false;
+  void stop.then(() => {
+    if (!isOver) void fleet.ask(bench, `${kind}.stop`, { id }, timeout);
+  });
+  while (!run.isOver) {
+    await Promise.race([sleep(every), stop]);
+    const came = runIn(await fleet.ask(bench, `${kind}.get`, { id }, timeout));
+    if (typeof came === 'string') return notRun(bench, work, came, run);
+    run = came;
+    onProgress(run.report.findings.filter(({ verdict }) => verdict !== 'not run').length);
+  }
+  isOver = true;
+  const [rest] = bench.rest;
+  const url = rest && `${rest}/api/v1/${kind}s/${id}/report.html`;
+  return { bench, report: viewOf(bench, work, run), url };
+}
+
+/** A run as a bench has told it; a sentence where it has told something else. */
+function runIn(answer: FleetAnswer): Run | string {
+  if (!answer.ok) return `${answer.code}: ${answer.detail}`;
+  const run = answer.value as Partial<Run> | null;
+  const isRun = typeof run?.id === 'number' && Array.isArray(run.report?.findings);
+  return isRun ? (run as Run) : 'the bench has answered something else than a test';
+}
+
+function viewOf({ topic }: FleetBench, work: Work, { report }: Run): ReportView {
+  const findings = report.findings.map((each) => ({ ...each, frames: [] }));
+  return { ...report, name: nameOf(topic, work), findings, configuration: '' };
+}
+
+function nameOf(topic: string, { name }: Work): string {
+  return `${topic}: ${name}`;
+}
+
+/** The report on what could not be run, or not to its end. */
+function notRun(bench: FleetBench, work: Work, why: string, run?: Run): BenchReport {
+  const finding = {
+    id: 'bench',
+    title: 'The bench',
+    verdict: 'error',
+    summary: why,
+    durationMs: 0,
+    frames: [],
+  } as const;
+  const begun = run && viewOf(bench, work, run);
+  const report: ReportView = {
+    ...{ kind: work.kind, startedAt: Date.now(), durationMs: 0, line: undefined, seed: 0 },
+    ...{ conclusions: [], parameters: [], versions: [], configuration: '' },
+    ...begun,
+    name: nameOf(bench.topic, work),
+    verdict: 'error',
+    findings: [...(begun?.findings ?? []), finding],
+  };
+  return { bench, report, url: undefined };
+}

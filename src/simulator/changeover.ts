@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DeviceDefinition, LineDefinition } from '../config/configuration.js';
+import type { Devices } from './devices.js';
+import type { Line, LineOutcome } from './line.js';
+import type { Lines } from './lines.js';
+
+/** What is to run: devices and lines of a configuration that was checked. */
+export interface WantedBench {
+  readonly devices: readonly DeviceDefinition[];
+  readonly lines: readonly LineDefinition[];
+}
+
+interface Differing<Definition> {
+  readonly added: readonly Definition[];
+  readonly changed: readonly Definition[];
+  /** Names of those that are gone. */
+  readonly gone: readonly string[];
+}
+
+/** What has to change for the devices and lines of a configuration to be those that run. */
+export interface Difference {
+  readonly devices: Differing<DeviceDefinition>;
+  readonly lines: Differing<LineDefinition>;
+  /** The names of the lines in the order in which they are wanted. */
+  readonly order: readonly string[];
+}
+
+interface Bench {
+  readonly devices: Devices;
+  readonly lines: Lines;
+}
+
+/** Compares what runs with what is wanted. Devices are the same when their entries are, whatever has been set in them since. */
+export function differenceFrom({ devices, lines }: Bench, wanted: WantedBench): Difference {
+  const present = Array.from(devices.byName.keys(), (name) => devices.definitionOf(name));
+  const sourcesNow = sourcesOf(present);
+  const sources = sourcesOf(wanted.devices);
+  const isSame = ({ name, source, tables }: DeviceDefinition) => {
+    if (!devices.byName.has(name)) return false;
+    const now = devices.definitionOf(name);
+    return sourcesNow.get(now.tables) === sources.get(tables) && isDeepStrictEqual(now.source, source);
+  };
+  // A copy shares the tables of its source: of the one that runs, where that stays.
+  const asCopy = (device: DeviceDefinition) => {
+    const source = sources.get(device.tables) ?? device.name;
+    const isCopyOfKept = source !== device.name && isSame({ ...device, name: source });
+    return isCopyOfKept ? { ...devices.definitionOf(source), name: device.name } : device;
+  };
+  return {
+    devices: differing(present, wanted.devices, isSame, asCopy),
+    lines: differing(
+      Array.from(lines.byName.values(), ({ definition }) => definition),
+      wanted.lines,
+      (line) => isDeepStrictEqual(lines.byName.get(line.name)?.definition, line),
+      (line) => line,
+    ),
+    order: wanted.lines.map(({ name }) => name),
+  };
+}
+
+/** The names of the devices that others are copies of, by their tables: the first one that has them. */
+function sourcesOf(all: readonly DeviceDefinition[]): ReadonlyMap<DeviceDefinition['tables'], string> {
+  return new Map(all.toReversed().map(({ tables, name }) => [tables, name]));
+}
+
+function differing<Definition extends { readonly name: string }>(
+  present: readonly Definition[],
+  wanted: readonly Definition[],
+  isSame: (each: Definition) => boolean,
+  use: (each: Definition) => Definition,
+): Differing<Definition> {
+  const before = new Set(present.map(({ name }) => name));
+  const after = new Set(wanted.map(({ name }) => name));
+  const others = wanted.filter((each) => !isSame(each));
+  return {
+    added: others.filter(({ name }) => !before.has(name)).map(use),
+    changed: others.filter(({ name }) => before.has(name)).map(use),
+    gone: present.flatMap(({ name }) => (after.has(name) ? [] : [name])),
+  };
+}
+
+/** Does a step, and says how it is undone; or why it could not be done. */
+type Step = () => Promise<(() => Promise<unknown>) | Extract<LineOutcome, { ok: false }>>;
+
+/**
+ * Carries out a difference, all of it or nothing: a port that can't be opened brings everything back that ran before, with its
+ * registers. A line that goes leaves its port to one that comes.
+ * @param isStarted whether lines are opened
+ */
+export async function changeOver(
+  { devices, lines, isStarted }: Bench & { readonly isStarted: boolean },
+  difference: Difference,
+): Promise<LineOutcome> {
+  const { added, changed, gone } = difference.devices;
+  const order = [...lines.byName.keys()];
+  const taken = [...gone, ...changed.map(({ name }) => name)].map((name) => devices.take(name));
+  for (const definition of [...changed, ...added]) devices.add(definition);
+  devices.graph.link();
+
+  const replaced = new Set(changed.map(({ name }) => name));
+  const kept = [...lines.byName.values()].filter(
+    ({ name, definition }) =>
+      !difference.lines.gone.includes(name) &&
+      !difference.lines.changed.some((line) => line.name === name) &&
+      Array.from(definition.units.values()).some((device) => replaced.has(device)),
+  );
+  const steps: Step[] = [
+    ...difference.lines.gone.map((name) => removal(lines, name)),
+    ...[...kept.map(({ definition }) => definition), ...difference.lines.changed].map((definition) =>
+      change(lines, definition),
+    ),
+    ...difference.lines.added.map((definition) => addition(lines, definition, isStarted)),
+  ];
+  const undo: (() => Promise<unknown>)[] = [];
+  for (const step of steps) {
+    const came = await step().catch(({ message }: Error) => ({ ok: false, error: message }) as const);
+    if (typeof came === 'function') {
+      undo.push(came);
+      continue;
+    }
+    for (const { name } of [...changed, ...added]) devices.end(devices.take(name));
+    for (const each of taken) devices.putBack(each);
+    devices.graph.link();
+    for (const back of undo.reverse()) await back();
+    lines.arrange(order);
+    return came;
+  }
+  for (const each of taken) devices.end(each);
+  lines.arrange(difference.order);
+  return { ok: true };
+}
+
+function removal(lines: Lines, name: string): Step {
+  return async () => {
+    const line = lines.byName.get(name);
+    if (!line) return async () => {};
+    const wasOpen = isOpened(line);
+    lines.drop(name);
+    await line.stop();
+    return async () => {
+      lines.putBack(line);
+      if (wasOpen) await line.start({ waits: true });
+    };
+  };
+}
+
+function change(lines: Lines, definition: LineDefinition): Step {
+  return async () => {
+    const { name } = definition;
+    const line = lines.byName.get(name);
+    if (!line) return { ok: false, error: `line ${name} was removed meanwhile` };
+    const before = line.definition;
+    const changed = await line.change(() => ({ definition, units: lines.unitsOf(definition) }));
+    if (!changed.ok) return { ...changed, error: `line ${name}: ${changed.error}` };
+    return () => line.change(() => ({ definition: before, units: lines.unitsOf(before) }));
+  };
+}
+
+function addition(lines: Lines, definition: LineDefinition, isStarted: boolean): Step {
+  return async () => {
+    const { name } = definition;
+    if (lines.byName.has(name)) return { ok: false, error: `line ${name} was added meanwhile` };
+    const line = lines.add({ definition, units: lines.unitsOf(definition) });
+    const remove = async () => {
+      lines.drop(name);
+      await line.stop();
+    };
+    const started = isStarted ? await line.start() : ({ ok: true } as const);
+    if (started.ok) return remove;
+    await remove();
+    return { ...started, error: `line ${name}: ${started.error}` };
+  };
+}
+
+function isOpened({ state }: Line): boolean {
+  return state.kind === 'open' || state.kind === 'waiting';
+}

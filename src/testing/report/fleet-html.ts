@@ -1,0 +1,54 @@
+import { escaped } from './escape.js';
+import { verdictHtml } from './html-finding.js';
+import { STYLE } from './html-style.js';
+import { overallVerdict } from './overall.js';
+import type { Verdict } from './report.js';
+import type { ReportView } from './view.js';
+
+/** What became of a test or an examination on one of many benches. */
+export interface RowOfBench {
+  readonly bench: string;
+  readonly report: ReportView;
+  /** Where the bench has the report with its frames; undefined where it has none. */
+  readonly url: string | undefined;
+}
+
+/** One HTML document on many benches, with a row for each run of each bench. It needs nothing from the network. */
+export function fleetHtml(rows: readonly RowOfBench[]): string {
+  const verdict = overallVerdict(rows.map(({ report }) => report.verdict));
+  const benches = new Set(rows.map(({ bench }) => bench)).size;
+  const title = `Report on ${benches} ${benches === 1 ? 'bench' : 'benches'}`;
+  const passed = rows.filter(({ report }) => report.verdict === 'pass').length;
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escaped(title)}</title><style>${STYLE}</style></head><body>`,
+    `<article><header class="top"><div><h1>${escaped(title)}</h1>`,
+    `<p class="soft">${passed} of ${rows.length} have passed</p></div>${verdictHtml(verdict)}</header>`,
+    '<div class="scroll"><table class="checks">',
+    '<tr><th>Bench</th><th>Verdict</th><th>Passed</th><th>Took</th></tr>',
+    ...rows.map(rowHtml),
+    '</table></div></article></body></html>',
+    '',
+  ].join('\n');
+}
+
+const TELLING: readonly Verdict[] = ['error', 'fail', 'inconclusive'];
+
+function rowHtml({ report, url }: RowOfBench): string {
+  const { name, verdict, durationMs, findings, conclusions } = report;
+  const telling = findings.filter((each) => TELLING.includes(each.verdict));
+  const told = telling.map((each) => `${each.title}: ${each.summary}`);
+  const lines = (told.length > 0 ? told : verdict === 'pass' ? [] : conclusions).map(
+    (text) => `<br><span class="soft">${escaped(text)}</span>`,
+  );
+  const passed = findings.filter((each) => each.verdict === 'pass').length;
+  const head = url === undefined ? escaped(name) : `<a href="${escaped(url)}">${escaped(name)}</a>`;
+  return [
+    `<tr><td>${head}${lines.join('')}</td>`,
+    `<td class="verdict-cell">${verdictHtml(verdict)}</td>`,
+    `<td class="number">${passed} of ${findings.length}</td>`,
+    `<td class="number">${(durationMs / 1000).toFixed(1)} s</td></tr>`,
+  ].join('');
+}
