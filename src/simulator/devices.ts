@@ -132,7 +132,7 @@ export class Devices {
     const { registers, ...others } = definition.source ?? {};
     if (!isMapping(registers)) return;
     const { [table]: before } = registers;
-    const entry = { address, value: new Array<number>(quantity).fill(0), write: writable };
+    const entry = { address, value: 0, ...(quantity > 1 && { quantity }), write: writable };
     const entries = [...(Array.isArray(before) ? before : []), entry];
     const source = { ...others, registers: { ...registers, [table]: entries } };
     this.#definitions.set(device.name, { ...definition, source });
