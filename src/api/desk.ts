@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { BenchStatus } from '../control/schemas/bench.js';
+import type { BenchStatus, SeenBench } from '../control/schemas/bench.js';
 import type { Door } from '../door/door.js';
 import type { KeptEvents } from '../traffic/kept-events.js';
 import { LineMap } from './line-map.js';
@@ -18,7 +18,14 @@ export interface Desk {
   /** The moment now by the clock of the events, in ms. */
   readonly now: () => number;
   /** How the bench is on its broker; undefined where it is on none. */
-  bench?: { readonly status: BenchStatus; stop(): Promise<void> } | undefined;
+  bench?:
+    | {
+        readonly status: BenchStatus;
+        /** The benches beside it, as far as they are known by now. */
+        readonly benches: readonly SeenBench[];
+        stop(): Promise<void>;
+      }
+    | undefined;
 }
 
 /** @param now the moment by the clock of the events, in ms */

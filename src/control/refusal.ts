@@ -69,6 +69,7 @@ export const CODES = {
   },
   'value.not_as_expected': { status: 409, means: 'Another value stands there than the request expects.' },
   'register.undefined': { status: 400, means: 'No register is defined at the address.' },
+  'register.defined': { status: 409, means: 'All registers of the range are defined already.' },
   'register.inside_value': { status: 400, means: 'The address is inside a value of several registers.' },
   'rule.unknown': { status: 404, means: 'There is no fault rule of this name.' },
   'rule.invalid': { status: 400, means: 'The fault rule has a mistake.' },

@@ -1,6 +1,8 @@
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
 import type { TableName } from '../device/tables.js';
+import { ADDRESS_SPACE } from '../protocol/limits.js';
+import type { AddressRange } from '../protocol/pdu.js';
 import { type Value, withoutSentinel } from '../registers/value.js';
 import { At } from '../schema/at.js';
 import { Findings, MOST_LISTED } from '../schema/findings.js';
@@ -28,6 +30,7 @@ import {
   type Change,
   MAX_VALUES,
   MAX_WORDS,
+  type NewRegisters,
   type RegisterView,
   type ValueView,
   type Words,
@@ -142,6 +145,48 @@ export function changeValues(
   if (others.length > 0) return unexpected(others, targets);
   for (const { carryOut } of ready) carryOut();
   return done(targets.map(viewRegister));
+}
+
+/** Defines the registers of a range that are not defined. @returns them */
+export function defineRegisters(
+  { simulator }: Room,
+  { device: name, table, address, quantity, write }: OfDevice & NewRegisters,
+): Outcome<readonly RegisterView[]> {
+  const device = simulator.devices.get(name);
+  if (!device) return unknownDevice(simulator, name);
+  if (device.cells)
+    return refusal('request.invalid', 'table', `the tables of device ${name} share their registers`);
+  const end = address + quantity;
+  if (end > ADDRESS_SPACE)
+    return refusal(
+      'request.invalid',
+      'quantity',
+      `expected at most ${ADDRESS_SPACE - address} from ${address} on`,
+    );
+  const ranges = undefinedRanges(device, table, address, end);
+  if (ranges.length === 0)
+    return refusal('register.defined', 'address', `${table} ${address} to ${end - 1} are defined already`);
+  const spent = simulator.changes.defineRegisters(device, table, ranges, write);
+  if (spent !== undefined) return refusal('memory.spent', '', spent);
+  const defined = ranges.flatMap((range) =>
+    valuesBetween(device, table, {
+      from: range.address,
+      to: range.address + range.quantity - 1,
+      limit: MAX_VALUES,
+    }),
+  );
+  return done(defined.map(viewRegister));
+}
+
+function undefinedRanges(device: Device, table: TableName, from: number, end: number): AddressRange[] {
+  const ranges: { address: number; quantity: number }[] = [];
+  for (let address = from; address < end; address++) {
+    if (valueAtAddress(device, table, address)) continue;
+    const last = ranges.at(-1);
+    if (last && last.address + last.quantity === address) last.quantity++;
+    else ranges.push({ address, quantity: 1 });
+  }
+  return ranges;
 }
 
 /** Lets a signal move a value; a signal that is there is replaced. */

@@ -1,4 +1,5 @@
 import { MAX_PDU_LENGTH } from '../protocol/limits.js';
+import type { AddressRange } from '../protocol/pdu.js';
 import type { Writer } from '../registers/accesses.js';
 import type { RegisterImage } from '../registers/image.js';
 import { type ClockSettings, DeviceClock } from '../signals/clock.js';
@@ -17,7 +18,7 @@ import { clientAccess } from './read-write.js';
 import type { RealDevice } from './real.js';
 import type { Server } from './server.js';
 import { type Interruption, Supply } from './supply.js';
-import type { Tables } from './tables.js';
+import type { TableName, Tables } from './tables.js';
 
 /** The parts of a device that change over time without a client. */
 export interface DeviceLife {
@@ -113,8 +114,19 @@ export class Device {
     this.#manners = manners;
     this.#mannersChanges++;
     this.conduct = manners && new Conduct(manners, this.#now());
-    this.servedTables = manners ? servedTables(this.tables, manners) : this.tables;
     this.stored = manners && { in: storedTables(manners) };
+    this.#serveTables();
+  }
+
+  /** Defines registers or coils of a table that are not defined; they hold 0. Not of a device whose tables share their cells. */
+  define(table: TableName, range: AddressRange, writable: boolean): void {
+    this.tables[table].define(range, writable);
+    this.#serveTables();
+  }
+
+  #serveTables(): void {
+    const manners = this.#manners;
+    this.servedTables = manners ? servedTables(this.tables, manners) : this.tables;
     this.#server = { ...this.#server, tables: this.servedTables };
   }
 

@@ -41,6 +41,7 @@ export const CALLS = {
   'value.get': values.getValue,
   'value.set': values.setValue,
   'value.change': values.changeValues,
+  'value.define': values.defineRegisters,
   'value.words': values.readWords,
   'signal.set': values.setSignal,
   'signal.remove': values.removeSignal,

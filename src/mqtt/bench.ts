@@ -4,7 +4,7 @@ import type { Desk } from '../api/desk.js';
 import type { NamedView } from '../api/line-map.js';
 import { errorBody } from '../api/problem.js';
 import type { MqttDefinition } from '../config/configuration.js';
-import type { BenchStatus } from '../control/schemas/bench.js';
+import type { BenchStatus, SeenBench } from '../control/schemas/bench.js';
 import type { Summary } from '../control/schemas/summary.js';
 import type { ValueView } from '../control/schemas/value.js';
 import { allParts } from '../door/door.js';
@@ -15,6 +15,7 @@ import { Findings } from './findings.js';
 import { discoveries } from './home-assistant.js';
 import { Inlets } from './inlets.js';
 import type { Message } from './outbox.js';
+import { BenchesSeen } from './seen.js';
 import { level, nameIn } from './topics.js';
 import { ValuesOut } from './values.js';
 
@@ -29,6 +30,8 @@ export interface BenchOrder {
 /** How often the traffic is looked at, and how often everything else, in ms. */
 const TRAFFIC_MS = 50;
 const SUMMARY_MS = 1000;
+/** How often rates are told. */
+const RATES_US = 5e6;
 /** The most devices that are named in the state. */
 const MOST_NAMED = 1000;
 
@@ -44,10 +47,12 @@ export class MqttBench {
   readonly #inlets: Inlets;
   readonly #commands: Commands;
   readonly #findings: Findings;
+  readonly #seen: BenchesSeen;
   readonly #timers: NodeJS.Timeout[] = [];
   #devices: readonly string[] = [];
   #summary: Summary | undefined;
   #told = '';
+  #counted: { readonly at: number; readonly requests: number; readonly faults: number } | undefined;
   #wasLost = false;
   #hits = new Map<string, number>();
   /** The tests and examinations that run. */
@@ -95,6 +100,7 @@ export class MqttBench {
         },
       },
     );
+    this.#seen = new BenchesSeen(this.#broker, topic);
     this.#every(TRAFFIC_MS, () => this.#findings.turn());
     this.#every(SUMMARY_MS, () => this.#look());
     if (this.#values) this.#every(publish.every, () => this.#tellValues());
@@ -107,6 +113,11 @@ export class MqttBench {
       unreadable: this.#inlets.unreadable,
       missed: this.#findings.missed,
     };
+  }
+
+  /** The benches beside this one. */
+  get benches(): readonly SeenBench[] {
+    return this.#seen.list();
   }
 
   /** Says that the bench is gone, and goes. */
@@ -150,6 +161,7 @@ export class MqttBench {
       ...(commands === 'all' ? [`${this.#topic}/devices/+/set/+`] : []),
       ...this.#inlets.topics,
     ]);
+    this.#seen.turn(true);
     await this.#look();
     await this.#tellValues();
     if (this.#order.definition.homeAssistant)
@@ -170,6 +182,8 @@ export class MqttBench {
     const before = this.#summary;
     const now = came.value;
     this.#summary = now;
+    this.#seen.turn();
+    this.#tellRates(now);
     if (before?.devices.edition !== now.devices.edition) {
       const devices = await allParts(await door.list('device.list', undefined));
       if (!('ok' in devices)) this.#devices = devices.map(({ name }) => name);
@@ -208,6 +222,20 @@ export class MqttBench {
     this.#told = text;
     const payload = JSON.stringify({ ...state, time: new Date().toISOString() });
     this.#broker.publish({ topic: `${this.#topic}/state`, payload, retain: true });
+  }
+
+  /** Tells how many requests and faults there were a second, since it was told last. */
+  #tellRates(now: Summary): void {
+    const { monotonicUs: at, lines, faults } = now;
+    const requests = lines.reduce((sum, { counters }) => sum + counters.requests, 0);
+    const before = this.#counted;
+    if (before && at - before.at < RATES_US) return;
+    this.#counted = { at, requests, faults: faults.hits };
+    if (!before || !this.#broker.status.connected) return;
+    const rate = (from: number, to: number) =>
+      Math.max(0, Math.round((1e7 * (to - from)) / (at - before.at)) / 10);
+    const rates = { requests: rate(before.requests, requests), faults: rate(before.faults, faults.hits) };
+    this.#broker.publish({ topic: `${this.#topic}/rates`, payload: JSON.stringify(rates) });
   }
 
   /** Tells of each rule that has acted since the last look, once. */
@@ -257,6 +285,7 @@ export class MqttBench {
 
   async #arrived(message: Arrived): Promise<void> {
     const { topic, isRetained } = message;
+    this.#seen.take(topic, message.payload);
     await this.#inlets.arrived(topic, message.payload);
     if (!topic.startsWith(`${this.#topic}/`) || isRetained) return;
     const [kind, first = '', verb, last = '', ...more] = topic.slice(this.#topic.length + 1).split('/');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Broker, type BrokerSettings } from './broker.js';
 
 /** What a bench has published of itself. Anybody may have: what is not as it should be is left out. */
-const stateSchema = z.object({
+export const stateSchema = z.object({
   state: z.string().catch('unknown'),
   labels: z.record(z.string(), z.string()).catch({}),
   version: z.string().optional().catch(undefined),
@@ -153,7 +153,7 @@ function globOf(glob: string): RegExp {
 }
 
 /** The object that a payload is; undefined for anything else. */
-function jsonIn(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
+export function jsonIn(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;

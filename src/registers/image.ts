@@ -1,7 +1,14 @@
 import { Counters, LastWrites, type Writer } from './accesses.js';
 import { type Action, type ActionSource, type ActiveCells, runAction } from './actions.js';
 import type { CellType, ValueOrder } from './cell-type.js';
-import { isWritableMeta, orderOfMeta, type RegisterLayout, typeOfMeta, withWritable } from './layout.js';
+import {
+  isWritableMeta,
+  orderOfMeta,
+  type RegisterLayout,
+  typeOfMeta,
+  withCells,
+  withWritable,
+} from './layout.js';
 import { type Value, type ValueLocation, valueOfWords, wordsOfValue } from './value.js';
 
 /** Computes values of an image when they are read. */
@@ -31,7 +38,9 @@ export interface ImageSnapshot {
  * Addresses are indices into the cells and must be below `size`; callers check that.
  */
 export class RegisterImage implements ActiveCells {
-  readonly #layout: RegisterLayout;
+  #layout: RegisterLayout;
+  /** Without the cells that were defined at run time. */
+  readonly #configured: RegisterLayout;
   readonly #source: ActionSource;
   readonly restart: () => void;
   /** Absent where no value is computed. */
@@ -49,6 +58,7 @@ export class RegisterImage implements ActiveCells {
   /** @param restart run by the action `reset`: resets all images of the device; by default only this image. */
   constructor(layout: RegisterLayout, source: ActionSource, restart: () => void = () => this.reset()) {
     this.#layout = layout;
+    this.#configured = layout;
     this.#source = source;
     this.restart = restart;
     this.#words = layout.words;
@@ -176,14 +186,24 @@ export class RegisterImage implements ActiveCells {
     for (let i = 0; i < cells; i++) this.#store(address + i, words[i] as number);
   }
 
-  /** Copies what has been changed; the copy costs no time where nothing has been. */
+  /** Copies what has been changed of the configured cells; the copy costs no time where nothing has been. */
   snapshot(): ImageSnapshot {
-    const { words, meta } = this.#layout;
+    const layout = this.#configured;
+    const { words, meta, size } = layout;
     return {
-      layout: this.#layout,
-      words: this.#words === words ? words : this.#words.slice(),
-      meta: this.#meta === meta ? meta : this.#meta.slice(),
+      layout,
+      words: this.#words === words ? words : this.#words.slice(0, size),
+      meta: this.#meta === meta ? meta : this.#meta.slice(0, size),
     };
+  }
+
+  /** Defines cells that are not defined. From now on they are there as if they had been configured. */
+  define(cells: readonly number[], type: 'uint16' | 'bit', writable: boolean): void {
+    const now = { ...this.#layout, words: this.#words, meta: this.#meta };
+    const { words, meta } = withCells(now, cells, type, writable);
+    this.#layout = withCells(this.#layout, cells, type, writable);
+    [this.#words, this.#meta] = [words, meta];
+    this.changes++;
   }
 
   /** Restores a cell of an earlier snapshot. Signals do not hear of it: they are restored, too. */

@@ -67,6 +67,21 @@ export interface RegisterLayout {
   readonly actions: ReadonlyMap<number, Action>;
 }
 
+/** A layout with further cells, each a whole number of 16 bits or a bit: 0. */
+export function withCells(
+  { size, meta, words, actions }: RegisterLayout,
+  cells: readonly number[],
+  type: 'uint16' | 'bit',
+  writable: boolean,
+): RegisterLayout {
+  const grown = Math.max(size, ...cells.map((cell) => cell + 1));
+  const next = { size: grown, meta: new Uint8Array(grown), words: new Uint16Array(grown), actions };
+  next.meta.set(meta);
+  next.words.set(words);
+  for (const cell of cells) next.meta[cell] = metaOf(type, BIG_ENDIAN, writable);
+  return next;
+}
+
 /** Builds a {@link RegisterLayout} value by value. */
 export class LayoutBuilder {
   readonly #meta: Uint8Array;

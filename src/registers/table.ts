@@ -26,12 +26,21 @@ export interface TableWindow {
 
 /** Reads and writes by clients. An access has no effect unless all of its cells allow it. */
 export class Table {
-  readonly window: TableWindow;
+  window: TableWindow;
   /** Who sends the request that is executed now; undefined where nobody wants to know. */
   writer: Writer | undefined;
 
   constructor(window: TableWindow) {
     this.window = window;
+  }
+
+  /** Defines those registers or bits of a range that are not defined, with the value 0. Only of a table of its own. */
+  define({ address, quantity }: AddressRange, writable: boolean): void {
+    const { image, base, size, bitsPerCell } = this.window;
+    const cells = Array.from({ length: quantity }, (_, i) => base + address + i);
+    const open = cells.filter((cell) => image.typeAt(cell) === 'invalid');
+    image.define(open, bitsPerCell === 1 ? 'bit' : 'uint16', writable);
+    this.window = { ...this.window, size: Math.max(size, address + quantity) };
   }
 
   /** Whether `quantity` registers at `address` can be read. False means exception 02. */

@@ -11,15 +11,17 @@ import { DeviceNames } from '../config/native/units.js';
 import { type OpenRecording, recordingsIn } from '../config/recording-file.js';
 import type { Device } from '../device/device.js';
 import type { Point } from '../device/point.js';
+import type { TableName } from '../device/tables.js';
 import type { FaultRule } from '../faults/rule.js';
 import type { FaultRules } from '../faults/rules.js';
+import type { AddressRange } from '../protocol/pdu.js';
 import { At } from '../schema/at.js';
 import { Findings, type Mistakes } from '../schema/findings.js';
 import { changeOver, type Difference, differenceFrom, type WantedBench } from './changeover.js';
 import type { Devices } from './devices.js';
 import type { Line, WantedLine } from './line.js';
 import type { Lines } from './lines.js';
-import { costOf, costOfDevice, MemoryBudget } from './memory-budget.js';
+import { costOf, costOfDevice, costOfRegisters, MemoryBudget } from './memory-budget.js';
 import { networkNow, readNewDevice } from './new-device.js';
 import { linesWith, ruleForLine, unitsWithout, whyNeeded } from './uses.js';
 
@@ -199,6 +201,26 @@ export class Changes {
     const lines = Array.from(this.#lines.byName.values(), (line) => line.definition);
     for (const { device, issue } of realProblems([...present, definition], lines))
       if (device === definition.name) at.below(issue.path).wrong(issue.message);
+  }
+
+  /**
+   * Defines registers of a device that are not defined.
+   * @returns why there is no room for them; undefined when they are there
+   */
+  defineRegisters(
+    device: Device,
+    table: TableName,
+    ranges: readonly AddressRange[],
+    writable: boolean,
+  ): string | undefined {
+    const costs = ranges.map(({ address, quantity }) => costOfRegisters(quantity, address + quantity - 1));
+    const cost = costs.reduce((sum, each) => sum + each, 0);
+    const spent = this.budget.whyNot(cost);
+    if (spent !== undefined) return spent;
+    for (const range of ranges) this.#devices.define(device, table, range, writable);
+    this.budget.countDevice(device, cost);
+    this.#log.info({ device: device.name, table, ranges }, 'registers defined');
+    return undefined;
   }
 
   /** Adds a device that is already checked. */

@@ -3,11 +3,14 @@ import { DependencyGraph } from '../device/dependency-graph.js';
 import { Device } from '../device/device.js';
 import { Files } from '../device/files.js';
 import { identityObjects } from '../device/identification.js';
+import type { TableName } from '../device/tables.js';
+import type { AddressRange } from '../protocol/pdu.js';
 import type { RealLines } from '../real/real-lines.js';
 import type { ActionSource } from '../registers/actions.js';
 import { RegisterImage } from '../registers/image.js';
 import type { RegisterLayout } from '../registers/layout.js';
 import { Table } from '../registers/table.js';
+import { isMapping } from '../schema/parts.js';
 
 /** Builds a device with its registers as configured. Tables with the same layout share one image. */
 export function buildDevice(
@@ -157,6 +160,21 @@ export class Devices {
   end({ device }: TakenDevice): void {
     this.#real.detach(device);
     device.points.schedule.clear();
+  }
+
+  /** Defines registers of a device that are not defined, and adds the entry to what it was defined by. */
+  define(device: Device, table: TableName, range: AddressRange, writable: boolean): void {
+    const { address, quantity } = range;
+    device.define(table, range, writable);
+    this.changes++;
+    const definition = this.definitionOf(device.name);
+    const { registers, ...others } = definition.source ?? {};
+    if (!isMapping(registers)) return;
+    const { [table]: before } = registers;
+    const entry = { address, value: 0, ...(quantity > 1 && { quantity }), write: writable };
+    const entries = [...(Array.isArray(before) ? before : []), entry];
+    const source = { ...others, registers: { ...registers, [table]: entries } };
+    this.#definitions.set(device.name, { ...definition, source });
   }
 
   definitionOf(name: string): DeviceDefinition {

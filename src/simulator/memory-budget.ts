@@ -49,6 +49,11 @@ export function costOfDevice({ source, tables, cells }: DeviceDefinition): numbe
   return DEVICE + CELL * size + costOf(source ?? {});
 }
 
+/** The same for registers that are defined later, up to the address `last` of a table. */
+export function costOfRegisters(quantity: number, last: number): number {
+  return OBJECT + NUMBER * quantity + 2 * CELL * (last + 1);
+}
+
 /**
  * Counts the memory of what REST has added: devices and copies of them, signals, fault rules. What a configuration defines is
  * not counted: its owner knows the machine. Without this limit a few hundred requests end the program.
@@ -116,7 +121,7 @@ export class MemoryBudget {
   }
 
   countDevice(device: Device, bytes: number): void {
-    this.#ofDevices.set(device, bytes);
+    this.#ofDevices.set(device, (this.#ofDevices.get(device) ?? 0) + bytes);
   }
 
   countSignal(device: Device, point: Point, signal: PlacedSignal, bytes: number): void {

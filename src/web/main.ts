@@ -2,6 +2,7 @@ import { effect, signal, useSignal, useSignalEffect } from '@preact/signals';
 import './base.css';
 import { html, render } from 'htm/preact';
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { VIEW_NAMES, type ViewName } from '../api/console/paths.js';
 import { logIn, logOut, needsLogIn, readSession, session } from './api.js';
 import { connection, keepConnected, serverNow, summary } from './live.js';
@@ -13,6 +14,7 @@ import { timeOfDay } from './ui/format.js';
 import { useRequest } from './ui/request.js';
 import { Toasts } from './ui/toast.js';
 import { FaultsView } from './views/faults/faults.js';
+import { broker, FleetView } from './views/fleet/fleet.js';
 import { LinesView } from './views/lines/lines.js';
 import { RegistersView } from './views/registers/registers.js';
 import { TestsView } from './views/tests/tests.js';
@@ -26,6 +28,7 @@ const VIEWS: Readonly<Record<ViewName, { readonly title: string; readonly View: 
   traffic: { title: 'Traffic', View: TrafficView },
   faults: { title: 'Faults', View: FaultsView },
   tests: { title: 'Tests', View: TestsView },
+  fleet: { title: 'Fleet', View: FleetView },
 };
 
 /** The whole page: a header, a view, messages, and the log-in in front of all. */
@@ -50,7 +53,10 @@ function App() {
 function Header() {
   const { program } = summary.value ?? {};
   const { view } = route.value;
-  const links = VIEW_NAMES.map(
+  useEffect(broker.follow, []);
+  // Without a broker there is no fleet to show.
+  const shown = VIEW_NAMES.filter((name) => name !== 'fleet' || broker.current.value);
+  const links = shown.map(
     (name) => html`<li><a class="tab" href=${hrefOf(name)} aria-current=${name === view ? 'page' : undefined}>
       ${VIEWS[name].title}</a></li>`,
   );

@@ -13,7 +13,7 @@ import {
   rowOf,
   rowStartsOf,
 } from '../../src/web/views/registers/layout.js';
-import { touchesOf, trafficOf } from '../../src/web/views/registers/touches.js';
+import { missingIn, touchesOf, trafficOf } from '../../src/web/views/registers/touches.js';
 
 const VALUE: RegisterView = {
   table: 'holding',
@@ -265,6 +265,32 @@ describe('what traffic touches', () => {
     );
     expect(trafficOf(device, 'coils', { from: 0, end: 10 }, 16)?.get('address')).toBe('0-16383');
     expect(trafficOf({ lines: {} }, 'holding', { from: 0, end: 10 }, 16)).toBeUndefined();
+  });
+});
+
+describe('what a device lacks', () => {
+  const device = { lines: { lan: ['1'] } };
+  const refused = { line: 'lan', unit: 1, kind: 'reply', exception: 2, function: 3, address: 8, quantity: 4 };
+  const missing = (fields: object) =>
+    missingIn([{ ...refused, ...fields }] as unknown as Batch, device, {
+      holding: { registers: 5, ranges: [[0, 4]] },
+    }).map(({ text }) => text);
+
+  it('is what was refused with exception 02 and is not defined', () => {
+    expect(missing({})).toEqual(['holding 8–11']);
+    expect(missing({ address: 4, quantity: 2 })).toEqual(['holding 4–5']);
+    expect(missing({ function: 2, quantity: 1 })).toEqual(['discrete 8']);
+  });
+
+  it('is nothing that is there, that others refused, or that was refused for another reason', () => {
+    for (const fields of [
+      { address: 1 },
+      { unit: 2 },
+      { line: 'bus' },
+      { exception: 4 },
+      { kind: 'request' },
+    ])
+      expect(missing(fields)).toEqual([]);
   });
 });
 

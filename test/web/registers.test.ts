@@ -179,6 +179,22 @@ describeInBrowser('the view of the registers', () => {
     await page.getByRole('dialog', { name: 'Written meanwhile' }).waitFor();
   });
 
+  test('defines with one click what a client asked for in vain', async () => {
+    const served = await serve(SETUP);
+    const page = await open(served);
+    const master = await tcpMaster(served.port('lan'));
+    await expect(master.readHoldingRegisters(300, 2)).rejects.toThrow();
+    const section = page.getByRole('region', { name: 'Asked for and not defined' });
+    await section.getByText('holding 300–301').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await section.getByRole('button', { name: 'Define holding 300–301' }).click();
+    await text(page, 301, '0');
+    await section.waitFor({ state: 'detached' });
+    await type(page, 301, '7');
+    await text(page, 301, '7');
+    expect((await master.readHoldingRegisters(300, 2)).data).toEqual([0, 7]);
+  });
+
   test('follows devices that come and go, whatever they are called', async () => {
     const served = await serve(SETUP);
     const page = await open(served);

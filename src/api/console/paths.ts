@@ -1,5 +1,5 @@
 /** The views of the console, in the order of its navigation. Each is a path of its own, `/lines`, and all paths below. */
-export const VIEW_NAMES = ['lines', 'registers', 'traffic', 'faults', 'tests'] as const;
+export const VIEW_NAMES = ['lines', 'registers', 'traffic', 'faults', 'tests', 'fleet'] as const;
 
 export type ViewName = (typeof VIEW_NAMES)[number];
 

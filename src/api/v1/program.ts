@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refusal } from '../../control/refusal.js';
-import { benchSchema } from '../../control/schemas/bench.js';
+import { benchSchema, seenSchema } from '../../control/schemas/bench.js';
 import { ruleSchema } from '../../faults/rule.js';
 import { type PortStatus, portStatuses } from '../../simulator/ports.js';
 import { orderSchema } from '../../testing/examine/order-schema.js';
@@ -110,6 +110,15 @@ export function programRoutes(desk: Desk): Routes {
         'Whether the MQTT broker of the configuration is there, and what was lost. Null without one.',
       handle: async () => ({ mqtt: desk.bench?.status ?? null }),
       response: { 200: z.object({ mqtt: benchSchema.nullable() }).describe('The broker, or null.') },
+    },
+    'GET /mqtt/benches': {
+      summary: 'List the benches on the broker',
+      description:
+        'Those whose topics are beside that of this bench, as far as the broker lets it read them. They are listened to while somebody asks, so the first answer may be empty; ask again after a second. Null without a broker.',
+      handle: async () => ({ benches: desk.bench?.benches ?? null }),
+      response: {
+        200: z.object({ benches: z.array(seenSchema).nullable() }).describe('The benches, or null.'),
+      },
     },
     'GET /ports': {
       summary: 'List the serial ports',

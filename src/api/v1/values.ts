@@ -55,6 +55,15 @@ export const VALUE_ROUTES: Routes = {
     params: deviceParams,
     response: { 200: registerList, ...failures(400, 404), 409: otherSchema },
   },
+  'POST /devices/:name/registers': {
+    summary: 'Define registers of a device',
+    description:
+      'Those of the range that are not defined become registers of 16 bits, or coils, that hold 0. They are there until the program ends; `GET /api/v1/configuration` has them.',
+    call: 'value.define',
+    as: 'registers',
+    params: deviceParams,
+    response: { 201: registerList, ...failures(400, 404, 409) },
+  },
   'GET /devices/:name/values/:value': {
     summary: 'Read a value by its name',
     description: 'In its unit, and as it is stored. A signal is computed for this moment.',

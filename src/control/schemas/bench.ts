@@ -30,3 +30,45 @@ export const benchSchema = z
   });
 
 export type BenchStatus = z.infer<typeof benchSchema>;
+
+/** A bench on the same broker. */
+export const seenSchema = z
+  .object({
+    topic: z.string().describe('What its topics begin with.'),
+    isOwn: z.boolean().describe('Whether it is this bench.'),
+    state: z.string().describe('`online` or `offline`.'),
+    version: z.string().nullable(),
+    since: z.string().nullable().describe('When it was started, ISO 8601.'),
+    labels: z.record(z.string(), z.string()),
+    lines: z.number(),
+    openLines: z.number(),
+    rules: z.array(z.string()).describe('The names of its fault rules, at most 50.'),
+    running: z.array(z.string()).describe('The names of its tests and examinations that run.'),
+    rates: z
+      .object({ requests: z.number(), faults: z.number() })
+      .nullable()
+      .describe('Requests and acts of faults a second; null before it has told them.'),
+    rest: z.string().nullable().describe('Where its console is.'),
+  })
+  .meta({
+    id: 'SeenBench',
+    description: 'A bench on the same broker, as it has published its state.',
+    examples: [
+      {
+        topic: 'modbus-sim/bench-8',
+        isOwn: false,
+        state: 'online',
+        version: '1.0.0',
+        since: '2026-11-24T09:30:00.000Z',
+        labels: { rack: '3' },
+        lines: 2,
+        openLines: 2,
+        rules: ['slow'],
+        running: [],
+        rates: { requests: 42.5, faults: 0.2 },
+        rest: 'http://192.168.1.8:8080',
+      },
+    ],
+  });
+
+export type SeenBench = z.infer<typeof seenSchema>;

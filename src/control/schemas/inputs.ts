@@ -18,7 +18,7 @@ import { targetRequest } from './catalogue.js';
 import { clockRequest, mannersRequest, newDevice, powerRequest } from './device.js';
 import { switchRequest } from './fault.js';
 import { lineSettings, newLine } from './line.js';
-import { changeList, newValue, signalBody, valueQuery, wordQuery } from './value.js';
+import { changeList, newRegisters, newValue, signalBody, valueQuery, wordQuery } from './value.js';
 
 /** What a command or a query takes from those who send text: nothing without keys. What is deeper, it checks itself. */
 export interface Takes {
@@ -98,6 +98,7 @@ export const INPUTS = {
   'value.named': ofDevice,
   'value.set': { of: { device, name: value }, sent: newValue },
   'value.change': { ...ofDevice, sent: changeList },
+  'value.define': { ...ofDevice, sent: newRegisters },
   'value.words': { ...ofDevice, sent: wordQuery },
   'signal.set': { ...ofValue, sent: signalBody, as: 'signal' },
   'signal.remove': ofValue,

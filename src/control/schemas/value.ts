@@ -106,6 +106,9 @@ export const changeList = section({
 export type ChangeRequest = z.input<typeof changeList>['changes'][number];
 export type Change = z.infer<typeof changeList>['changes'][number];
 
+/** As many coils as a client can read in one request. */
+const MAX_DEFINED = 2000;
+
 /** The most values in an answer. */
 export const MAX_VALUES = 8192;
 
@@ -121,7 +124,17 @@ export const valueQuery = z.object({
   names: z.string().optional().describe('Names, separated by commas, in place of a range.'),
 });
 
+export type NewRegisters = z.infer<typeof newRegisters>;
+
 export type RegisterQuery = z.input<typeof valueQuery>;
+
+/** Which registers are to be defined. */
+export const newRegisters = section({
+  table: oneOf(TABLE_NAMES),
+  address,
+  quantity: wholeNumber(1, MAX_DEFINED, `a quantity of at most ${MAX_DEFINED}`).default(1),
+  write: flag.default(true).describe('Whether clients may write them.'),
+}).meta({ examples: [{ table: 'holding', address: 100, quantity: 2 }] });
 
 export const newValue = section({
   value: anyValue.optional(),

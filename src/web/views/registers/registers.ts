@@ -8,6 +8,7 @@ import { clash, redo, undo } from './changes.js';
 import { Details } from './details.js';
 import { followTouches } from './flashes.js';
 import { Grid } from './grid.js';
+import { MissingRegisters } from './missing.js';
 import { followRegisters, problem } from './reading.js';
 import { addressOf, defined, devices, followDevices, size, TABLES, target } from './state.js';
 import './registers.css';
@@ -37,6 +38,7 @@ export function RegistersView() {
   return html`<div class="stack" onKeyDown=${onKey}>
     <${Bar} device=${device} table=${table} />
     <${Machine} name=${device.name} />
+    <${MissingRegisters} device=${device} />
     <div class="parts columns">
       ${size.value === 0 ? html`<${Empty} title=${`${device.name} has no ${table}`}>Choose another table.<//>` : null}
       ${size.value > 0 && isKnown ? html`<${Grid} key=${`${device.name} ${table}`} label=${`${table} of ${device.name}`} />` : null}

@@ -69,6 +69,38 @@ export function touchesOf(
   return touches;
 }
 
+/** A range that clients asked for, and of which a part is not defined. */
+export interface Missing {
+  readonly table: Table;
+  readonly address: number;
+  readonly quantity: number;
+  /** `holding 100–101`. */
+  readonly text: string;
+}
+
+const ILLEGAL_DATA_ADDRESS = 2;
+const MOST_MISSING = 8;
+
+/** What a device has refused with exception 02 and does not define, the newest first. */
+export function missingIn(
+  batch: Batch,
+  { lines }: Pick<DeviceView, 'lines'>,
+  defined: NonNullable<DeviceView['defined']>,
+): Missing[] {
+  const found = new Map<string, Missing>();
+  for (const event of batch.toReversed()) {
+    if (event.kind !== 'reply' || event.exception !== ILLEGAL_DATA_ADDRESS) continue;
+    const { line, unit, address, quantity = 1 } = event;
+    const table = functionOf(event.function)?.table;
+    if (!table || address === undefined || !lines[line]?.includes(String(unit))) continue;
+    const last = address + quantity - 1;
+    if (defined[table]?.ranges.some(([from, to]) => from <= address && last <= to)) continue;
+    const text = `${table} ${address}${quantity > 1 ? `–${last}` : ''}`;
+    if (found.size < MOST_MISSING) found.set(text, { table, address, quantity, text });
+  }
+  return [...found.values()];
+}
+
 /** Whether 16 coils share an address of ours, as in files of pymodbus. */
 function isPacked(table: Table, bitsToAddress: 1 | 16): boolean {
   return (table === 'coils' || table === 'discrete') && bitsToAddress === 16;

@@ -1,0 +1,66 @@
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import type { BenchStatus, SeenBench } from '../../../control/schemas/bench.js';
+import { serverNow, summary } from '../../live.js';
+import { resource } from '../../resource.js';
+import { Empty, Fact, State } from '../../ui/controls.js';
+import { duration, measured } from '../../ui/format.js';
+import './fleet.css';
+
+/** How this bench is on its broker; null without one. */
+export const broker = resource(
+  () => '/mqtt',
+  ({ mqtt }: { readonly mqtt: BenchStatus | null }) => mqtt,
+);
+
+const EVERY_US = 2e6;
+
+const benches = resource(
+  () => '/mqtt/benches',
+  (body: { readonly benches: readonly SeenBench[] | null }) => body.benches ?? [],
+  () => Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US),
+);
+
+/** The view `/fleet`: the benches on the broker, as they say of themselves. */
+export function FleetView() {
+  useEffect(benches.follow, []);
+  const all = benches.current.value;
+  const known = broker.current.value;
+  if (known === null)
+    return html`<${Empty} title="Fleet">This bench is on no MQTT broker. Set <span class="mono">mqtt.url</span> in its configuration.<//>`;
+  if (!all || !known) return html`<${Empty} title="Fleet">Waiting for the simulator.<//>`;
+  const online = all.filter(({ state }) => state === 'online').length;
+  return html`<div class="stack">
+    <p>${all.length} ${all.length === 1 ? 'bench' : 'benches'}, ${online} online</p>
+    ${known.connected ? null : html`<p class="refused long" role="alert">The broker is away: ${known.reason ?? 'not connected yet'}.</p>`}
+    ${known.connected && all.length === 0 ? html`<p class="dim">No bench has told its state, or the broker does not let this bench read it.</p>` : null}
+    <div class="tiles">${all.map((bench) => html`<${Tile} key=${bench.topic} bench=${bench} />`)}</div>
+  </div>`;
+}
+
+function Tile({ bench }: { readonly bench: SeenBench }) {
+  const { topic, isOwn, state, version, since, labels, lines, openLines, rules, running, rates, rest } =
+    bench;
+  const name = topic.slice(topic.lastIndexOf('/') + 1);
+  const isOnline = state === 'online';
+  const seconds = since === null ? undefined : (serverNow() - Date.parse(since)) / 1000;
+  return html`<article class="tile panel stack" aria-label=${`Bench ${name}`}>
+    <div class="flow"><h2 class="long" title=${topic}>${name}</h2>
+      <${State} tone=${isOnline ? 'good' : 'bad'}>${state}<//>
+      ${isOwn ? html`<span class="dim">this bench</span>` : null}
+      ${rest !== null && !isOwn && isOnline ? html`<a class="long" href=${rest} target="_blank" rel="noreferrer">Console<span class="unseen"> of ${name}</span></a>` : null}</div>
+    <dl class="facts">
+      <${Fact} term="requests">${rates ? `${measured(rates.requests)}/s` : '–'}<//>
+      <${Fact} term="faults">${rates ? `${measured(rates.faults)}/s` : '–'}<//>
+      <${Fact} term="lines">${isOnline ? `${openLines} of ${lines} open` : '–'}<//>
+      <${Fact} term="rules">${rules.join(', ') || 'none'}<//>
+      <${Fact} term="running">${running.join(', ') || 'nothing'}<//>
+      <${Fact} term="labels">${
+        Object.entries(labels)
+          .map(([key, value]) => `${key} ${value}`)
+          .join(', ') || 'none'
+      }<//>
+      <${Fact} term="version">${version ?? '–'}${isOnline && seconds !== undefined ? `, for ${duration(Math.max(0, seconds))}` : ''}<//>
+    </dl>
+  </article>`;
+}

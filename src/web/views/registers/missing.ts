@@ -1,0 +1,54 @@
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import type { StreamedView } from '../../../api/v1/traffic-view.js';
+import type { DeviceView } from '../../../control/schemas/device.js';
+import { pathOf } from '../../../rest/client.js';
+import { ask, mayWrite } from '../../api.js';
+import { summary } from '../../live.js';
+import { resource } from '../../resource.js';
+import { go } from '../../route.js';
+import { Button } from '../../ui/controls.js';
+import { sayAnswer } from '../../ui/toast.js';
+import { addressOf, defined, target } from './state.js';
+import { type Missing, missingIn } from './touches.js';
+
+/** So often the traffic is looked through. */
+const EVERY_US = 3e6;
+/** So many of the newest problems are looked at. */
+const MOST_EVENTS = '500';
+
+const problems = resource(
+  () => {
+    const { lines = {} } = target.peek()?.device ?? {};
+    const query = new URLSearchParams(Object.keys(lines).map((line) => ['line', line]));
+    for (const [name, value] of [
+      ['kind', 'reply'],
+      ['problems', 'true'],
+      ['limit', MOST_EVENTS],
+    ] as const)
+      query.set(name, value);
+    return `/traffic?${query}`;
+  },
+  ({ events }: { readonly events: readonly StreamedView[] }) => events,
+  () => target.value && [target.value.device.name, Math.floor((summary.value?.monotonicUs ?? 0) / EVERY_US)],
+);
+
+/** What clients have asked for and the device does not define: one click defines it. */
+export function MissingRegisters({ device }: { readonly device: DeviceView }) {
+  useEffect(problems.follow, []);
+  const missing = missingIn(problems.current.value ?? [], device, defined.value ?? {});
+  if (missing.length === 0) return null;
+  const define = async ({ table, address, quantity, text }: Missing) => {
+    const write = table === 'coils' || table === 'holding';
+    const body = { table, address, quantity, write };
+    const answer = await ask('POST', pathOf('devices', device.name, 'registers'), body);
+    if (sayAnswer(answer, `${text} of ${device.name} is defined.`)) go(addressOf({ table, from: address }));
+  };
+  return html`<section class="missing panel flow" aria-label="Asked for and not defined">
+    <span>Asked for and not defined (exception 02):</span>
+    ${missing.map(
+      (each) => html`<span class="flow"><span class="mono">${each.text}</span>
+        <${Button} label=${`Define ${each.text}: it holds 0`} disabled=${!mayWrite()} onClick=${() => void define(each)}>Define<//></span>`,
+    )}
+  </section>`;
+}
