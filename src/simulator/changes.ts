@@ -74,11 +74,7 @@ interface Plant {
 
 /** Changes a simulator while it serves: its lines, its devices and their signals. What is refused changes nothing. */
 export class Changes {
-  readonly #devices: Devices;
-  readonly #lines: Lines;
-  readonly #faultRules: FaultRules;
-  readonly #log: Logger;
-  readonly #directory: string;
+  readonly #plant: Plant;
   /** Whether lines are opened. */
   isStarted = false;
   /** What REST may add. */
@@ -88,13 +84,9 @@ export class Changes {
   /** The definitions of line changes that are in progress. */
   readonly #wanted = new Set<LineDefinition>();
 
-  constructor({ devices, lines, rules, log, directory }: Plant) {
-    this.#devices = devices;
-    this.#lines = lines;
-    this.#faultRules = rules;
-    this.#log = log;
-    this.#directory = directory;
-    this.budget = new MemoryBudget(devices.byName, rules);
+  constructor(plant: Plant) {
+    this.#plant = plant;
+    this.budget = new MemoryBudget(plant.devices.byName, plant.rules);
   }
 
   /**
@@ -105,13 +97,15 @@ export class Changes {
     const cost = costOf(at.value);
     const spent = this.budget.whyNot(cost, this.budget.ofSignal(point));
     if (spent !== undefined) return at.wrong(spent, 'memory.spent');
-    const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#directory));
+    const signal = readSignal(at, point.definition.type, recordings ?? recordingsIn(this.#plant.directory));
     if (!signal) return undefined;
     const mistakes = at.findings.count;
     reportStale(signal, at, point.definition);
     if (at.findings.count > mistakes) return undefined;
     const [problem] = dependencyProblems(
-      networkNow(this.#devices.byName.values(), (each) => (each === point ? signal : each.placedSignal)),
+      networkNow(this.#plant.devices.byName.values(), (each) =>
+        each === point ? signal : each.placedSignal,
+      ),
     );
     if (problem) return at.key(signal.definition.kind).wrong(problem.message);
     device.points.setSignal(point, signal);
@@ -134,7 +128,7 @@ export class Changes {
     });
     if (wanted) this.#wanted.delete(wanted.definition);
     this.ofLines++;
-    this.#devices.keepCopies(this.#devicesInUse());
+    this.#plant.devices.keepCopies(this.#devicesInUse());
     return findings.count > 0 ? { ok: false, issues: findings } : changed;
   }
 
@@ -148,8 +142,8 @@ export class Changes {
     const spent = this.budget.whyNot(costOf(source));
     if (spent !== undefined) return refused('memory.spent', spent);
     const context = {
-      network: networkNow(this.#devices.byName.values()),
-      recordings: recordings ?? recordingsIn(this.#directory),
+      network: networkNow(this.#plant.devices.byName.values()),
+      recordings: recordings ?? recordingsIn(this.#plant.directory),
     };
     const definition = readNewDevice(name, new At(source, findings), context);
     if (definition) this.#reportReal(definition, new At(source, findings));
@@ -197,8 +191,10 @@ export class Changes {
 
   /** Reports what is wrong with the real device behind a new one. */
   #reportReal(definition: DeviceDefinition, at: At): void {
-    const present = [...this.#devices.byName.keys()].map((name) => this.#devices.definitionOf(name));
-    const lines = Array.from(this.#lines.byName.values(), (line) => line.definition);
+    const present = [...this.#plant.devices.byName.keys()].map((name) =>
+      this.#plant.devices.definitionOf(name),
+    );
+    const lines = Array.from(this.#plant.lines.byName.values(), (line) => line.definition);
     for (const { device, issue } of realProblems([...present, definition], lines))
       if (device === definition.name) at.below(issue.path).wrong(issue.message);
   }
@@ -226,12 +222,12 @@ export class Changes {
   /** Adds a device that is already checked. */
   addDevice(definition: DeviceDefinition): Addition<Device> {
     const { name } = definition;
-    if (this.#devices.byName.has(name))
+    if (this.#plant.devices.byName.has(name))
       return refused('device.name_taken', `there is a device ${name} already`);
-    if (this.#devices.byName.size >= MAX_DEVICES)
+    if (this.#plant.devices.byName.size >= MAX_DEVICES)
       return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
-    const added = this.#devices.add(definition);
-    this.#log.info({ device: name }, 'device added');
+    const added = this.#plant.devices.add(definition);
+    this.#plant.log.info({ device: name }, 'device added');
     return { ok: true, added };
   }
 
@@ -241,16 +237,16 @@ export class Changes {
    * @returns the error names what still needs the device
    */
   async removeDevice(name: string, { force = false } = {}): Promise<Removal> {
-    const names = new Set([name, ...this.#devices.copiesOf(name)]);
+    const names = new Set([name, ...this.#plant.devices.copiesOf(name)]);
     const plant = {
-      lines: this.#lines.byName.values(),
+      lines: this.#plant.lines.byName.values(),
       rules: this.#rules,
-      network: networkNow(this.#devices.byName.values()),
+      network: networkNow(this.#plant.devices.byName.values()),
       fallbacks: this.#fallbacks,
     };
     const needed = whyNeeded(names, plant, force);
     if (needed !== undefined) return refused('device.in_use', needed);
-    for (const line of linesWith(this.#lines.byName.values(), names)) {
+    for (const line of linesWith(this.#plant.lines.byName.values(), names)) {
       const changed = await this.changeLine(line, { units: unitsWithout(line, names) });
       if (!changed.ok) return refused('device.in_use', `the units of line ${line.name} could not be changed`);
     }
@@ -258,8 +254,8 @@ export class Changes {
     const inUse = this.#devicesInUse();
     if (Array.from(names).some((each) => inUse.has(each)))
       return refused('device.in_use', `a line uses ${name} again`);
-    for (const each of names) this.#devices.remove(each);
-    this.#log.info({ device: name }, 'device removed');
+    for (const each of names) this.#plant.devices.remove(each);
+    this.#plant.log.info({ device: name }, 'device removed');
     return OK;
   }
 
@@ -273,41 +269,42 @@ export class Changes {
     const started = await created.added.start();
     if (started.ok) return created;
     // Meanwhile the line may have been removed, and another one may have its name.
-    if (this.#lines.byName.get(name) === created.added) this.#dropLine(name);
+    if (this.#plant.lines.byName.get(name) === created.added) this.#dropLine(name);
     return started;
   }
 
   #addLine(name: string, source: unknown): Addition<Line> {
-    if (this.#lines.byName.has(name)) return refused('line.name_taken', `there is a line ${name} already`);
-    if (this.#lines.byName.size >= MAX_LINES)
+    if (this.#plant.lines.byName.has(name))
+      return refused('line.name_taken', `there is a line ${name} already`);
+    if (this.#plant.lines.byName.size >= MAX_LINES)
       return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
     const findings = new Findings();
     const at = new At(source, findings);
     checkName('line', name, at.key('name'));
-    const lines = Array.from(this.#lines.byName.values(), ({ definition }) => definition);
+    const lines = Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
     const wanted = this.#readLine(name, at, (definition) => reportSharedEndpoint(definition, lines, at));
     if (!wanted) return { ok: false, issues: findings };
-    const line = this.#lines.add(wanted);
+    const line = this.#plant.lines.add(wanted);
     this.ofLines++;
-    this.#log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
+    this.#plant.log.info({ line: name, settings: lineSource(wanted.definition) }, 'line added');
     return { ok: true, added: line };
   }
 
   /** Closes a line and removes it. Its devices stay, apart from copies that no other line uses. */
   async removeLine(name: string): Promise<Removal> {
-    const line = this.#lines.byName.get(name);
+    const line = this.#plant.lines.byName.get(name);
     const rule = ruleForLine(this.#rules, name);
     if (rule) return refused('line.in_use', `fault rule ${rule.name} is for the line; remove the rule first`);
     this.#dropLine(name);
     await line?.stop();
-    this.#log.info({ line: name }, 'line removed');
+    this.#plant.log.info({ line: name }, 'line removed');
     return OK;
   }
 
   #dropLine(name: string): void {
-    this.#lines.drop(name);
+    this.#plant.lines.drop(name);
     this.ofLines++;
-    this.#devices.keepCopies(this.#devicesInUse());
+    this.#plant.devices.keepCopies(this.#devicesInUse());
   }
 
   /** The changed line, with the copies that it needs. Undefined after reporting the mistakes. */
@@ -320,37 +317,37 @@ export class Changes {
    * @param check reports what else is wrong with the line
    */
   #readLine(name: string, at: At, check?: (definition: LineDefinition) => void): WantedLine | undefined {
-    const devices = new DeviceNames([...this.#devices.byName.keys()]);
-    const definition = nativeLine(name, at, { devices, directory: this.#directory });
-    for (const name of this.#devices.takenNames(devices.copies)) {
+    const devices = new DeviceNames([...this.#plant.devices.byName.keys()]);
+    const definition = nativeLine(name, at, { devices, directory: this.#plant.directory });
+    for (const name of this.#plant.devices.takenNames(devices.copies)) {
       at.key('units').wrong(`there is a device ${name} that is no such copy`);
     }
     if (definition) check?.(definition);
     if (definition === undefined || at.findings.count > 0) return undefined;
-    const added = [...devices.copies].filter(([copy]) => !this.#devices.byName.has(copy));
-    const costs = added.map(([, source]) => costOfDevice(this.#devices.definitionOf(source)));
+    const added = [...devices.copies].filter(([copy]) => !this.#plant.devices.byName.has(copy));
+    const costs = added.map(([, source]) => costOfDevice(this.#plant.devices.definitionOf(source)));
     const spent = this.budget.whyNot(costs.reduce((sum, cost) => sum + cost, 0));
     if (spent !== undefined) return at.key('units').wrong(spent, 'memory.spent');
-    this.#devices.copy(devices.copies);
+    this.#plant.devices.copy(devices.copies);
     for (const [i, [copy]] of added.entries())
-      this.budget.countDevice(this.#devices.get(copy), costs[i] as number);
-    return { definition, units: this.#lines.unitsOf(definition) };
+      this.budget.countDevice(this.#plant.devices.get(copy), costs[i] as number);
+    return { definition, units: this.#plant.lines.unitsOf(definition) };
   }
 
   get #rules(): FaultRule[] {
-    return this.#faultRules.list().map(({ rule }) => rule);
+    return this.#plant.rules.list().map(({ rule }) => rule);
   }
 
   /** The devices that have a fallback, with its name. */
   get #fallbacks(): readonly (readonly [device: string, fallback: string])[] {
-    return Array.from(this.#devices.byName.keys()).flatMap((name) => {
-      const { fallback } = this.#devices.definitionOf(name).real ?? {};
+    return Array.from(this.#plant.devices.byName.keys()).flatMap((name) => {
+      const { fallback } = this.#plant.devices.definitionOf(name).real ?? {};
       return fallback === undefined ? [] : [[name, fallback] as const];
     });
   }
 
   #devicesInUse(): ReadonlySet<string> {
-    const lines = Array.from(this.#lines.byName.values(), ({ definition }) => definition);
+    const lines = Array.from(this.#plant.lines.byName.values(), ({ definition }) => definition);
     return new Set([...lines, ...this.#wanted].flatMap(({ units }) => [...units.values()]));
   }
 }

@@ -3,7 +3,7 @@ import type { CaptureLine, CaptureLines } from '../traffic/capture/packet.js';
 import { type Adapter, identifyAdapter, ptyAdapter } from '../transport/port/adapter.js';
 import type { PortFacts } from '../transport/port/port.js';
 import type { ErrorCounts } from '../transport/port/uart.js';
-import { type SerialTimes, serialTimes } from '../transport/serial/serial-times.js';
+import { type SerialTimes, serialTimes } from '../transport/serial/behaviour.js';
 import { hostPort } from '../transport/socket/listen.js';
 import type { Line } from './line.js';
 

@@ -145,29 +145,39 @@ export type TrafficEvent =
 
 export type EventKind = TrafficEvent['kind'];
 
-/** All kinds of events, first those that have a unit identifier. Their places in this list are their codes in records. */
-export const EVENT_KINDS = [
-  'request',
-  'broadcast',
-  'foreign request',
-  'foreign response',
-  'duplicate',
-  'dropped',
-  'reply',
-  'damaged',
-  'discarded',
-  'line',
-  'echo',
-  'loop',
-  'collision',
-  'overrun',
-  'damaged characters',
-  'client',
-  'client gone',
-  'client rejected',
-  'test',
-  'unasked',
-] as const satisfies readonly EventKind[];
+export const DIRECTIONS = ['in', 'out', 'none'] as const;
+
+/** `in`: bytes that were received. `out`: a reply, or what was sent unasked. `none`: what is no bytes. */
+export type Direction = (typeof DIRECTIONS)[number];
+
+/**
+ * Which way the bytes of an event went, for all kinds of events: first those that have a unit identifier. The places of the
+ * kinds in this list are their codes in records.
+ */
+export const DIRECTION_OF: Readonly<Record<EventKind, Direction>> = {
+  request: 'in',
+  broadcast: 'in',
+  'foreign request': 'in',
+  'foreign response': 'in',
+  duplicate: 'in',
+  dropped: 'in',
+  reply: 'out',
+  damaged: 'in',
+  discarded: 'in',
+  line: 'none',
+  echo: 'none',
+  loop: 'none',
+  collision: 'none',
+  overrun: 'none',
+  'damaged characters': 'none',
+  client: 'none',
+  'client gone': 'none',
+  'client rejected': 'none',
+  test: 'none',
+  unasked: 'out',
+};
+
+export const EVENT_KINDS = Object.keys(DIRECTION_OF) as readonly EventKind[];
 
 /** An event of some kinds. */
 export type EventOf<Kind extends EventKind> = TrafficEvent extends infer Event extends TrafficEvent

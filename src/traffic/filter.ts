@@ -1,10 +1,9 @@
 import { EXCEPTION_FLAG } from '../protocol/function-code.js';
 import { type AddressRange, addressRanges } from '../protocol/pdu.js';
 import { decodeEvent, type ReadEvent, requestPduOf } from './decode.js';
-import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
+import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type TrafficEvent } from './event.js';
 import type { Outline } from './kept-events.js';
 import { micros } from './time.js';
-import { type Direction, directionOf } from './view.js';
 
 /** Which events are wanted. An absent condition is met by every event. */
 export interface TrafficFilter {
@@ -34,7 +33,7 @@ export function mayPass(filter: TrafficFilter, { line, time, kind, unitId, funct
     (functions === undefined ||
       (functionCode !== undefined && functions.has(functionCode & ~EXCEPTION_FLAG))) &&
     (kinds === undefined || kinds.has(kind)) &&
-    (directions === undefined || directions.has(directionOf(kind))) &&
+    (directions === undefined || directions.has(DIRECTION_OF[kind])) &&
     (rules === undefined || kind === 'reply') &&
     (!problems || kind === 'reply' || PROBLEMS.has(kind)) &&
     (since === undefined || micros(time) >= micros(since)) &&

@@ -2,14 +2,9 @@ import { concatBytes, hex } from '../protocol/bytes.js';
 import { sentBytes } from '../protocol/reply-plan.js';
 import { decodeEvent, type ReadEvent } from './decode.js';
 import type { Written } from './decode-request.js';
-import type { EventKind, ReplyEvent, TrafficEvent } from './event.js';
+import { DIRECTION_OF, type Direction, type EventKind, type ReplyEvent, type TrafficEvent } from './event.js';
 import { type ReplyView, replyView } from './reply-view.js';
 import { isoTime, micros } from './time.js';
-
-export const DIRECTIONS = ['in', 'out', 'none'] as const;
-
-/** `in`: bytes that were received. `out`: a reply, or what was sent unasked. `none`: what is no bytes. */
-export type Direction = (typeof DIRECTIONS)[number];
 
 /** Bytes shown of an event; the others are counted. */
 const MAX_BYTES = 1024;
@@ -57,34 +52,6 @@ export interface TrafficView extends Partial<Omit<ReplyView, 'omittedBytes'>> {
   readonly responseTimeUs?: number | null;
 }
 
-/** Which way the bytes of an event went. */
-export function directionOf(kind: EventKind): Direction {
-  return DIRECTION[kind];
-}
-
-const DIRECTION: Readonly<Record<EventKind, Direction>> = {
-  request: 'in',
-  broadcast: 'in',
-  'foreign request': 'in',
-  'foreign response': 'in',
-  duplicate: 'in',
-  dropped: 'in',
-  damaged: 'in',
-  discarded: 'in',
-  reply: 'out',
-  line: 'none',
-  echo: 'none',
-  loop: 'none',
-  collision: 'none',
-  overrun: 'none',
-  'damaged characters': 'none',
-  client: 'none',
-  'client gone': 'none',
-  'client rejected': 'none',
-  test: 'none',
-  unasked: 'out',
-};
-
 /** @param read finds the request of a response that passed between others */
 export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
   const { seq, line, kind, at, time } = event;
@@ -93,7 +60,7 @@ export function trafficView(event: TrafficEvent, read: ReadEvent): TrafficView {
     seq,
     line,
     kind,
-    direction: directionOf(kind),
+    direction: DIRECTION_OF[kind],
     time: isoTime(time),
     monotonicUs: micros(at),
     text,

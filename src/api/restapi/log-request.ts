@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { oneOf } from '../../schema/parts.js';
+import { DIRECTIONS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
-import { DIRECTIONS } from '../../traffic/view.js';
 import { moment } from '../moment.js';
 import { optionalInteger, orEmpty } from './fields.js';
 

@@ -7,9 +7,8 @@ import { unknownName } from '../../schema/nearest.js';
 import { oneOf, section, UNLIMITED, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { FORM_NAMES } from '../../traffic/capture/capture.js';
-import { EVENT_KINDS } from '../../traffic/event.js';
+import { DIRECTIONS, EVENT_KINDS } from '../../traffic/event.js';
 import type { TrafficFilter } from '../../traffic/filter.js';
-import { DIRECTIONS } from '../../traffic/view.js';
 import { moment } from '../moment.js';
 
 const MAX_UNIT = 255;

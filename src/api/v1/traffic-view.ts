@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { replySchema } from '../../control/schemas/reply.js';
-import { EVENT_KINDS } from '../../traffic/event.js';
-import { DIRECTIONS } from '../../traffic/view.js';
+import { DIRECTIONS, EVENT_KINDS } from '../../traffic/event.js';
 
 const { omittedBytes, ...replyFields } = replySchema;
 

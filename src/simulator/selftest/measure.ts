@@ -6,7 +6,7 @@ import { newestFirst } from '../../traffic/reading.js';
 import { systemClock } from '../../transport/clock.js';
 import type { PortFacts } from '../../transport/port/port.js';
 import type { ErrorCounts } from '../../transport/port/uart.js';
-import type { SerialTimes } from '../../transport/serial/serial-times.js';
+import type { SerialTimes } from '../../transport/serial/behaviour.js';
 import type { Line } from '../line.js';
 import { describeLine, lineStatus } from '../line-status.js';
 import type { Simulator } from '../simulator.js';

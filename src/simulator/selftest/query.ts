@@ -4,7 +4,7 @@ import type { AduContent } from '../../protocol/framing.js';
 import { FunctionCode } from '../../protocol/function-code.js';
 import { exceptionResponse } from '../../protocol/pdu.js';
 import { SubFunction } from '../../protocol/sub-function.js';
-import type { SerialTimes } from '../../transport/serial/serial-times.js';
+import type { SerialTimes } from '../../transport/serial/behaviour.js';
 import { ENOUGH } from './percentiles.js';
 
 /** A request and the only right reply to it. */

@@ -1,4 +1,4 @@
-import type { SerialTimes } from '../../transport/serial/serial-times.js';
+import type { SerialTimes } from '../../transport/serial/behaviour.js';
 import type { Measurements } from './measure.js';
 import { ENOUGH, type Percentiles } from './percentiles.js';
 

@@ -4,9 +4,8 @@ import type { FramerEvent } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
 import { Overruns } from '../port/uart.js';
 import type { LineHandler } from '../transport.js';
-import type { SerialBehaviour } from './behaviour.js';
+import { asOnWire, type SerialBehaviour } from './behaviour.js';
 import type { PortSession } from './serial-session.js';
-import { asOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /**

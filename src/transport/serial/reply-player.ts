@@ -2,15 +2,8 @@ import { notReached, type StepReport, stepsOf } from '../../protocol/reply-plan.
 import type { Clock } from '../clock.js';
 import type { WhenBusy } from '../settings.js';
 import type { LineReply, TimedBytes } from '../transport.js';
-import { type Arrival, asOnWire } from './serial-times.js';
-import { type SendTiming, StepRunner, type StepRunnerOptions } from './step-runner.js';
-
-/** When a line may speak. Times in ms. */
-export interface ReplyTiming extends SendTiming {
-  readonly t35: number;
-  /** Wait after the request before a reply; undefined replies as soon as the frame is complete. */
-  readonly turnaround: number | undefined;
-}
+import { type Arrival, asOnWire, type ReplyTiming } from './behaviour.js';
+import { StepRunner, type StepRunnerOptions } from './step-runner.js';
 
 /** What the player asks about received bytes. */
 interface Listening {

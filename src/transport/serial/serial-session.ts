@@ -5,11 +5,10 @@ import type { Framer, FramerEvent, Noise } from '../framer/framer.js';
 import type { BytePort } from '../port/port.js';
 import { Overruns } from '../port/uart.js';
 import type { LineHandler, TimedBytes } from '../transport.js';
-import type { SerialBehaviour } from './behaviour.js';
+import { asOnWire, type SerialBehaviour } from './behaviour.js';
 import type { ChunkStatistics } from './chunk-statistics.js';
 import { EchoFilter, type EchoFilterOptions, type Filtered, type Piece } from './echo-filter.js';
 import { ReplyPlayer, type ReplyPlayerOptions } from './reply-player.js';
-import { asOnWire } from './serial-times.js';
 import { SilenceDetector } from './silence-detector.js';
 
 /** How much later than the known delays of its adapter an echo may arrive, in ms. */

@@ -9,17 +9,8 @@ import {
 } from '../../protocol/reply-plan.js';
 import type { Clock } from '../clock.js';
 import type { BytePort } from '../port/port.js';
+import type { SendTiming } from './behaviour.js';
 import type { Piece } from './echo-filter.js';
-
-/** How a port sends. Times in ms. */
-export interface SendTiming {
-  /** How long one character keeps the wire busy after it was written; 0 on a line without a wire. */
-  readonly wireTime: number;
-  /** How long the port may hold a byte back before it is on the wire. */
-  readonly outputHold: number;
-  /** How long the port waits before it sends to a free line: until its driver is on. */
-  readonly lead: number;
-}
 
 export interface StepRunnerOptions {
   readonly port: Pick<BytePort, 'write' | 'sendBreak' | 'isSending'>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ptyAdapter } from '../../../src/transport/port/adapter.js';
-import { serialTimes } from '../../../src/transport/serial/serial-times.js';
+import { serialTimes } from '../../../src/transport/serial/behaviour.js';
 import type { SerialSettings } from '../../../src/transport/settings.js';
 
 const LINE: SerialSettings = {
