@@ -163,12 +163,15 @@ export class Changes {
   async become(wanted: WantedBench): Promise<{ readonly ok: true; readonly changed: Difference } | Refusal> {
     const difference = this.differenceTo(wanted);
     if (!('devices' in difference)) return difference;
-    const bench = { devices: this.#devices, lines: this.#lines, isStarted: this.isStarted };
+    const bench = { devices: this.#plant.devices, lines: this.#plant.lines, isStarted: this.isStarted };
     const came = await changeOver(bench, difference);
     this.ofLines++;
     if (!came.ok) return came;
     for (const { name } of [...difference.devices.added, ...difference.devices.changed])
-      this.budget.countDevice(this.#devices.get(name), costOfDevice(this.#devices.definitionOf(name)));
+      this.budget.countDevice(
+        this.#plant.devices.get(name),
+        costOfDevice(this.#plant.devices.definitionOf(name)),
+      );
     return { ok: true, changed: difference };
   }
 
@@ -178,11 +181,11 @@ export class Changes {
       return refused('device.too_many', `expected at most ${MAX_DEVICES} devices`);
     if (wanted.lines.length > MAX_LINES)
       return refused('line.too_many', `expected at most ${MAX_LINES} lines`);
-    const difference = differenceFrom({ devices: this.#devices, lines: this.#lines }, wanted);
+    const difference = differenceFrom({ devices: this.#plant.devices, lines: this.#plant.lines }, wanted);
     const { added, changed, gone } = difference.devices;
     const cost = [...added, ...changed].reduce((sum, each) => sum + costOfDevice(each), 0);
     const freed = [...changed.map(({ name }) => name), ...gone].reduce(
-      (sum, name) => sum + this.budget.ofDevice(this.#devices.get(name)),
+      (sum, name) => sum + this.budget.ofDevice(this.#plant.devices.get(name)),
       0,
     );
     const spent = this.budget.whyNot(cost, freed);
@@ -213,9 +216,9 @@ export class Changes {
     const cost = costs.reduce((sum, each) => sum + each, 0);
     const spent = this.budget.whyNot(cost);
     if (spent !== undefined) return spent;
-    for (const range of ranges) this.#devices.define(device, table, range, writable);
+    for (const range of ranges) this.#plant.devices.define(device, table, range, writable);
     this.budget.countDevice(device, cost);
-    this.#log.info({ device: device.name, table, ranges }, 'registers defined');
+    this.#plant.log.info({ device: device.name, table, ranges }, 'registers defined');
     return undefined;
   }
 
