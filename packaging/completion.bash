@@ -34,7 +34,7 @@ _modbus_sim() {
       return
       ;;
     --from)
-      mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant esphome modbus-exporter solarman modbuspal' -- "$word")
+      mapfile -t COMPREPLY < <(compgen -W 'csv telegraf home-assistant esphome modbus-exporter solarman modbuspal sunspec' -- "$word")
       return
       ;;
     --log)

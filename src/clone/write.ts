@@ -1,15 +1,12 @@
-import { Document, type YAMLMap } from 'yaml';
-import { TABLE_NAMES } from '../device/tables.js';
 import { cellsOf, type ImportedDevice, type ImportedValue } from '../import/collected.js';
-import { flowLists } from '../import/flow-lists.js';
+import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
 import { valueOfWords } from '../registers/value.js';
-import { printableLine } from '../rest/printable.js';
 import type { Refusal } from './asker.js';
 import type { ClonedDevice } from './cloned-device.js';
 import { guessesOf } from './guess.js';
 import { remarksOf } from './remarks.js';
 import type { DeviceSurvey } from './survey.js';
-import { READ_FUNCTIONS, runsOf, type TableSurvey } from './table-survey.js';
+import { READ_FUNCTIONS, type TableSurvey } from './table-survey.js';
 
 export interface Clone {
   /** Where the devices were. */
@@ -30,35 +27,20 @@ const IDENTITY_KEYS = [
 const FIRST_EXTENDED = 0x80;
 /** A shorter delay is lost in what the program itself takes. */
 const SHORTEST_DELAY = 1;
-const PORT = 5020;
-/** Registers of one list, so that a line of the file stays readable. */
-const LIST_LENGTH = 16;
 
 /** The devices as a native file in block style; what is not known for certain stands in it as a comment. */
 export function writeClone({ from, notRead, devices }: Clone): string {
-  const faults = devices.flatMap(rulesOf);
-  const document = new Document({
-    devices: Object.fromEntries(devices.map((each) => [nameOf(each), entryOf(each)])),
-    lines: {
-      lan: {
-        tcp: { host: '127.0.0.1', port: PORT },
-        units: new Map(devices.map((each) => [each.unit, nameOf(each)])),
-      },
-    },
-    ...(faults.length > 0 && { faults }),
+  return nativeText({
+    remarks: [
+      `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
+      'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
+      notRead,
+      ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
+    ],
+    devices: devices.map((each) => [nameOf(each), entryOf(each)]),
+    lines: [{ name: 'lan', kind: 'tcp', units: devices.map((each) => [each.unit, nameOf(each)]) }],
+    faults: devices.flatMap(rulesOf),
   });
-  document.commentBefore = comment([
-    `Written by modbus-sim clone from ${from}: read only, nothing was written to it.`,
-    'Nobody tried what may be written: all is read-only here. Add write: true where a client writes.',
-    notRead,
-    ...devices.flatMap((each) => remarksOf(each).map((line) => `Unit ${each.unit}: ${line}`)),
-  ]);
-  flowLists(document.contents as unknown as YAMLMap);
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
-}
-
-function comment(lines: readonly string[]): string {
-  return lines.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
 }
 
 function nameOf({ unit }: ClonedDevice): string {
@@ -73,13 +55,10 @@ function entryOf(device: ClonedDevice): Record<string, unknown> {
   return {
     ...(identity.length > 0 && { identity: Object.fromEntries(identity) }),
     ...(serverId && { serverId }),
-    registers: Object.fromEntries(
-      TABLE_NAMES.flatMap((name) => {
-        const table = survey.tables.find((each) => each.table === name);
-        const entries = table ? entriesOf(table, survey, map) : [];
-        return entries.length > 0 ? [[name, entries]] : [];
-      }),
-    ),
+    registers: registersOf((name) => {
+      const table = survey.tables.find((each) => each.table === name);
+      return table && entriesOf(table, survey, map);
+    }),
     ...(Object.keys(manners).length > 0 && { manners }),
   };
 }
@@ -152,15 +131,7 @@ function entriesOf(table: TableSurvey, { moved }: DeviceSurvey, map: ImportedDev
     take(guess.address, guess.length ?? 2);
     entries.push({ ...guess, description: `guessed: ${why}` });
   }
-  for (const { start, length } of runsOf(rest)) {
-    for (let done = 0; done < length; done += LIST_LENGTH) {
-      const address = start + done;
-      const values = Array.from({ length: Math.min(LIST_LENGTH, length - done) }, (_, i) =>
-        rest.get(address + i),
-      );
-      entries.push({ address, value: values.length === 1 ? values[0] : values });
-    }
-  }
+  entries.push(...valueLists([...rest].sort(([a], [b]) => a - b)));
   return entries.sort((a, b) => a.address - b.address);
 }
 
@@ -197,14 +168,6 @@ function rulesOf(device: ClonedDevice): object[] {
       unsupported === undefined ? [] : [refusing(READ_FUNCTIONS[table], unsupported)],
     ),
     ...[...survey.refused].map(([code, refusal]) => refusing(code, refusal)),
-    ...(late
-      ? [
-          {
-            name: `${name}-reply-time`,
-            when: { device: name },
-            do: [{ delay: { ms: replyTime.median, jitter: replyTime.jitter } }],
-          },
-        ]
-      : []),
+    ...(late ? [delayRule(name, replyTime.median, replyTime.jitter)] : []),
   ];
 }

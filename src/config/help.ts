@@ -9,7 +9,8 @@ In a clone, type node dist/main.js where it says modbus-sim here, or make it a c
   modbus-sim check FILE        print every mistake of a file, native or pymodbus; exit 1 if there is one
   modbus-sim catalogue [ID]    list what real devices do wrong, or explain one of them with its sources
   modbus-sim import FILE       write a file from a table of registers (CSV) or the configuration of a client:
-                               Telegraf, Home Assistant, ESPHome, modbus_exporter; says what was not understood, exit 1 if nothing was
+                               Telegraf, Home Assistant, ESPHome, modbus_exporter; from models of SunSpec or a dump of them; says
+                               what was not understood, exit 1 if nothing was
   modbus-sim clone             read a real device (--serial PATH or --tcp HOST:PORT), never writing to it, and write
                                a file that answers as it does; exit 1 if no device was found
   modbus-sim learn FILE...     write a file of devices that answer as those in logs of clients or servers did
@@ -58,8 +59,8 @@ What import reads and writes
                                --timeout TIME for each answer; --json FILE writes them; --watch lists again and
                                again; --junit, --html, --inconclusive, --set, --unit, --checks, --limit, --seed are
                                those of test and examine
-  --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman or modbuspal, when the
-                               content does not say what it is
+  --from KIND                  csv, telegraf, home-assistant, esphome, modbus-exporter, solarman, modbuspal or sunspec,
+                               when the content does not say what it is
 
 Which frames monitor prints, and how
   --line NAME, --unit N, --function N

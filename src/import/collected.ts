@@ -34,6 +34,13 @@ export interface ImportedDevice {
   readonly unit: number;
   readonly name: string;
   readonly values: readonly ImportedValue[];
+  /** The entry of a device that the reader has made as a whole; then `values` is empty. */
+  readonly whole?: {
+    readonly entry: object;
+    /** What it has, in words. */
+    readonly holds: string;
+    readonly values: number;
+  };
 }
 
 /** One connection of the client that the file is about: its devices are on one line. */

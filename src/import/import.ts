@@ -6,6 +6,7 @@ import { importHomeAssistant } from './home-assistant/home-assistant.js';
 import { importModbusExporter } from './modbus-exporter.js';
 import { importModbuspal } from './modbuspal.js';
 import { importSolarman } from './solarman.js';
+import { importSunspec, isSunspec } from './sunspec/sunspec.js';
 import { importTelegraf } from './telegraf.js';
 
 /** The kinds of files that can be imported, as `--from` names them. */
@@ -42,6 +43,11 @@ const KINDS: readonly Kind[] = [
     name: 'modbuspal',
     fits: (text, file) => /\.xmpp$/i.test(file) || /<modbuspal_project>/.test(text),
     read: importModbuspal,
+  },
+  {
+    name: 'sunspec',
+    fits: isSunspec,
+    read: importSunspec,
   },
   {
     name: 'home-assistant',

@@ -1,5 +1,4 @@
-import { Document, type YAMLMap } from 'yaml';
-import { flowLists } from '../import/flow-lists.js';
+import { blockText } from '../import/native-file.js';
 import { functionOf } from '../protocol/function-table.js';
 import { addressRanges } from '../protocol/pdu.js';
 import { decodeRequest } from '../protocol/request.js';
@@ -39,21 +38,16 @@ export function writeScenario({ source, conversation, lines }: Learned, bench: s
       steps.splice(-1, 1, { repeat: repeat + 1, ...step });
     else steps.push(step);
   }
-  const document = new Document({
-    name: `the requests of ${printableLine(source)}`,
-    configuration: bench,
-    steps,
-  });
   const [first = 'lan'] = lines.map((_, i) => lineName(framing, i));
   const place =
     framing.name === 'socket' ? `{lines.${first}.host} {lines.${first}.port}` : `{lines.${first}.path}`;
   const left = exchanges.length - MOST_REQUESTS;
-  document.commentBefore = [
-    ` Have the client started: dut: {command: "my-client ${place}"}`,
-    ...(left > 0 ? [` The last ${left} of ${exchanges.length} requests were left out.`] : []),
-  ].join('\n');
-  flowLists(document.contents as unknown as YAMLMap);
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+  const remarks = [
+    `Have the client started: dut: {command: "my-client ${place}"}`,
+    ...(left > 0 ? [`The last ${left} of ${exchanges.length} requests were left out.`] : []),
+  ];
+  const name = `the requests of ${printableLine(source)}`;
+  return blockText({ name, configuration: bench, steps }, remarks);
 }
 
 /** The values of functions 5, 6, 15 and 16, as far as a step may list them. */

@@ -1,8 +1,6 @@
-import { Document, type YAMLMap } from 'yaml';
-import { TABLE_NAMES, type TableName } from '../device/tables.js';
-import { flowLists } from '../import/flow-lists.js';
+import type { TableName } from '../device/tables.js';
+import { delayRule, nativeText, registersOf, valueLists } from '../import/native-file.js';
 import type { Framing } from '../protocol/framing.js';
-import { printableLine } from '../rest/printable.js';
 import type { Conversation } from './exchanges.js';
 import type { LearnedDevice, OddReply, Seen } from './learned.js';
 
@@ -17,8 +15,6 @@ export interface Learned {
 }
 
 const FRAMINGS = { socket: 'Modbus TCP', rtu: 'RTU', ascii: 'ASCII' };
-const PORT = 5020;
-const LIST_LENGTH = 16;
 /** A value that moved more often is played up to here. */
 const MOST_STEPS = 1000;
 const MOST_RULES = 200;
@@ -32,35 +28,26 @@ export function writeLearned({ source, conversation, lines, notes }: Learned): s
   const { framing, exchanges } = conversation;
   const devices = lines.flatMap((line, i) => line.map((device) => ({ device, name: nameOf(device, i) })));
   const faults = devices.flatMap(({ device, name }) => rulesOf(device, name));
-  const document = new Document({
-    devices: Object.fromEntries(
-      devices.map(({ device, name }) => [name, { registers: registersOf(device) }]),
-    ),
-    lines: Object.fromEntries(
-      lines.map((line, i) => [
-        lineName(framing, i),
-        {
-          ...(framing.name === 'socket'
-            ? { tcp: { host: '127.0.0.1', port: PORT + i } }
-            : { serial: { path: 'virtual' }, ...(framing.name === 'ascii' && { framing: 'ascii' }) }),
-          units: new Map(line.map((device) => [device.unit, nameOf(device, i)])),
-        },
-      ]),
-    ),
-    ...(faults.length > 0 && { faults: faults.slice(0, MOST_RULES) }),
+  return nativeText({
+    remarks: [
+      `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
+      ...devices.flatMap(({ device, name }) =>
+        [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
+      ),
+      ...notes,
+      ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
+    ],
+    devices: devices.map(({ device, name }) => [
+      name,
+      { registers: registersOf((table) => entriesOf(table, device)) },
+    ]),
+    lines: lines.map((line, i) => ({
+      name: lineName(framing, i),
+      kind: framing.name === 'socket' ? 'tcp' : framing.name,
+      units: line.map((device) => [device.unit, nameOf(device, i)]),
+    })),
+    faults: faults.slice(0, MOST_RULES),
   });
-  document.commentBefore = [
-    `Written by modbus-sim learn from ${source}: ${exchanges.length} requests, ${FRAMINGS[framing.name]}.`,
-    ...devices.flatMap(({ device, name }) =>
-      [...device.remarks].map(([how, what]) => `${name}: ${how}: ${listed(what)}`),
-    ),
-    ...notes,
-    ...(faults.length > MOST_RULES ? [`${faults.length - MOST_RULES} more rules were left out.`] : []),
-  ]
-    .map((line) => ` ${printableLine(line)}`.trimEnd())
-    .join('\n');
-  flowLists(document.contents as unknown as YAMLMap);
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
 /** The name of a line of a learned bench. */
@@ -77,39 +64,20 @@ function nameOf({ unit }: LearnedDevice, line: number): string {
   return `unit-${unit}${line === 0 ? '' : `-${line + 1}`}`;
 }
 
-function registersOf({ tables, written }: LearnedDevice): Record<string, unknown> {
-  return Object.fromEntries(
-    TABLE_NAMES.flatMap((name) => {
-      const values = tables.get(name);
-      return values ? [[name, entriesOf(name, values, written)]] : [];
-    }),
-  );
-}
-
 /** Registers that never changed as lists, and one entry for each that did. */
-function entriesOf(
-  table: TableName,
-  values: ReadonlyMap<number, readonly Seen[]>,
-  written: ReadonlySet<string>,
-): object[] {
-  const entries: { address: number; value?: number[]; signal?: object; write?: true }[] = [];
-  for (const address of [...values.keys()].sort((a, b) => a - b)) {
-    const seen = values.get(address) ?? [];
-    const write = written.has(`${table} ${address}`) && { write: true as const };
-    if (seen.length > 1 && !write) {
-      entries.push({ address, signal: { steps: stepsOf(seen) } });
-      continue;
-    }
-    const value = seen.at(-1)?.value ?? 0;
-    const last = entries.at(-1);
-    const continues =
-      last?.value && last.value.length < LIST_LENGTH && last.address + last.value.length === address;
-    if (continues && (last.write === true) === (write !== false)) last.value?.push(value);
-    else entries.push({ address, value: [value], ...write });
-  }
-  return entries.map(({ value, ...entry }) =>
-    value ? { ...entry, value: value.length === 1 ? value[0] : value } : entry,
-  );
+function entriesOf(table: TableName, { tables, written }: LearnedDevice): { address: number }[] {
+  const values = [...(tables.get(table) ?? [])];
+  const isWritten = (address: number) => written.has(`${table} ${address}`);
+  const moving = values.filter(([address, seen]) => seen.length > 1 && !isWritten(address));
+  const still = values
+    .filter(([address, seen]) => seen.length <= 1 || isWritten(address))
+    .map(([address, seen]) => [address, seen.at(-1)?.value ?? 0] as const)
+    .sort(([a], [b]) => a - b);
+  return [
+    ...moving.map(([address, seen]) => ({ address, signal: { steps: stepsOf(seen) } })),
+    ...valueLists(still.filter(([address]) => !isWritten(address))),
+    ...valueLists(still.filter(([address]) => isWritten(address))).map((list) => ({ ...list, write: true })),
+  ].sort((a, b) => a.address - b.address);
 }
 
 /** Each value for as long as it was there; the last one stays. */
@@ -154,5 +122,5 @@ function delayOf({ times }: LearnedDevice, device: string): object[] {
   const ms = Math.round(at(0.5));
   if (ms < SHORTEST_DELAY) return [];
   const jitter = Math.min(ms, Math.round((at(0.9) - at(0.1)) / 2));
-  return [{ name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] }];
+  return [delayRule(device, ms, jitter)];
 }

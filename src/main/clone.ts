@@ -4,14 +4,12 @@ import { newClient } from '../client/client.js';
 import { cloneDevices } from '../clone/clone.js';
 import { writeClone } from '../clone/write.js';
 import type { CloneCommand } from '../config/commands/clone.js';
-import { loadNative } from '../config/load.js';
 import { keyOf } from '../config/native/real.js';
 import { readText } from '../config/text/read-file.js';
 import type { Imported } from '../import/collected.js';
 import { importText } from '../import/import.js';
-import { formatProblems } from '../schema/problem.js';
-import { save } from './save.js';
-import { complain, note, OK, say } from './say.js';
+import { complain, note } from './say.js';
+import { writeNativeFile } from './write-native.js';
 
 const LARGEST_MAP = 4 * 1024 * 1024;
 /** The time between two lines of progress, in ms: on a terminal, where one takes the place of the other, and elsewhere. */
@@ -42,28 +40,21 @@ export async function clone(command: CloneCommand): Promise<number> {
   for (const line of absent) note(line);
   if (clone.devices.length === 0)
     return complain(`${keyOf(target)}: no device was found; nothing was written`);
-  const text = writeClone(clone);
-  const loaded = loadNative(text, '.');
-  if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
   for (const { unit, survey, unfinished } of clone.devices) {
     const found = survey.tables.filter(({ values }) => values.size > 0);
     const tables = found.map(({ table, values }) => `${values.size} ${table}`).join(', ') || 'no registers';
     note(`unit ${unit}: ${tables}${unfinished === undefined ? '' : `; not read to its end: ${unfinished}`}`);
   }
-  if (output === undefined) {
-    process.stdout.write(text);
-    return OK;
-  }
-  const failure = save(output, text, force);
-  if (failure !== undefined) return complain(failure);
-  return say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
+  return writeNativeFile(writeClone(clone), command);
 }
 
 function readMap(file: string): Imported | string {
   const read = readText(file, LARGEST_MAP);
   if (!read.ok) return `${file}: ${read.message}`;
   const imported = importText(read.text, file, undefined);
-  return typeof imported === 'string' ? `${file}: ${imported}` : imported;
+  if (typeof imported === 'string') return `${file}: ${imported}`;
+  const isByAddress = imported.lines.some(({ devices }) => devices.some(({ values }) => values.length > 0));
+  return isByAddress ? imported : `${file}: ${imported.what} has no values by their addresses`;
 }
 
 /** Shows how far it is: on one line of a terminal, or now and then on a line of its own. */

@@ -1,17 +1,17 @@
 import { dirname, relative } from 'node:path';
 import type { LearnCommand } from '../config/commands/learn.js';
-import { loadNative } from '../config/load.js';
 import { readBytes } from '../config/text/read-file.js';
 import { learnFiles } from '../learn/learn.js';
 import { writeScenario } from '../learn/scenario.js';
-import { formatProblems } from '../schema/problem.js';
 import { save } from './save.js';
 import { complain, note, OK, say } from './say.js';
+import { writeNativeFile } from './write-native.js';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 /** Writes a native file from the logs of clients and servers, and says what was not understood. */
-export async function learn({ files, from, output, scenario, force }: LearnCommand): Promise<number> {
+export async function learn(command: LearnCommand): Promise<number> {
+  const { files, from, output, scenario, force } = command;
   const contents: Uint8Array[] = [];
   for (const file of files) {
     const read = readBytes(file, LARGEST_BYTES);
@@ -26,17 +26,9 @@ export async function learn({ files, from, output, scenario, force }: LearnComma
   const source = [...files, ...(from ? [`line ${from.line} of ${from.url}`] : [])].join(', ');
   const learned = learnFiles(contents, source);
   if (typeof learned === 'string') return complain(`${source}: ${learned}`);
-  const loaded = loadNative(learned.text, '.');
-  if (!loaded.ok) return complain(`nothing was written: ${formatProblems('the file', loaded.problems)}`);
   note([learned.summary, ...learned.notes].join('\n'));
-  if (output === undefined) {
-    process.stdout.write(learned.text);
-    return OK;
-  }
-  const failure = save(output, learned.text, force);
-  if (failure !== undefined) return complain(failure);
-  say(`wrote ${output}; serve it with modbus-sim --config ${output}`);
-  if (scenario === undefined) return OK;
+  const code = writeNativeFile(learned.text, command);
+  if (code !== OK || output === undefined || scenario === undefined) return code;
   const bench = relative(dirname(scenario), output);
   const unwritten = save(scenario, writeScenario(learned.learned, bench), force);
   if (unwritten !== undefined) return complain(unwritten);

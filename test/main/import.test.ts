@@ -43,7 +43,7 @@ describe('modbus-sim import', () => {
       'what is no table',
       'hello\n',
       'x.md',
-      'its content does not say what it is; --from may be telegraf, esphome, modbus-exporter, solarman, modbuspal, home-assistant, csv',
+      'its content does not say what it is; --from may be telegraf, esphome, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv',
     ],
     [
       'a file that is too large',
@@ -64,7 +64,7 @@ describe('modbus-sim import', () => {
   it('refuses a kind that it does not know, and a directory', async () => {
     const directory = newDirectory();
     expect((await run(['import', newFile(MAP), '--from', 'xml'], directory)).stderr).toContain(
-      'unknown kind of file "xml" (known: telegraf, esphome, modbus-exporter, solarman, modbuspal, home-assistant, csv)',
+      'unknown kind of file "xml" (known: telegraf, esphome, modbus-exporter, solarman, modbuspal, sunspec, home-assistant, csv)',
     );
     expect((await run(['import', directory], directory)).stderr).toContain('is a directory, expected a file');
   });

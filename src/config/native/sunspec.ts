@@ -6,7 +6,13 @@ import { unknownName } from '../../schema/nearest.js';
 import { isMapping, oneOf, section, wholeNumber } from '../../schema/parts.js';
 import { expectedMessage } from '../../schema/problem.js';
 import { findSunspecModel } from '../sunspec/model.js';
-import { MOST_REPEATS, placeModel, type SunspecEntry } from '../sunspec/place.js';
+import {
+  MOST_REPEATS,
+  placeModel,
+  SUNSPEC_END,
+  SUNSPEC_MARKER,
+  type SunspecEntry,
+} from '../sunspec/place.js';
 import { ADDRESSES } from './registers-schema.js';
 
 /** Where a client looks for the marker, in this order of preference (SunSpec Device Information Model Specification V1.2, 6.2). */
@@ -29,10 +35,6 @@ const sunspecSchema = section({
 /** While REST adds a device, the lines wait. */
 export const MOST_ENTRIES_OVER_REST = 1000;
 
-/** The marker that the list of models begins with, and the model that ends it. */
-const MARKER = { type: 'string', length: 2, value: 'SunS' };
-const END = [0xffff, 0];
-
 /** The entry of a device with the registers of its SunSpec models in place of `sunspec`. Reports what is wrong with them. */
 export function withSunspec(device: At): At {
   const at = device.key('sunspec');
@@ -52,7 +54,7 @@ function modelsOf(at: At, base: number): SunspecEntry[] {
     at.wrong(`expected 1 to ${MOST_MODELS} models, got ${items.length}`);
     return [];
   }
-  const entries: SunspecEntry[] = [{ address: base, ...MARKER }];
+  const entries: SunspecEntry[] = [{ address: base, ...SUNSPEC_MARKER }];
   const seen = new Map<number, number>();
   let address = base + 2;
   for (const item of items) {
@@ -75,7 +77,7 @@ function modelsOf(at: At, base: number): SunspecEntry[] {
           .key(name)
           .wrong(unknownName('point', name, [...placed.names]));
     address = placed.end;
-    if (address + END.length > ADDRESSES) {
+    if (address + SUNSPEC_END.length > ADDRESSES) {
       const why = Number.isFinite(address) ? `it would end at address ${address}` : 'it has too many points';
       item.wrong(`does not fit: ${why}`);
       return entries;
@@ -83,7 +85,7 @@ function modelsOf(at: At, base: number): SunspecEntry[] {
     entries.push(...withoutWrong(placed.entries, prefix, values, item.key('values')));
   }
   if (!seen.has(1)) at.warn('clients expect model 1, the common model, first');
-  return [...entries, { address, value: END }];
+  return [...entries, { address, value: SUNSPEC_END }];
 }
 
 /** Reports values that do not fit their types at this scale, where they were written. @returns the entries without those */

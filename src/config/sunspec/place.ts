@@ -38,6 +38,10 @@ const USUAL_SCALE: Readonly<Record<string, number>> = {
 const COMMON_MODEL = 1;
 const COMMON: SunspecValues = { Mn: 'modbus-sim', Md: 'SunSpec', Vr: '1.0', SN: 'SIM-0001' };
 
+/** The marker that the list of models begins with, and the model that ends it. */
+export const SUNSPEC_MARKER = { type: 'string', length: 2, value: 'SunS' };
+export const SUNSPEC_END = [0xffff, 0];
+
 const PAD = -0x8000;
 /** The most points of a model: a file with more takes seconds to be read. */
 const MOST_POINTS = 8192;

@@ -1,0 +1,108 @@
+import { Document, type YAMLMap, type YAMLSeq } from 'yaml';
+import { TABLE_NAMES, type TableName } from '../device/tables.js';
+import { printableLine } from '../rest/printable.js';
+
+/* The one shape of the files that import, clone and learn write: comments, devices, their lines, the rules that make them answer so. */
+
+/** A line of a written file. Lines of TCP get port 5020, 5021 and so on; `rtu` and `ascii` are virtual serial lines. */
+interface WrittenLine {
+  readonly name: string;
+  readonly kind: 'tcp' | 'rtu' | 'ascii';
+  readonly units: Iterable<readonly [unit: number, device: string]>;
+}
+
+export interface NativeFile {
+  /** What people are to know, a line each; it stands at the top, as comments. */
+  readonly remarks: readonly string[];
+  /** The entries of the devices by their names. */
+  readonly devices: Iterable<readonly [name: string, entry: object]>;
+  readonly lines: readonly WrittenLine[];
+  readonly faults?: readonly object[];
+}
+
+const FIRST_PORT = 5020;
+/** Registers of one list, so that a line of the file stays readable. */
+const LIST_LENGTH = 16;
+
+/** The text of a native file in block style. */
+export function nativeText({ remarks, devices, lines, faults = [] }: NativeFile): string {
+  const content = {
+    devices: Object.fromEntries(devices),
+    lines: Object.fromEntries(
+      lines.map(({ name, kind, units }, i) => [
+        name,
+        {
+          ...(kind === 'tcp'
+            ? { tcp: { host: '127.0.0.1', port: FIRST_PORT + i } }
+            : { serial: { path: 'virtual' }, ...(kind === 'ascii' && { framing: 'ascii' }) }),
+          // A map keeps the numbers of the units; the keys of an object would be text.
+          units: new Map(units),
+        },
+      ]),
+    ),
+    ...(faults.length > 0 && { faults }),
+  };
+  return blockText(content, remarks);
+}
+
+/** Data as YAML in block style, below comments. Lists of plain values are on one line each. */
+export function blockText(content: object, remarks: readonly string[]): string {
+  const document = new Document(content);
+  // The library adds the sign of the comment.
+  document.commentBefore = remarks.map((line) => ` ${printableLine(line)}`.trimEnd()).join('\n');
+  flowLists(document.contents as unknown as YAMLMap);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+/** The tables of a device that have entries, in their usual order. */
+export function registersOf<Entry>(
+  entriesOf: (table: TableName) => readonly Entry[] | undefined,
+): Record<string, readonly Entry[]> {
+  return Object.fromEntries(
+    TABLE_NAMES.flatMap((table) => {
+      const entries = entriesOf(table) ?? [];
+      return entries.length > 0 ? [[table, entries]] : [];
+    }),
+  );
+}
+
+/** Registers side by side that nothing more is known of. */
+type ValueList = { readonly address: number; readonly value: number | readonly number[] };
+
+/** Lists of the registers of a table that stand side by side. @param values by address, in rising order */
+export function valueLists(values: Iterable<readonly [address: number, value: number]>): ValueList[] {
+  const lists: { address: number; value: number[] }[] = [];
+  for (const [address, value] of values) {
+    const last = lists.at(-1);
+    const continues = last && last.value.length < LIST_LENGTH && last.address + last.value.length === address;
+    if (continues) last.value.push(value);
+    else lists.push({ address, value: [value] });
+  }
+  return lists.map(({ address, value }) => ({
+    address,
+    value: value.length === 1 ? (value[0] as number) : value,
+  }));
+}
+
+/** The rule that makes a device answer as late as the real one. @param ms the usual time, and by how much it varies */
+export function delayRule(device: string, ms: number, jitter: number): object {
+  return { name: `${device}-reply-time`, when: { device }, do: [{ delay: { ms, jitter } }] };
+}
+
+function flowLists(node: YAMLMap | YAMLSeq): void {
+  const { items } = node;
+  for (const item of items as unknown[]) {
+    const value = isPair(item) ? item.value : item;
+    if (isCollection(value)) flowLists(value);
+  }
+  const isPlain = (item: unknown) => !isPair(item) && !isCollection(item);
+  if (items.length > 0 && (items as unknown[]).every(isPlain)) node.flow = true;
+}
+
+function isPair(item: unknown): item is { readonly value: unknown } {
+  return typeof item === 'object' && item !== null && 'key' in item && 'value' in item;
+}
+
+function isCollection(node: unknown): node is YAMLMap | YAMLSeq {
+  return typeof node === 'object' && node !== null && 'items' in node;
+}

@@ -1,0 +1,132 @@
+import type { SunspecGroup, SunspecModel, SunspecPoint } from '../../config/sunspec/model.js';
+import { placeModel } from '../../config/sunspec/place.js';
+import type { Collector } from '../collected.js';
+
+/** What a dump has of one model. Points are named as in a native file, with the groups that they are in: `module1_DCV`. */
+export interface ModelInstance {
+  readonly model: SunspecModel;
+  /** Where the dump has it. */
+  readonly location: string;
+  /** Null where the point is not available. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** How often each group is there. */
+  readonly repeat: Readonly<Record<string, number>>;
+  /** As the dump says; absent where it does not. */
+  readonly length?: number;
+}
+
+/** An item of `sunspec.models` of a native device. */
+interface ModelEntry {
+  readonly model: number;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly repeat?: Readonly<Record<string, number>>;
+}
+
+/** Points that say what a model is; they are made when it is served. */
+const OF_THE_MODEL = new Set(['ID', 'L']);
+/** Clients need them, so a model that says nothing of them gets some. */
+const COMMON_MODEL = 1;
+const COMMON_TEXTS = ['Mn', 'Md', 'Vr', 'SN'];
+
+/** A point of a group with the name that it has in the model, and where its scale factor is looked for. */
+interface NamedPoint {
+  readonly point: SunspecPoint;
+  readonly name: string;
+  /** The beginnings of names in this group and those around it, the innermost first. */
+  readonly paths: readonly string[];
+}
+
+/** All points of a model, its groups as often as they are there. */
+export function pointsOf(
+  { group }: SunspecModel,
+  repeat: Readonly<Record<string, number>>,
+): readonly NamedPoint[] {
+  const walk = (each: SunspecGroup, path: string, around: readonly string[]): NamedPoint[] => {
+    const paths = [path, ...around];
+    const own = each.points.map((point) => ({ point, name: path + point.name, paths }));
+    const inner = (each.groups ?? []).flatMap((one) => {
+      const times = one.count === undefined ? 1 : (repeat[one.name] ?? 0);
+      return Array.from({ length: times }, (_, i) => walk(one, pathIn(path, one, i), paths)).flat();
+    });
+    return [...own, ...inner];
+  };
+  return walk(group, '', []);
+}
+
+/** What the names of the points of a group begin with. @param index from 0 */
+export function pathIn(path: string, { name, count }: SunspecGroup, index: number): string {
+  return `${path}${name.replace(/\W/g, '_')}${count === undefined ? '' : index + 1}_`;
+}
+
+/**
+ * A model as a native device has it.
+ * @param areRaw whether numbers are as they are stored; otherwise they are in the units of their points
+ * @returns nothing after noting that it is too large
+ */
+export function modelEntry(
+  { model, location, values, repeat, length }: ModelInstance,
+  areRaw: boolean,
+  collector: Collector,
+): ModelEntry | undefined {
+  const { end } = placeModel(model, 0, { values: {}, repeat, prefix: '' });
+  if (!Number.isFinite(end)) {
+    collector.note(location, `model ${model.id} has too many points, so it is left out`);
+    return undefined;
+  }
+  if (length !== undefined && end - 2 !== length)
+    collector.note(location, `model ${model.id} is ${length} registers long there, ${end - 2} here`);
+  const kept: Record<string, unknown> = {};
+  for (const { point, name, paths } of pointsOf(model, repeat)) {
+    const value = values.get(name);
+    if (value === undefined || point.type === 'pad' || OF_THE_MODEL.has(name)) continue;
+    const note = (message: string) => collector.note(location, `${name}: ${message}`);
+    if (value === null) {
+      // A point without a value is not available; these two would get a value of their own.
+      if (point.type === 'sunssf' && isScaleFactor(model, point.name)) {
+        note('not available there; here it is 0');
+        kept[name] = 0;
+      }
+      if (model.id === COMMON_MODEL && COMMON_TEXTS.includes(name)) kept[name] = '';
+      continue;
+    }
+    const given = asGiven(point, value);
+    if (given === undefined) note(`${String(value).slice(0, 40)} is not kept`);
+    else kept[name] = areRaw ? inUnits(given, powerOf(point, paths, values)) : given;
+  }
+  return { model: model.id, values: kept, ...(Object.keys(repeat).length > 0 && { repeat }) };
+}
+
+/** Whether points of a model have this scale factor. */
+function isScaleFactor(model: SunspecModel, name: string): boolean {
+  const isUsed = ({ points, groups = [] }: SunspecGroup): boolean =>
+    points.some(({ sf }) => sf === name) || groups.some(isUsed);
+  return isUsed(model.group);
+}
+
+/** A value as a native file takes it; undefined where it has no place there. */
+function asGiven({ type }: SunspecPoint, value: unknown): unknown {
+  if (type === 'string') return typeof value === 'object' ? undefined : String(value);
+  if (type === 'eui48' || type === 'ipv6addr') return undefined;
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  const text = String(value);
+  const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)?.slice(1);
+  if (type === 'ipaddr' && parts) return parts.reduce((sum, part) => sum * 256 + Number(part), 0);
+  return /^(?:0x[0-9a-f]{1,16}|[+-]?[\d.]{1,20}(?:e[+-]?\d{1,3})?)$/i.test(text) ? Number(text) : undefined;
+}
+
+/** The power of ten of a point: its own, or what its scale factor says in the dump. */
+export function powerOf(
+  { sf }: SunspecPoint,
+  paths: readonly string[],
+  values: ReadonlyMap<string, unknown>,
+): number {
+  if (sf === undefined || typeof sf === 'number') return sf ?? 0;
+  const path = paths.find((each) => values.has(each + sf));
+  const power = path === undefined ? undefined : values.get(path + sf);
+  return typeof power === 'number' && Math.abs(power) <= 10 ? power : 0;
+}
+
+function inUnits(value: unknown, power: number): unknown {
+  if (power === 0 || (typeof value !== 'number' && typeof value !== 'bigint')) return value;
+  return Number(`${value}e${power}`);
+}
