@@ -41,7 +41,7 @@ const PURE = [
 
 const FULL = [
   // The console in Chromium. What it computes is tested without a browser in the other files of test/web.
-  'test/web/{breaks,connection,faults,lines,live,many,registers,shell,tests}.test.ts',
+  'test/web/{breaks,connection,faults,fleet,lines,live,many,registers,shell,tests}.test.ts',
   'test/web/traffic/traffic.test.ts',
   // One program or more for each test. test/main/{start,check,test,usage,demo,pymodbus,desk}.test.ts show that it starts and serves.
   'test/main/{access,clone,examine,examine-remote,extcap,free-ports,hostile,journal,log,monitor,nodes,selftest,service,soak,state,stopping,unavailable}.test.ts',

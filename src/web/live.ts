@@ -59,6 +59,8 @@ let served: TrafficFollower | undefined;
 /** Ends the present connection, so that the next one is made at once. */
 let current = new AbortController();
 const pending: StreamedView[] = [];
+/** False after a break, until the summary has said whether it is still the same simulator: its events wait until then. */
+let isKnown = true;
 
 /** The difference of the simulator's clock and ours, in ms. */
 const clockOffset = signal(0);
@@ -121,7 +123,9 @@ function nextConnection(): Wanted {
 function opened(): void {
   const { state } = connection.peek();
   connection.value = { state: 'open' };
-  if (state === 'lost' || state === 'refused') comebacks.value++;
+  if (state !== 'lost' && state !== 'refused') return;
+  isKnown = false;
+  comebacks.value++;
 }
 
 async function closed({ status, problem }: Extract<Followed, { kind: 'closed' }>): Promise<void> {
@@ -145,6 +149,7 @@ function take(message: StreamedView[] | Summary): void {
 }
 
 function handOver(): void {
+  if (!isKnown) return;
   const batch = pending.splice(0);
   if (batch.length > 0) follower?.onBatch(batch);
 }
@@ -155,11 +160,18 @@ function takeSummary(next: Summary): void {
   if (Math.abs(offset - clockOffset.peek()) > 500) clockOffset.value = offset;
   const last = summary.peek();
   summary.value = next;
+  isKnown = true;
   if (last && next.program.run !== last.program.run) {
     after = undefined;
     refused = undefined;
+    pending.length = 0;
+    // Whoever went on after an event of the other run must begin anew: the numbers mean other events now.
+    if (follower?.after !== undefined) {
+      follower = undefined;
+      current.abort();
+    }
     restarts.value++;
-  }
+  } else handOver();
 }
 
 /** Resolves when the browser draws next, or after a second when it draws nothing. */

@@ -72,6 +72,27 @@ test('a simulator that was started anew is noticed', async () => {
   await until(() => restarts.value > before, 'the new one is there');
 });
 
+test('events of a simulator that was started anew are not told to who goes on after those of the other', async () => {
+  const served = await serve();
+  origin = served.url;
+  await until(() => isOpen() && summary.value?.lines.length === 2, 'the connection is there');
+  const { last } = served.simulator.traffic;
+  const told = follow({}, last);
+  await served.stop();
+  await until(() => !isOpen(), 'the connection is lost');
+  const next = await serve();
+  // The new one has events after that number, too, before it is asked for its first summary.
+  const client = await poll(next);
+  await until(() => next.simulator.traffic.last > last + 20, 'events of the new one');
+  const before = restarts.value;
+  origin = next.url;
+  await until(() => restarts.value > before, 'the new one is there');
+  await client.stop();
+  const seen = summary.value;
+  await until(() => summary.value !== seen, 'another summary');
+  expect(told).toEqual([]);
+});
+
 test('a filter that the simulator refuses leaves the page alive', async () => {
   const served = await serve();
   origin = served.url;

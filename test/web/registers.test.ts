@@ -183,16 +183,16 @@ describeInBrowser('the view of the registers', () => {
     const served = await serve(SETUP);
     const page = await open(served);
     const master = await tcpMaster(served.port('lan'));
-    await expect(master.readHoldingRegisters(300, 2)).rejects.toThrow();
+    await expect(master.readHoldingRegisters(40_000, 2)).rejects.toThrow();
     const section = page.getByRole('region', { name: 'Asked for and not defined' });
-    await section.getByText('holding 300–301').waitFor();
+    await section.getByText('holding 40000–40001').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await section.getByRole('button', { name: 'Define holding 300–301' }).click();
-    await text(page, 301, '0');
+    await section.getByRole('button', { name: 'Define holding 40000–40001' }).click();
+    await text(page, 40_001, '0');
     await section.waitFor({ state: 'detached' });
-    await type(page, 301, '7');
-    await text(page, 301, '7');
-    expect((await master.readHoldingRegisters(300, 2)).data).toEqual([0, 7]);
+    await type(page, 40_001, '7');
+    await text(page, 40_001, '7');
+    expect((await master.readHoldingRegisters(40_000, 2)).data).toEqual([0, 7]);
   });
 
   test('follows devices that come and go, whatever they are called', async () => {
